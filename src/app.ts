@@ -4,10 +4,10 @@ import manifest from '../package.json' with { type: 'json' }
 import type { Context } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
-import { type ErrorCode, validationFailed } from './domain/errors.ts'
+import { type ErrorCode, throttled, validationFailed } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
+import { createAdmission, createAdmit } from './graphql/admission.ts'
 import { createExecutor } from './graphql/execute.ts'
-import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
 import { schemaText } from './graphql/schema-text.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
@@ -26,6 +26,7 @@ import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
 import { readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
+import { createShares } from './platform/shares.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
@@ -49,6 +50,11 @@ export interface App extends ServiceLayer {
 
 /** Each holds some megabytes at most, and keeps the process busy while it is made. */
 const largeAnswerGate = { places: 2, queue: 400, patience: 1_500, what: 'Large answers' }
+
+/** Of what goes beyond an asker's share: each request that waits holds its body. Milliseconds. */
+const line = { waiting: 200, patience: 5_000 }
+/** As the limit of requests a minute, it is told in THROTTLED. */
+const ASK_AGAIN_SECONDS = 1
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
@@ -97,11 +103,20 @@ export function createApp(deps: Dependencies): App {
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const largeAnswers = createGate(largeAnswerGate)
+  const shares = createShares({
+    ...line,
+    most: config.limits.rootFieldsUnderWay,
+    refuse() {
+      telemetry.meter.limitRefused('under-way')
+      return throttled(ASK_AGAIN_SECONDS)
+    },
+  })
+  const admission = createAdmission({ shares, largeAnswers })
   const carriesOut = createExecutor(schema)
   const graphql = createGraphQLHandler({
     schema,
     executor: carriesOut,
-    largeAnswers,
+    admission,
     // Documents whose answers could be too large are refused, so no page has to end early.
     createContext: contextWith(false),
     log,
@@ -113,7 +128,7 @@ export function createApp(deps: Dependencies): App {
     schema,
     execute: carriesOut.execute,
     tracer: telemetry.tracer,
-    admit: createAdmit(schema, largeAnswers),
+    admit: createAdmit(schema, admission),
   }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
   const run: Run = (document, variables, context) => executeOperation(executor, document, variables, context)

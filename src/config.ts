@@ -353,6 +353,10 @@ const variables = {
     schema: count.prefault('6000'),
     doc: 'Requests a minute without a valid access token from one address, at all processes together.',
   },
+  LIMIT_UNDER_WAY: {
+    schema: count.prefault('50'),
+    doc: 'Fields at the root of GraphQL, and requests of REST as one each, that one user, or one address without a valid access token, has under way at once at each process. What goes beyond waits its turn for up to 5 seconds, in a line of 200 requests that holds nobody else up.',
+  },
   LIMIT_STREAMS_PER_USER: {
     schema: count.prefault('50'),
     doc: 'Event streams and subscriptions that one user has open at once, at all processes together.',
@@ -657,6 +661,7 @@ export function readConfig(
       unpaidMegabytes: values.LIMIT_UNPAID_MEGABYTES_PER_USER,
       requestsPerToken: values.LIMIT_REQUESTS_PER_TOKEN,
       requestsPerAddress: values.LIMIT_REQUESTS_PER_IP,
+      rootFieldsUnderWay: values.LIMIT_UNDER_WAY,
       streamsPerUser: values.LIMIT_STREAMS_PER_USER,
       streamsPerAddress: values.LIMIT_STREAMS_PER_IP,
     },

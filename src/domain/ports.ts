@@ -48,6 +48,16 @@ export const violatedConstraint = (error: unknown): string | undefined =>
  */
 export type Gate = <T>(work: () => Promise<T>, keys?: readonly string[]) => Promise<T>
 
+/**
+ * So much at once for each key, and what goes beyond waits in a line of that key alone. Without a key it is done at once. Raises THROTTLED when
+ * no turn came.
+ */
+export interface Shares {
+  take<T>(key: string | undefined, size: number, work: () => Promise<T>): Promise<T>
+  /** Whether it would be done at once. */
+  hasRoom(key: string | undefined, size: number): boolean
+}
+
 /** What a file is called in the content store, and what it holds. */
 export interface StoredFile {
   /** CIDv1: raw leaf for one block, dag-pb above. */

@@ -4,6 +4,7 @@ import {
   type DocumentNode,
   GraphQLError,
   Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
@@ -177,4 +178,16 @@ export function assertDocumentFits(document: DocumentNode): void {
       throw documentRefusal('A mutation changes one thing: ask for one field at its root.')
     }
   }
+}
+
+const rootFields = new WeakMap<OperationDefinitionNode, number>()
+
+/** How many fields an operation asks for at its root, those of its fragments among them. */
+export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
+  let count = rootFields.get(operation)
+  if (count === undefined) {
+    count = createMeter(document).levelOf(operation.selectionSet)
+    rootFields.set(operation, count)
+  }
+  return count
 }

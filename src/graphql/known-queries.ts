@@ -11,9 +11,9 @@ import { LRUCache } from 'lru-cache'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
+import type { Admission } from './admission.ts'
 import type { CompiledRead } from './compiled/compile-read.ts'
 import type { DocumentChecks } from './document-checks.ts'
-import { LARGE_ANSWER } from './document-cost.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams } from './read-params.ts'
 import { writable } from './use-answer-bytes.ts'
@@ -38,6 +38,8 @@ interface Options {
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   body: BodyReaders<IncomingMessage>
   checks: Pick<DocumentChecks, 'measure'>
+  /** What operations wait for. */
+  admission: Admission
   /** How many documents are kept. */
   most: number
   /** Whether documents may be sent as texts. */
@@ -84,7 +86,7 @@ function once<Rest extends unknown[], Value>(ask: (req: IncomingMessage, ...rest
  * and `body` are for Yoga, which goes on with what is known of a request.
  */
 export function createKnownQueries(options: Options) {
-  const { compiledRead, checks, most, isOn, telemetry, exposedHeaders } = options
+  const { compiledRead, checks, admission, most, isOn, telemetry, exposedHeaders } = options
   const { maxBytes } = options.body
   const known = new LRUCache<string, Known>({ max: most })
   const createContext = once(options.createContext)
@@ -100,7 +102,7 @@ export function createKnownQueries(options: Options) {
   }
 
   /** What the request asks for, if that is known and asks for nothing that has to wait or be refused. */
-  async function find(req: IncomingMessage) {
+  async function find(req: IncomingMessage, { actor }: Context) {
     const params = plainParams(readParams(await readText(req, maxBytes)))
     const found = params && known.get(params.query)
     if (!found) return undefined
@@ -108,16 +110,18 @@ export function createKnownQueries(options: Options) {
     if (operationName !== null && operationName !== found.operation.name?.value) return undefined
     assertVariablesFit(variables)
     const bytes = checks.measure(found.document, found.operation, variables)
-    return bytes < LARGE_ANSWER ? { ...found, variables } : undefined
+    const asked = { document: found.document, operation: found.operation, bytes, actor }
+    return admission.isOpen(asked) ? { asked, read: found.read, variables } : undefined
   }
 
   async function resultOf(req: IncomingMessage, res: ServerResponse): Promise<ExecutionResult | undefined> {
     const context = await createContext(req, res)
     if (context.hasStaleToken) return undefined
-    const found = await find(req)
+    const found = await find(req, context)
     if (!found) return undefined
-    const { operation, read, variables } = found
-    const run = () => read(context, variables)
+    const { asked, read, variables } = found
+    const { operation } = asked
+    const run = () => admission.enter(asked, async () => read(context, variables))
     const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
     if (result && !result.errors) telemetry.watch.asked(res, 'graphql', nameOfOperation(operation))
     return result

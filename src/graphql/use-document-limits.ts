@@ -1,11 +1,9 @@
 import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import { askerOf } from '../domain/asker.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { Gate } from '../domain/ports.ts'
+import type { Admission } from './admission.ts'
 import type { DocumentChecks } from './document-checks.ts'
-import { LARGE_ANSWER } from './document-cost.ts'
 import { documentLimits, documentRefusal } from './document-limits.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 
@@ -15,8 +13,8 @@ const SUGGESTION = / Did you mean [^?]*\?/g
 function asResult(error: unknown): { errors: GraphQLError[] } {
   if (error instanceof GraphQLError) return { errors: [error] }
   if (!(error instanceof DomainError)) throw error
-  const { message, code, details, retryAfter } = error
-  return { errors: [new GraphQLError(message, { extensions: { code, details, retryAfter } })] }
+  // With what it tells besides its code.
+  return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
 
 /** What is carried out, as the hooks tell it. */
@@ -33,12 +31,12 @@ interface Carried {
 export function useDocumentLimits({
   checks,
   introspection,
-  largeAnswers,
+  admission,
 }: {
   checks: DocumentChecks
   introspection: boolean
-  /** What answers wait for that may be large. */
-  largeAnswers: Gate
+  /** What operations wait for. */
+  admission: Admission
 }): Plugin<Context> {
   /** What is wrong with an operation, or how many bytes its answer may have. */
   function judge({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | number {
@@ -69,11 +67,13 @@ export function useDocumentLimits({
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const judged = judge(args)
       if (typeof judged !== 'number') setResultAndStopExecution(judged)
-      else if (judged >= LARGE_ANSWER) {
+      else {
+        const { document, operationName, contextValue } = args
+        const operation = getOperationAST(document, operationName)
+        if (!operation) return
+        const asked = { document, operation, bytes: judged, actor: contextValue.actor }
         setExecuteFn(((carried: typeof args) =>
-          largeAnswers(async () => executeFn(carried), askerOf(args.contextValue.actor)).catch(
-            asResult,
-          )) as typeof executeFn)
+          admission.enter(asked, async () => executeFn(carried)).catch(asResult)) as typeof executeFn)
       }
     },
     onSubscribe({ args, setResultAndStopExecution }) {

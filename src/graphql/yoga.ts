@@ -4,8 +4,9 @@ import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
-import type { Gate, Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports.ts'
 import { blindTracer, type Telemetry } from '../domain/telemetry.ts'
+import type { Admission } from './admission.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import type { createExecutor } from './execute.ts'
 import { createKnownQueries } from './known-queries.ts'
@@ -43,7 +44,7 @@ export function createGraphQLHandler({
   log,
   body,
   introspection,
-  largeAnswers,
+  admission,
   playground: hasPlayground,
   trustedDocuments,
   trustedOnly,
@@ -57,8 +58,8 @@ export function createGraphQLHandler({
   body: BodyReaders<IncomingMessage>
   /** Whether the schema is told. */
   introspection: boolean
-  /** What answers wait for that may be large. */
-  largeAnswers: Gate
+  /** What operations wait for. */
+  admission: Admission
   /** Whether browsers get a page. */
   playground: boolean
   /** Where the manifests are of the documents that the operator trusts. */
@@ -77,6 +78,7 @@ export function createGraphQLHandler({
     createContext,
     body,
     checks,
+    admission,
     most: KEPT_DOCUMENTS,
     isOn: !trustedOnly,
     telemetry: { watch, tracer },
@@ -91,7 +93,7 @@ export function createGraphQLHandler({
       useCsrfGuard(),
       useCaller(knownQueries.createContext),
       useRequestBody(knownQueries.body),
-      useDocumentLimits({ checks, introspection, largeAnswers }),
+      useDocumentLimits({ checks, introspection, admission }),
       useStaleTokens(schema),
       useStreams(),
       ...persistedDocuments,

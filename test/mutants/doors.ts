@@ -547,4 +547,43 @@ export const doors: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/graphql/use-document-limits.ts',
+    ['rest/under-way.test.ts'],
+    [
+      [
+        'under-way.graphql',
+        'GraphQL carries out no more of one asker at once than their share.',
+        `admission.enter(asked, async () => executeFn(carried))`,
+        `Promise.resolve(executeFn(carried))`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/admission.ts',
+    ['rest/under-way.test.ts'],
+    [
+      [
+        'under-way.rest',
+        'REST carries out no more of one asker at once than their share.',
+        `return admission.enter({ document, operation, actor, bytes: costOf(document, operation, variables).bytes }, run)`,
+        `return run()`,
+      ],
+      [
+        'under-way.size',
+        'A document counts as many times as it has fields at its root.',
+        `=> rootFieldsOf(document, operation)`,
+        `=> Math.min(1, rootFieldsOf(document, operation))`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/shares.ts',
+    ['platform/shares.test.ts'],
+    [
+      ['under-way.line', 'A line has an end.', `share.line.size >= waiting`, `share.line.size < 0`],
+      ['under-way.order', 'What is large is not overtaken by what is small.', `share.line.size === 0 && `, ``],
+      ['under-way.given-back', 'What ended gives its share back.', `share.held -= size`, `share.held -= 0`],
+    ],
+  ),
 ]
