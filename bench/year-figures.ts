@@ -34,13 +34,18 @@ const ROOM_BYTES = 65_536
 /** By how much bytes for each row may differ between the halves of what is judged. */
 const MOST_DRIFT = 0.15
 
+/** Whether a table has an end of its own: a time, or a sweep that forgets. What goes with something else grows as that does. */
+const hasEnd = ({ kept, by = '' }: Retention) =>
+  /(DAYS|\bdays?|\bhours?|\bminutes?)\b/.test(kept) ||
+  (typeof by !== 'string' && by.some((sweep) => sweep.startsWith('forget-')))
+
 const within = (samples: readonly Sample[], from: number) => samples.filter(({ day }) => day >= from)
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** What became of one table. */
 export interface Verdict {
   name: string
-  isKeptForEver: boolean
+  hasEnd: boolean
   rows: number
   bytes: number
   /** Bytes a row in the end. */
@@ -58,8 +63,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
   const sizes = (part: readonly Sample[], name: string) => part.map(({ tables }) => tables.get(name)!)
   return [...last.tables.values()]
     .map(({ name, rows, bytes }): Verdict => {
-      const kept: string | undefined = (retentions as Record<string, Retention>)[name]?.kept
-      const isKeptForEver = kept === 'ever'
+      const isBounded = hasEnd((retentions as Record<string, Retention>)[name]!)
       const early = sizes(
         judged.filter(({ day }) => day <= half),
         name,
@@ -73,12 +77,12 @@ export function judge(samples: readonly Sample[]): Verdict[] {
       const isInProportion = rows < 500 || Math.abs(each(last.tables.get(name)!) / each(first) - 1) <= MOST_DRIFT
       return {
         name,
-        isKeptForEver,
+        hasEnd: isBounded,
         rows,
         bytes,
         each: bytes / Math.max(1, rows),
         growth,
-        isRight: isKeptForEver ? isInProportion : isFlat,
+        isRight: isBounded ? isFlat : isInProportion,
       }
     })
     .sort((one, other) => other.bytes - one.bytes)
