@@ -18,14 +18,10 @@ export const retention: Mutant[] = [
       `k.sequence <= r.sequence`,
     ],
     [
-      'retention.events-in-time',
-      'An event stays for as long as is configured.',
-      `and r.created_at < \${beforeSql}\`,
-  overSince: \`r.created_at + \${daysSql}\`,
-  parts: \`kept_events`,
-      `and r.created_at < now()\`,
-  overSince: \`r.created_at + \${daysSql}\`,
-  parts: \`kept_events`,
+      'retention.in-time',
+      'What goes by age stays for as many days as are configured.',
+      `make_interval(days => $days)`,
+      `make_interval(days => $days - 1)`,
     ],
     [
       'retention.sessions-in-use',
