@@ -26,7 +26,8 @@ const SessionType = builder.objectRef<Session>('Session').implement({
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it ends by itself; null is never.',
+      description:
+        'When it ends by itself, used or not; null is never. One that nobody uses ends sooner or later, too.',
     }),
     isCurrent: t.exposeBoolean('isCurrent', { description: 'Whether this request came with it.' }),
   }),

@@ -189,7 +189,8 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'The log of webhook deliveries, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+        'The log of webhook deliveries, newest first. One that is settled is forgotten after so many days as the operator says, 90 if ' +
+        'nothing is said and never less than 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
         filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),

@@ -112,6 +112,7 @@ const list = defineRoute({
   operationId: 'listWebhookDeliveries',
   tag: 'Store',
   summary: 'List webhook deliveries, newest first',
+  description: 'One that is settled is forgotten after 90 days unless the operator says otherwise, 30 at least.',
   query: pageQuery(
     {
       network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
