@@ -45,8 +45,7 @@ export async function installClock(url: string): Promise<void> {
 }
 
 /** The clock of the queue, which goes by a function of its own. To be said again when the queue was installed anew. */
-export const queueClockSql =
-  `create or replace function jobs.job_now() returns timestamptz language sql stable as 'select clock.now()'`
+export const queueClockSql = `create or replace function jobs.job_now() returns timestamptz language sql stable as 'select clock.now()'`
 
 /** Moves the clock on. What processes hold by the real time, their leases, they go on holding. */
 export const passSql = (interval: string): string => `
