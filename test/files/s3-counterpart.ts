@@ -19,6 +19,7 @@ export interface S3Counterpart {
   objects: Map<string, Stored>
   /** What its clock shows, in milliseconds: it stands still unless tests move it. */
   now: number
+  keepsVersions: boolean
   /** Objects in one page of a list. */
   page: number
   /** Methods and keys, in the order they came. */
@@ -87,6 +88,11 @@ export const startS3Counterpart = async (): Promise<S3Counterpart> => {
     return res.end()
   }
 
+  const remove = (res: ServerResponse, key: string) => {
+    objects.delete(key)
+    res.writeHead(204).end()
+  }
+
   const give = (res: ServerResponse, key: string, isHead: boolean) => {
     const found = objects.get(key)
     if (!found) return isHead ? res.writeHead(404).end() : refuse(res, 404, 'NoSuchKey')
@@ -110,10 +116,13 @@ export const startS3Counterpart = async (): Promise<S3Counterpart> => {
       const end = endOf(query)
       if (end !== undefined && end < now()) return void refuse(res, 403, 'AccessDenied: Request has expired')
       if (method === 'PUT') await put(req, res, key)
-      else if (method === 'DELETE') res.writeHead(204).end(objects.delete(key) ? undefined : undefined)
+      else if (method === 'DELETE') remove(res, key)
       else if (key !== '') give(res, key, method === 'HEAD')
       else if (method === 'HEAD') res.end()
-      else if (query.has('versioning')) res.end('<VersioningConfiguration></VersioningConfiguration>')
+      else if (query.has('versioning'))
+        res.end(
+          `<VersioningConfiguration>${counterpart.keepsVersions ? '<Status>Enabled</Status>' : ''}</VersioningConfiguration>`,
+        )
       else list(query, res)
     } catch {
       res.destroy()
@@ -126,6 +135,7 @@ export const startS3Counterpart = async (): Promise<S3Counterpart> => {
     env: { S3_BUCKET: BUCKET, S3_ENDPOINT: url },
     objects,
     now: Date.now(),
+    keepsVersions: false,
     page: 1_000,
     requests: [],
     intercept: () => false,

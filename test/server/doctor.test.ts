@@ -8,6 +8,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { checks } from '../../src/cli/doctor-command.ts'
 import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
+import { refuse, startS3Counterpart } from '../files/s3-counterpart.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { listen } from '../support/listen.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -125,6 +126,31 @@ describe('annal doctor', () => {
     expect((await doctor({ ...production, ...behind }, 'public-url')).states).toEqual({ 'public-url': 'right' })
     const alone = { ...production, CHAIN_RPC_URL: '', CHAIN_RELAY_KEYS: '' }
     expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
+  })
+
+  it('tries whether files can be written to a bucket, read there and removed, and tells what is refused', async () => {
+    const s3 = await startS3Counterpart()
+    onTestFinished(s3.stop)
+    const secret = { AWS_SECRET_ACCESS_KEY: 'geheim' }
+    const { of } = await doctor({ ...s3.env, ...secret }, 'files', 'secrets')
+    expect(of('files')).toMatchObject([{ state: 'right', finding: expect.stringContaining('in the bucket files') }])
+    expect([...s3.objects.keys()]).toEqual([])
+    expect(of('secrets')[0]).toMatchObject({
+      finding: expect.stringContaining('AWS_SECRET_ACCESS_KEY'),
+      fix: expect.stringContaining('AWS_SHARED_CREDENTIALS_FILE'),
+    })
+    expect(JSON.stringify(of('secrets'))).not.toContain('geheim')
+
+    s3.keepsVersions = true
+    expect((await doctor(s3.env, 'files')).of('files').map(({ state }) => state)).toEqual(['right', 'warning'])
+    for (const refused of ['PUT', 'GET', 'DELETE']) {
+      s3.intercept = (method, _, res) => method === refused && refuse(res, 403, 'AccessDenied')
+      const found = await doctor(s3.env, 'files')
+      expect([found.code, found.of('files')], refused).toMatchObject([
+        1,
+        [{ state: 'wrong', finding: expect.stringContaining('403 AccessDenied') }],
+      ])
+    }
   })
 
   it('warns of a grace in which hardly a file comes onto the disk', async () => {

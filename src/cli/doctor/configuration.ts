@@ -19,11 +19,16 @@ export async function checkConfiguration({ readConfig }: Parts): Promise<Diagnos
 
 /** Secrets that stand in the environment, where every child process and many a crash report has them. */
 export async function checkSecrets({ config, env }: Parts): Promise<Diagnosis[]> {
-  const { production } = await config()
+  const { production, files } = await config()
   const { plainSecrets } = await import('../../config.ts')
   const plain = plainSecrets(env)
+  const ways = plain.length === 0 ? [] : [`name it: ${plain.map((name) => `${name}_FILE`).join(', ')}`]
+  if (files.s3 && env.AWS_SECRET_ACCESS_KEY) {
+    plain.push('AWS_SECRET_ACCESS_KEY')
+    ways.push('give those of AWS as a file of credentials: AWS_SHARED_CREDENTIALS_FILE')
+  }
   if (plain.length === 0) return [right('No secret stands in a plain variable.')]
-  const fix = `Write each into a file that only the service reads, and name it: ${plain.map((name) => `${name}_FILE`).join(', ')}.`
+  const fix = `Write each into a file that only the service reads, and ${ways.join('; ')}.`
   const finding = `Secrets stand in plain variables: ${plain.join(', ')}.`
   return [production ? warning(finding, fix) : toKnow(finding, fix)]
 }
