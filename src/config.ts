@@ -700,6 +700,9 @@ export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string 
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): string[] =>
   Object.entries(variables).flatMap(([name, variable]) => ('secret' in variable && env[name] ? [name] : []))
 
+/** Whether the secret key of AWS, which its SDK looks for, stands in a variable of its own. */
+export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
+
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
 export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)

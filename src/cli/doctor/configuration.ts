@@ -20,10 +20,10 @@ export async function checkConfiguration({ readConfig }: Parts): Promise<Diagnos
 /** Secrets that stand in the environment, where every child process and many a crash report has them. */
 export async function checkSecrets({ config, env }: Parts): Promise<Diagnosis[]> {
   const { production, files } = await config()
-  const { plainSecrets } = await import('../../config.ts')
+  const { hasPlainAwsSecret, plainSecrets } = await import('../../config.ts')
   const plain = plainSecrets(env)
   const ways = plain.length === 0 ? [] : [`name it: ${plain.map((name) => `${name}_FILE`).join(', ')}`]
-  if (files.s3 && env.AWS_SECRET_ACCESS_KEY) {
+  if (files.s3 && hasPlainAwsSecret(env)) {
     plain.push('AWS_SECRET_ACCESS_KEY')
     ways.push('give those of AWS as a file of credentials: AWS_SHARED_CREDENTIALS_FILE')
   }
