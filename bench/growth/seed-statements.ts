@@ -100,7 +100,7 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
     access_tokens: `insert into access_tokens (id, user_id, hash, name) select seed_id('00a', n), seed_user(n), sha256(('seeded-token-' || n)::bytea), 'Seeded' from ${each(seller)}`,
     api_keys: `insert into api_keys (name, prefix, hash) values ('growth', 'seeded', sha256('${seededKey}'::bytea))`,
     one_time_tokens: `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
-      select seed_user(n), 'PASSWORD_RESET', seed_id('017', n), sha256(('reset-' || n)::bytea), 'seeded-' || n || '@example.org', seed_at(n) from ${each(users / 3)}`,
+      select seed_user(n), 'PASSWORD_RESET', seed_id('017', n), sha256(('reset-' || n)::bytea), 'seeded-' || n || '@example.org', seed_at(n) from ${each(Math.floor(users / 3))}`,
     pictures: `insert into pictures (id, user_id, kind, picture, thumbnail) select seed_id('018', n), seed_user(n), 'PROFILE', ${hex('00')}, ${hex('00')} from ${each(users / 5)}`,
     audit_entries: `insert into audit_entries (id, user_id, action, address, created_at)
       select seed_id('00b', n), seed_user((n - 1) % ${users} + 1), 'session.started', '192.0.2.1', seed_at(n) from ${each(3 * users)}`,

@@ -50,9 +50,11 @@ export const readVersions = statement(
   },
   `select c.id, c.sequence, c.created_at, c.tree, c.blame,
      (
-       select jsonb_object_agg(set.field, setter.changes -> set.field -> 1)
+       select jsonb_object_agg(set.field, (
+         -- One by one: joined, the planner may read the whole history, which it thinks is short.
+         select setter.changes -> set.field -> 1 from commits setter
+         where setter.asset_id = c.asset_id and setter.sequence = set.sequence::int))
        from jsonb_each(c.blame - '${customField.changeName}') set (field, sequence)
-         join commits setter on setter.asset_id = c.asset_id and setter.sequence = set.sequence::int
      ) as said
    from commits c where c.asset_id = $asset and c.sequence = any ($sequences)`,
 )
