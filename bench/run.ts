@@ -2,7 +2,8 @@
  * `npm run bench [-- --ops R1,M1 --rounds 3 …]`: measures Annal beside its peers with the peer benchmark, whose folder is
  * `PEER_BENCH` or `../shared/bench`. The arguments go through; its README explains them and how to read the figures.
  * `npm run bench -- year [days]` is another one: a simulated year (`bench/year.ts`).
- * `npm run bench -- growth …`: measures Annal beside itself, with databases of several sizes (docs/scaling.md).
+ * `npm run bench -- growth …`: measures Annal beside itself, with databases of several sizes (docs/scaling.md); `… -- uploads …`: uploads beside a
+ * plain server that hashes and writes.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -17,6 +18,9 @@ if (process.argv[2] === 'year') {
 } else if (process.argv[2] === 'growth') {
   const { measureGrowth } = await import('./growth/growth.ts')
   await measureGrowth(process.argv.slice(3))
+} else if (process.argv[2] === 'uploads') {
+  const { measureUploads } = await import('./uploads.ts')
+  await measureUploads(process.argv.slice(3))
 } else if (existsSync(runner)) {
   const child = spawn('bash', [runner, '--ours', resolve(import.meta.dirname, 'ours.json'), ...process.argv.slice(2)], {
     stdio: 'inherit',

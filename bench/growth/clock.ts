@@ -19,7 +19,8 @@ function ranOf(file: string): number {
   }
 }
 
-const ofThreads = (pid: number) =>
+/** Nanoseconds that all threads of a process ran. */
+export const ranByThreads = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + ranOf(`/proc/${pid}/task/${task}/schedstat`), 0)
 
 /** Watches a gateway and its sessions with the database, which runs on this machine. */
@@ -36,12 +37,12 @@ export function createClock({ pid, client }: { pid: number; client: pg.Client })
       sessions = rows.map(({ pid }) => pid)
     },
     async measure<T>(work: () => Promise<T>): Promise<{ answer: T; sample: Sample }> {
-      const [gateway, database, wall] = [ofThreads(pid), ofSessions(), performance.now()]
+      const [gateway, database, wall] = [ranByThreads(pid), ofSessions(), performance.now()]
       const answer = await work()
       const took = performance.now() - wall
       return {
         answer,
-        sample: { gateway: (ofThreads(pid) - gateway) / 1e6, database: (ofSessions() - database) / 1e6, wall: took },
+        sample: { gateway: (ranByThreads(pid) - gateway) / 1e6, database: (ofSessions() - database) / 1e6, wall: took },
       }
     },
   }

@@ -197,10 +197,9 @@ export async function measureGrowth(args: string[]): Promise<void> {
       // The first one warms everything up.
       if (round === 0) for (const { samples } of stands) samples.clear()
       say(`round ${round}`)
+      writeFileSync(join(values.dir, 'table.md'), `${tableOf(stands)}\n`)
     }
-    const table = tableOf(stands)
-    writeFileSync(join(values.dir, 'table.md'), `${table}\n`)
-    process.stdout.write(`${table}\n`)
+    process.stdout.write(`${tableOf(stands)}\n`)
     const never = requests
       .filter(({ target }) => stands.some(({ samples }) => !samples.has(target)))
       .map(({ target }) => target)

@@ -1,0 +1,151 @@
+/**
+ * `npm run bench -- uploads [--megabytes 64] [--rounds 5] [--dir …]`: the processors' time that an upload takes the gateway, beside a plain server of Node that hashes
+ * what it is sent and writes it to the same disk. Bytes go to the one and to the other in turn. Goal: the plain one takes .6 of ours at least.
+ */
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream, mkdirSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import { createGateway } from '../proofs/harness/gateway.ts'
+import { developmentKey, startEmbeddedAnvil } from '../src/platform/embedded/embedded-anvil.ts'
+import { median, ranByThreads } from './growth/clock.ts'
+import { openPlace, silent } from './growth/place.ts'
+
+const MEGABYTE = 2 ** 20
+const GOAL = 0.6
+
+/** Takes bodies, hashes them and keeps them. Tells its port. */
+async function servePlain(dir: string) {
+  mkdirSync(dir, { recursive: true })
+  let count = 0
+  const server = createServer(async (req, res) => {
+    const hash = createHash('sha256')
+    const file = join(dir, `plain-${count++}`)
+    const hashing = async function* (source: AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
+        hash.update(chunk)
+        yield chunk
+      }
+    }
+    await pipeline(req, hashing, createWriteStream(file))
+    rmSync(file)
+    res.end(hash.digest('hex'))
+  })
+  server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`))
+}
+
+/** Sends the parts one after the other; the answer's text. */
+async function send(url: string, headers: Record<string, string>, parts: readonly Buffer[]): Promise<string> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const sent = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': String(length) } })
+  const answered = new Promise<string>((resolve, reject) => {
+    sent.on('error', reject).on('response', async (answer) => {
+      let text = ''
+      for await (const chunk of answer) text += chunk
+      if ((answer.statusCode ?? 500) >= 300)
+        reject(new Error(`${url} was answered with ${answer.statusCode}: ${text.slice(0, 300)}`))
+      else resolve(text)
+    })
+  })
+  await pipeline(Readable.from(parts), sent)
+  return answered
+}
+
+const BOUNDARY = 'bench-boundary'
+const head = Buffer.from(
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="asset_file"; filename="bytes.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+)
+const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
+
+async function signIn(url: string): Promise<string> {
+  const account = {
+    username: randomBytes(6).toString('hex'),
+    email: `${randomBytes(6).toString('hex')}@example.org`,
+    password: randomBytes(12).toString('hex'),
+  }
+  const post = async (path: string, json: object) => {
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(json),
+    })
+    return (await answer.json()) as { auth_token: string }
+  }
+  await post('/api/v3/auth/users/', account)
+  return (await post('/api/v3/auth/token/login/', account)).auth_token
+}
+
+/** Measures and prints; exits with 1 when the goal is missed. */
+export async function measureUploads(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      megabytes: { type: 'string', default: '64' },
+      rounds: { type: 'string', default: '5' },
+      dir: { type: 'string', default: '/tmp/annal-growth' },
+    },
+  })
+  const ends: (() => Promise<unknown>)[] = []
+  const afterwards = (work: () => Promise<unknown>) => void ends.unshift(work)
+  try {
+    const place = await openPlace(values.dir, () => undefined)
+    afterwards(() => place.stop())
+    const chain = await startEmbeddedAnvil({ dir: join(values.dir, 'chain'), log: silent })
+    afterwards(() => chain.stop())
+    const gateway = await createGateway({ dir: place.dir, afterwards }, 'gateway-uploads', {
+      ...place.env(await place.databaseOf(10_000)),
+      ROLES: 'http',
+      CHAIN_RPC_URL: chain.rpcUrl,
+      CHAIN_RELAY_KEYS: developmentKey,
+      LOG_LEVEL: 'warn',
+      SIGN_UP_POINTS: '100000',
+      LIMIT_UPLOADS_PER_USER: '100000000',
+      LIMIT_UNPAID_MEGABYTES_PER_USER: '100000000',
+    })
+    await gateway.start()
+    const script = [import.meta.filename, 'plain', join(values.dir, 'plain')]
+    const plain = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    afterwards(async () => plain.kill())
+    const port = await new Promise<string>((resolve) =>
+      plain.stdout.once('data', (text) => resolve(String(text).trim())),
+    )
+    const token = await signIn(gateway.url)
+    const size = Number(values.megabytes) * MEGABYTE
+    const took = { ours: [] as number[], plain: [] as number[] }
+    const measure = async (pid: number, work: () => Promise<unknown>) => {
+      const before = ranByThreads(pid)
+      await work()
+      return (ranByThreads(pid) - before) / 1e6
+    }
+    for (let round = 0; round <= Number(values.rounds); round += 1) {
+      const bytes = randomBytes(size)
+      const parts = Array.from({ length: Math.ceil(size / MEGABYTE) }, (_, n) =>
+        bytes.subarray(n * MEGABYTE, (n + 1) * MEGABYTE),
+      )
+      const plainly = await measure(plain.pid!, () => send(`http://127.0.0.1:${port}/`, {}, parts))
+      const headers = { Authorization: `token ${token}`, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` }
+      const ours = await measure(gateway.pid()!, () =>
+        send(`${gateway.url}/api/v3/assets/`, headers, [head, ...parts, tail]),
+      )
+      // The first one warms everything up.
+      if (round === 0) continue
+      took.plain.push(plainly)
+      took.ours.push(ours)
+    }
+    const [ours, plainly] = [median(took.ours), median(took.plain)]
+    process.stdout.write(
+      `${values.megabytes} MB: ours ${ours.toFixed(0)} ms of the processor, plain ${plainly.toFixed(0)} ms: ${(plainly / ours).toFixed(2)} (goal ${GOAL})\n`,
+    )
+    if (plainly / ours < GOAL) process.exitCode = 1
+  } finally {
+    for (const end of ends) await end().catch(() => undefined)
+  }
+}
+
+if (process.argv[1] === import.meta.filename && process.argv[2] === 'plain') await servePlain(process.argv[3]!)
