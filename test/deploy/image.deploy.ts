@@ -26,6 +26,10 @@ const started: Started[] = []
 async function makeBase(): Promise<string> {
   const base = join(dir, 'base')
   if (process.env.DEPLOY_DEBIAN) await bash(`cp -a ${process.env.DEPLOY_DEBIAN} ${base}`, dir)
+  else if (spawnSync('debootstrap', ['--version']).error)
+    throw new Error(
+      'This test needs debootstrap: apt-get install debootstrap; or name a Debian by DEPLOY_DEBIAN=<folder>.',
+    )
   else await bash(`debootstrap --variant=minbase bookworm ${base} ${MIRROR}`, dir)
   const npm = (await bash('realpath "$(dirname "$(realpath "$(command -v npm)")")/.."', dir)).trim()
   await cp(process.execPath, join(base, 'usr/local/bin/node'))
