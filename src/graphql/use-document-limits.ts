@@ -13,8 +13,9 @@ const SUGGESTION = / Did you mean [^?]*\?/g
 function asResult(error: unknown): { errors: GraphQLError[] } {
   if (error instanceof GraphQLError) return { errors: [error] }
   if (!(error instanceof DomainError)) throw error
-  // With what it tells besides its code.
-  return { errors: [new GraphQLError(error.message, { originalError: error })] }
+  // What stops before anything is carried out is answered as it stands here; the rest is masked, by what it was.
+  const { message, code, details, retryAfter } = error
+  return { errors: [new GraphQLError(message, { originalError: error, extensions: { code, details, retryAfter } })] }
 }
 
 /** What is carried out, as the hooks tell it. */

@@ -98,6 +98,7 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/database/event-notifications.ts",
       "pg: platform/database/migration-lock.ts",
       "pg: platform/database/migrations.ts",
+      "pg: platform/database/pooler.ts",
       "pg: platform/database/primary-watch.ts",
       "pg: platform/database/schema-engine.ts",
       "pg: platform/embedded/embedded-postgres.ts",

@@ -160,6 +160,9 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'pins_after',
       'blocks_next',
       'blocks_forget',
+      'token_forget',
+      'idle_token_forget',
+      'one_time_token_forget',
       'kept_pins',
       'event_feeds',
       'deposits_find_frozen',
@@ -183,7 +186,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
     statements: [
       'idempotency_find',
       'idempotency_remember',
-      'idempotency_sweep',
+      'idempotency_forget',
       'password_reset_request',
       'account_verification_request',
       'deletion_answers',
