@@ -160,13 +160,23 @@ async function catchCareless(
       return confirmed.then(({ verdict }) => ({ code: verdicts[verdict] ?? 'unknown' }))
     },
   }
-  const shape = { mostCommands: 8, kinds: ['deposit', 'order'], racing: ['confirm'], onlyPlace: 1 } as const
+  // One after the other it is right.
+  const shape = {
+    mostCommands: 8,
+    kinds: ['deposit', 'order', 'confirm'],
+    racing: ['confirm'],
+    // It knows no bounds and no keys.
+    alike: { who: 1, maxCost: undefined },
+    repeats: false,
+  } as const
   try {
     for (let number = 1; number <= CONTROL_TRIES; number += 1) {
       const found = await findDivergence(context, tried, shape, number)
       if (!found) continue
       context.say(`control, ${found.report}`)
-      return []
+      return /at once/.test(found.report)
+        ? []
+        : ['The control was caught by what it does alone: that shows nothing of reading, checking and writing.']
     }
     return ['The control was not caught: confirming by reading, checking and writing showed no divergence.']
   } finally {

@@ -11,6 +11,9 @@ import { orderUuid } from './store.ts'
 /** What the database would refuse even a careless writer. It is taken away, so that the proof's own checks must catch it. */
 const guards = ['drop index transfers_reference_key', 'drop index events_order_paid_key']
 
+/** An amount less what the platform keeps of it. */
+const lessShare = (amount: string) => fromUnits(toUnits(amount) - (toUnits(amount) * 12n + 50n) / 100n)
+
 export interface CarelessConfirm {
   /** `turn` is waited for before each of its statements. */
   confirm(orderId: string, turn?: (statement: string) => Promise<void>): Promise<Outcome>
@@ -31,8 +34,10 @@ export async function createCarelessConfirm(
       return pool.query(text, values)
     }
     const { rows } = await query(
-      `select o.*, o.price::text as price, a.owner_id, a.webhook_url, w.points::text, w.num::text from orders o
-       join network_apps a on a.id = o.network_app_id join wallets w on w.user_id = o.buyer_id where o.id = $1`,
+      `select o.*, o.price::text as price, a.owner_id, a.webhook_url, w.points::text, w.num::text,
+         s.points::text as seller_points, s.num::text as seller_num from orders o
+       join network_apps a on a.id = o.network_app_id join wallets w on w.user_id = o.buyer_id
+       join wallets s on s.user_id = a.owner_id where o.id = $1`,
       [id],
     )
     const [found] = rows
@@ -45,15 +50,26 @@ export async function createCarelessConfirm(
     const paid = toUnits(found.points) < price ? found.points : found.price
     const points = fromUnits(toUnits(found.points) - toUnits(paid))
     const num = fromUnits(left - toUnits(points))
-    await query('update wallets set points = $2, num = $3 where user_id = $1', [found.buyer_id, points, num])
+    await query('update wallets set points = $2, num = $3, open_orders = open_orders - 1 where user_id = $1', [
+      found.buyer_id,
+      points,
+      num,
+    ])
+    const numPaid = fromUnits(price - toUnits(paid))
+    const earned = { points: lessShare(paid), num: lessShare(numPaid) }
+    if (found.owner_id !== found.buyer_id) {
+      const held = [add(found.seller_points, earned.points), add(found.seller_num, earned.num)]
+      await query('update wallets set points = $2, num = $3 where user_id = $1', [found.owner_id, ...held])
+    }
     const transfer = v7({ msecs: at.getTime() })
     await query('insert into transfers (id, reference) values ($1, $2)', [transfer, `order:${id}`])
     await query(
       `insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-       select $1, * from (values (1, $2::uuid, null::book, 'POINTS'::currency, -$3::numeric), (2, $2, null, 'NUM', $3::numeric - $4::numeric),
-         (3, null, 'REVENUE', 'POINTS', $3::numeric), (4, null, 'REVENUE', 'NUM', $4::numeric - $3::numeric)) as line (p, w, b, c, amount)
+       select $1, * from (values (1, $2::uuid, null::book, 'POINTS'::currency, -$4::numeric), (2, $2, null, 'NUM', -$5::numeric),
+         (3, $3::uuid, null, 'POINTS', $6::numeric), (4, $3, null, 'NUM', $7::numeric),
+         (5, null, 'REVENUE', 'POINTS', $4::numeric - $6::numeric), (6, null, 'REVENUE', 'NUM', $5::numeric - $7::numeric)) as line (p, w, b, c, amount)
        where amount <> 0`,
-      [transfer, found.buyer_id, paid, found.price],
+      [transfer, found.buyer_id, found.owner_id, paid, numPaid, earned.points, earned.num],
     )
     await query(
       `update orders set status = case when $4 then 'PENDING' else 'SUCCESS' end::order_status, paid_at = $2, transfer_id = $3,

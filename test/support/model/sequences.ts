@@ -141,7 +141,7 @@ function nextName(course: Course) {
 
 /** One deed, and what it was answered. */
 async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: DoorName) {
-  const told = await scene.ask(attempt, at)
+  const told = await scene.turns.until(scene.ask(attempt, at))
   const expected = step(course.state, attempt, told.seen)
   assertSame(`${at} ${JSON.stringify(attempt)}`, differences(expected, told))
   if (attempt.key !== undefined && told.code === 'ok') course.sent.push(attempt as Attempt & { key: string })
@@ -237,8 +237,10 @@ export interface Shape {
   kinds?: readonly Kind[]
   /** Of what is done at the same time. */
   racing?: readonly Kind[]
-  /** Only this one does anything. */
-  onlyPlace?: number
+  /** What all wishes have alike, where they have such fields. */
+  alike?: Record<string, unknown>
+  /** Whether what was done is sent again under its key. */
+  repeats?: boolean
 }
 
 /** Sequences of at most so many commands. */
@@ -246,17 +248,18 @@ function sequences({
   mostCommands,
   kinds = Object.keys(arbitraries) as Kind[],
   racing: raced = racing,
-  onlyPlace,
+  alike = {},
+  repeats = true,
 }: Shape): fc.Arbitrary<Iterable<Command>> {
-  const by = (wish: Wish): Wish =>
-    onlyPlace !== undefined && 'who' in wish ? ({ ...wish, who: onlyPlace } as Wish) : wish
+  const fields = Object.entries(alike)
+  const by = (wish: Wish): Wish => ({ ...wish, ...Object.fromEntries(fields.filter(([name]) => name in wish)) })
   const one = fc.tuple(wishes(kinds).map(by), door, fc.boolean()).map((parts) => single(...parts))
   const repeated = fc.tuple(nth, door, fc.boolean()).map((parts) => again(...parts))
   const raceWish = wishes(raced).map(by)
   const several = fc
     .tuple(fc.array(fc.record({ wish: raceWish, at: door }), { minLength: 2, maxLength: 4 }), fc.boolean())
     .map((parts) => race(...parts))
-  const commands: fc.Arbitrary<Command>[] = [...Array.from({ length: 7 }, () => one), repeated, several, several]
+  const commands = [...Array.from({ length: 7 }, () => one), ...(repeats ? [repeated] : []), several, several]
   return fc.commands(commands, { maxCommands: mostCommands, size: 'max' }) as fc.Arbitrary<Iterable<Command>>
 }
 
