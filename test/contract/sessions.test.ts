@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { allStatements } from '../../src/domain/sql.ts'
+import { declaredStatements } from '../support/declared-statements.ts'
 
 const root = new URL('../../src/', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
@@ -65,9 +65,7 @@ it('what outlives its transaction stands only where the session is its own', () 
 })
 
 it('no statement of a request has an effect that outlives its transaction', async () => {
-  const declaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
-  for (const file of files) if (declaring.test(read(file))) await import(new URL(file, root).href)
-  const statements = allStatements()
+  const statements = await declaredStatements()
   expect(statements.length).toBeGreaterThan(300)
   expect(
     statements.filter(({ text }) => outlives.some((pattern) => pattern.test(`;${text}`))).map(({ name }) => name),

@@ -4,7 +4,6 @@
  * planner takes for one with 10^7 commits, and for one with 10^8: a sequential scan, a filter over what an index finds, or a sort of a set without
  * bound costs ten times as much there. What does and may stands below, with the reason.
  */
-import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { seedGrowth } from '../../bench/growth/seed.ts'
@@ -14,6 +13,7 @@ import { goodGraphQLRequest, goodVariants, graphqlShapes } from '../../proofs/ha
 import { goodRestRequest, restShapes } from '../../proofs/harness/fuzz-rest.ts'
 import { type FuzzScene, openFuzzScene } from '../../proofs/harness/fuzz-scene.ts'
 import { allStatements } from '../../src/domain/sql.ts'
+import { declaredStatements } from '../support/declared-statements.ts'
 import { type Growth, grow, type Snapshot, takeSnapshot } from '../support/grown-database.ts'
 import { costOf, describeDearest, planOf } from '../support/grown-plans.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -62,16 +62,9 @@ const MOST = 1.3
 /** What costs less reads no more than a page. */
 const PAGE_COST = 150
 
-const root = new URL('../../src/', import.meta.url)
-const isDeclaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
-for (const file of globSync('**/*.ts', { cwd: root })) {
-  const url = new URL(file, root)
-  if (isDeclaring.test(readFileSync(url, 'utf8'))) await import(url.href)
-}
-
 /** By their texts, what statements are called. */
 const statements = new Map<string, string>()
-for (const { name, text } of allStatements()) if (!/^(test|proof)_/.test(name)) statements.set(text, name)
+for (const { name, text } of await declaredStatements()) statements.set(text, name)
 
 /** By the statement: why it may cost more in a larger database. */
 const exceptions = new Map<string, string>()
