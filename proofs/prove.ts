@@ -45,6 +45,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F31: async () => (await import('./f31-soak.ts')).proveSoak,
   F32: async () => (await import('./f32-broken-bodies.ts')).proveBrokenBodies,
   F33: async () => (await import('./f33-bounded-answers.ts')).proveBoundedAnswers,
+  F34: async () => (await import('./f34-failover.ts')).proveFailover,
   F35: async () => (await import('./f35-first-requests.ts')).proveFirstRequests,
   F36: async () => (await import('./f36-coins.ts')).proveCoins,
   F37: async () => (await import('./f37-poisoned-item.ts')).provePoisonedItem,

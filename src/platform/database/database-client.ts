@@ -15,7 +15,7 @@ export interface DatabaseClientConfig extends pg.ClientConfig {
 
 /** What the types leave out. */
 interface Wire {
-  stream: { destroy(): void; resetAndDestroy(): void }
+  stream: { connecting: boolean; destroy(): void; resetAndDestroy(): void }
   on(event: 'errorMessage', listen: (message: { code?: string }) => void): void
   emit(event: 'error', error: Error): void
 }
@@ -71,16 +71,29 @@ export class DatabaseClient extends pg.Client implements Held {
   }
 
   cut(reason: Error): void {
-    const { stream } = this.#wire
+    this.#reset()
     // What says that all is well may have been read already: the statement must fail first.
     this.#wire.emit('error', reason)
+  }
+
+  /** Has the system forget what was not delivered yet: a statement must not arrive once the way is there again. */
+  #reset(): void {
+    const { stream } = this.#wire
     try {
-      // What was not delivered yet is forgotten: it must not arrive once the way is there again.
-      stream.resetAndDestroy()
+      if (stream.connecting) stream.destroy()
+      else stream.resetAndDestroy()
     } catch {
       // Only TCP without TLS can.
       stream.destroy()
     }
+  }
+
+  override end(): Promise<void>
+  override end(callback: (error: Error) => void): void
+  override end(callback?: (error: Error) => void): unknown {
+    // Nobody waits any more for what it carries out.
+    if ((this as unknown as { _activeQuery: object | null })._activeQuery) this.#reset()
+    return callback ? super.end(callback) : super.end()
   }
 
   async #connectTo(watch: PrimaryWatch): Promise<void> {

@@ -1,0 +1,236 @@
+/**
+ * F34: the primary of a synchronous pair fails again and again under load: killed, cut off from everybody, or cut off from its standby alone.
+ * The standby is promoted. Nothing acknowledged is lost, nothing is charged twice, writes are back within seconds, and whoever comes
+ * back as a primary of the past is written to by nobody, although it would take it.
+ */
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createDatabase } from '../src/platform/database/database.ts'
+import { until } from '../test/support/eventually.ts'
+import { following, type PostgresServer, startPostgresServer, urlOfSeveral } from '../test/support/postgres-server.ts'
+import { buyerNames, judgeBuyers, openBuyers } from './harness/buyers.ts'
+import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
+import { chooseReady, createGateway, type Gateway } from './harness/gateway.ts'
+import { countDatabase } from './harness/judgement.ts'
+import { inOwnNetwork, type Machine, type OwnNetwork, openNetwork } from './harness/own-network.ts'
+import { type Parts, silent, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { startWork } from './harness/work.ts'
+
+/** From the promotion to the first write that is acknowledged. Milliseconds. */
+const BACK = 10_000
+/** From the fault to the promotion, and how often it takes longer than a statement may. Milliseconds. */
+const SHORT = 500
+const LONG = 11_000
+const LONG_EVERY = 8
+/** How long whoever comes back is watched. Milliseconds. */
+const WATCHED = 4_000
+const PORT = 5432
+
+const faults = ['killed', 'cut off from all', 'killed', 'cut off from its standby'] as const
+type Fault = (typeof faults)[number]
+
+/** Servers on the two machines, which change places. */
+interface Pair {
+  network: OwnNetwork
+  primary: PostgresServer
+  standby: PostgresServer
+}
+
+const machineOf = ({ network }: Pair, { place }: PostgresServer): Machine =>
+  network.machines.find(({ hosts }) => hosts[0] === place.hosts[0])!
+
+const isProtected = `
+  select count(*)::int as n from pg_stat_replication
+  where sync_state = 'sync' and state = 'streaming' and flush_lsn >= pg_current_wal_lsn()`
+
+/** Until whatever is acknowledged is on the standby, too. */
+async function protect({ primary }: Pair): Promise<void> {
+  await primary.configure({ synchronous_standby_names: '*' })
+  await primary.settleStandbys()
+  await until(
+    'the standby has everything',
+    async () => (await primary.sql<{ n: number }>(isProtected))[0]!.n === 1,
+    60_000,
+  )
+}
+
+async function openPair(context: ProofContext): Promise<Pair> {
+  // PostgreSQL runs as a user of its own, and must come through.
+  await chmod(context.dir, 0o711)
+  const network = await openNetwork(context)
+  const [one, two] = network.machines.map(({ hosts, inside }, at) => ({
+    ...{ dir: join(context.dir, `server-${at + 1}`), hosts, inside, port: PORT },
+  }))
+  const primary = await startPostgresServer(one!)
+  const pair = { network, primary, standby: primary }
+  context.afterwards(async () => {
+    await pair.primary.kill()
+    await pair.standby.kill()
+  })
+  pair.standby = await primary.makeStandby(two!)
+  await pair.standby.start(following(primary, 'standby'))
+  return pair
+}
+
+/** Puts a new standby where a primary of the past was. */
+async function replaceStandby(pair: Pair): Promise<void> {
+  const { place } = pair.standby
+  await pair.standby.kill()
+  pair.standby = await pair.primary.makeStandby(place)
+  await pair.standby.start(following(pair.primary, 'standby'))
+}
+
+async function inflict(fault: Fault, pair: Pair): Promise<void> {
+  const { network, primary } = pair
+  if (fault === 'killed') return await primary.kill()
+  if (fault === 'cut off from all') await network.cutFromClients(machineOf(pair, primary))
+  await network.cutFromEachOther()
+}
+
+/** Who asked a server for what, as its log tells since a moment. */
+const askedOf = (log: string) =>
+  [...log.matchAll(/^\S+ \S+ UTC \[\d+\] (.*?) LOG: {2}(?:statement|execute [^:]*): (.*)/gm)].map(([, who, what]) => ({
+    who: who!,
+    what: what!,
+  }))
+
+const others = new Set(['operator', 'annal watch'])
+
+/** The primary of the past is there again and takes writes. Returns reasons why that was no good. */
+async function watchThePast(fault: Fault, past: PostgresServer, { network }: Pair): Promise<string[]> {
+  const watched = { log_statement: 'all', synchronous_standby_names: '' }
+  const before = (await past.log()).length
+  if (fault === 'killed') await past.start(watched)
+  else await past.configure(watched)
+  await network.heal()
+  const mark = `still_writes_${before}`
+  await until('the primary of the past takes writes', async () => {
+    await past.sql(`create table if not exists ${mark} ()`)
+    return true
+  })
+  await delay(WATCHED)
+  const asked = askedOf((await past.log()).slice(before))
+  const reasons: string[] = []
+  if (!asked.some(({ who }) => who === 'annal watch'))
+    reasons.push('No gateway saw the primary of the past: the run is invalid.')
+  const strange = asked.filter(({ who }) => !others.has(who))
+  if (strange.length > 0) {
+    const [{ who, what }] = strange as [(typeof strange)[0]]
+    reasons.push(
+      `${strange.length} statements were carried out by a primary of the past, such as by "${who}": ${what.slice(0, 200)}`,
+    )
+  }
+  return reasons
+}
+
+async function startGateways(context: ProofContext, parts: Parts, url: string, names: readonly string[]) {
+  const gateways: Gateway[] = []
+  for (const name of names) gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url }))
+  // One after the other: the first one writes what both need.
+  for (const gateway of gateways) await gateway.start()
+  return gateways
+}
+
+/** The control: what is acknowledged while nobody waits for the standby must be seen to be lost. */
+async function catchAsynchronous(context: ProofContext, parts: Parts, pair: Pair, url: string): Promise<string[]> {
+  const { primary, standby, network } = pair
+  const [gateway] = await startGateways(context, parts, url, ['asynchronous'])
+  const acknowledged = nothingAcknowledged()
+  const account = await openAccount(gateway!.url, 'careless', acknowledged)
+  await primary.configure({ synchronous_standby_names: '' })
+  await primary.settleStandbys()
+  await network.cutFromEachOther()
+  const begin = performance.now()
+  await runCallers(2, () => performance.now() - begin > 2_000, {
+    ...{ accounts: [account], random: context.random.fork('control'), choose: () => gateway!.url },
+    ...{ watchOf: () => ({}), acknowledged },
+  })
+  await primary.kill()
+  await standby.promote()
+  await gateway!.stop()
+  const database = createDatabase({ url: standby.url, pool: 1, log: silent })
+  const { lost } = await countDatabase(database, acknowledged).finally(() => database.close())
+  context.say(
+    `control: ${acknowledged.commits.length} commits were acknowledged by an asynchronous pair, ${lost} are lost`,
+  )
+  return lost > 0 ? [] : ['The control was not caught: an asynchronous standby lost nothing.']
+}
+
+async function proveWithin(context: ProofContext): Promise<ProofResult> {
+  const trials = context.setting('FAILOVERS', 20)
+  const pair = await openPair(context)
+  const url = urlOfSeveral([pair.standby, pair.primary])
+  const parts = await startParts(context, 1, async () => ({ url, stop: async () => {} }))
+  const gateways = await startGateways(context, parts, url, ['gateway-0', 'gateway-1'])
+  const pids = gateways.map((gateway) => gateway.pid())
+  const choose = chooseReady(gateways, context.random.fork('buyers'))
+  const work = await startWork(context, parts, gateways, { others: buyerNames })
+  const { acknowledged } = work
+  const base = gateways[0]!.url
+  const buyers = await openBuyers(parts, { base, choose, random: context.random.fork('buys'), acknowledged })
+  let isOver = false
+  const buying = buyers.run(() => isOver)
+  context.afterwards(() => {
+    isOver = true
+    return Promise.allSettled([buying])
+  })
+  const count = () => acknowledged.commits.length + acknowledged.signUps.length + buyers.paid.length
+  const random = context.random.fork('faults')
+  const reasons: string[] = []
+  const pauses: number[] = []
+
+  for (let trial = 0; trial < trials; trial += 1) {
+    const fault = faults[trial % faults.length]!
+    await protect(pair)
+    const before = count()
+    await until('callers are at work', () => count() > before + 10, 60_000)
+    await delay(random.below(1_000))
+    await inflict(fault, pair)
+    const cut = performance.now()
+    // Long enough that whatever was under way hangs, and nothing that was answered before is still to be counted; sometimes so long that
+    // gateways have given it up by themselves.
+    await delay((trial % LONG_EVERY === 1 ? LONG : SHORT) + random.below(3_000))
+    await pair.standby.promote()
+    const promoted = performance.now()
+    const told = count()
+    await until('a write is acknowledged', () => count() > told, 60_000)
+    const back = performance.now() - promoted
+    pauses.push(back)
+    const past = pair.primary
+    Object.assign(pair, { primary: pair.standby, standby: past })
+    reasons.push(...(await watchThePast(fault, past, pair)).map((reason) => `Trial ${trial + 1}, ${fault}: ${reason}`))
+    await replaceStandby(pair)
+    const away = ((promoted - cut) / 1_000).toFixed(1)
+    context.say(
+      `${trial + 1} of ${trials}: ${fault}; promoted after ${away} s, writes back ${back.toFixed(0)} ms later`,
+    )
+  }
+  await protect(pair)
+  isOver = true
+  await buying
+  if (gateways.some((gateway, index) => gateway.pid() !== pids[index])) reasons.push('A gateway was restarted.')
+  const slowest = Math.max(...pauses)
+  if (slowest > BACK) reasons.push(`It took ${slowest.toFixed(0)} ms until writes were back.`)
+  // By the server itself, not by the way that is on trial.
+  const database = createDatabase({ url: pair.primary.url, pool: 2, log: silent })
+  context.afterwards(() => database.close())
+  const bought = await judgeBuyers(database, buyers)
+  const judged = await work.judge([200, 409, 503])
+  reasons.push(...judged.reasons, ...bought.reasons)
+  const direct = await countDatabase(database, acknowledged)
+  if (direct.lost + direct.double > 0) reasons.push('The primary itself does not have what callers were told.')
+  reasons.push(...(await catchAsynchronous(context, parts, pair, url)))
+  const sorted = [...pauses].sort((a, b) => a - b)
+  return conclude({
+    figure:
+      `${judged.lost + bought.lost} lost, ${judged.double + bought.double} double of ${count()}; writes back ` +
+      `${sorted[Math.floor(sorted.length / 2)]!.toFixed(0)} ms (p50) and ${slowest.toFixed(0)} ms (most) after the promotion`,
+    n: count(),
+    faultsInjected: trials + 1,
+    reasons,
+  })
+}
+
+export const proveFailover = (context: ProofContext): Promise<ProofResult> => inOwnNetwork('F34', context, proveWithin)

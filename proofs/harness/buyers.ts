@@ -1,0 +1,98 @@
+/** Callers who buy under fire: they order and confirm with idempotency keys until they are told that it is done. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { toId } from '../../src/domain/ids.ts'
+import { boolean, int, numeric, statement, text, uuid } from '../../src/domain/sql.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { type Account, type Acknowledged, openAccount } from './callers.ts'
+import { persist } from './client.ts'
+import type { Parts } from './parts.ts'
+import type { Random } from './random.ts'
+import { addService, orderUuid, readUserId } from './store.ts'
+import { describeTally, tally } from './tally.ts'
+
+const insertApp = statement(
+  'proof_bought_app',
+  { parameters: { app: uuid, owner: uuid, price: numeric } },
+  `insert into network_apps (id, owner_id, name, price) values ($app, $owner, 'bought', $price)`,
+)
+const readOrders = statement(
+  'proof_bought',
+  { columns: { id: text, isPaid: boolean, charges: int } },
+  `select o.id::text as id, o.paid_at is not null as "isPaid",
+     (select count(*)::int from transfers t where t.reference = 'order:' || o.id) as charges from orders o`,
+)
+
+export interface Buyers {
+  /** Orders that they were told are paid, by UUID. */
+  paid: string[]
+  surprises: string[]
+  /** Ends when `isOver`. */
+  run(isOver: () => boolean): Promise<void>
+}
+
+/** Whose balances move by what they buy. */
+export const buyerNames = ['merchant', 'buyer1', 'buyer2'] as const
+
+export interface BuyersOptions {
+  base: string
+  choose(): string | undefined
+  random: Random
+  /** Where their accounts and assets are told, too. */
+  acknowledged: Acknowledged
+}
+
+/** Two people who buy of a third. */
+export async function openBuyers(parts: Parts, { base, choose, random, acknowledged }: BuyersOptions): Promise<Buyers> {
+  const apiKey = await addService(parts)
+  const [seller, ...buyers] = buyerNames
+  const accounts: Account[] = []
+  await openAccount(base, seller, acknowledged)
+  for (const name of buyers) accounts.push(await openAccount(base, name, acknowledged))
+  const app = randomUUID()
+  await parts.database.query(insertApp, { app, owner: await readUserId(parts.database, seller), price: '1' })
+  const paid: string[] = []
+  const surprises: string[] = []
+
+  const buy = async ({ token, nid, username }: Account, serial: number) => {
+    const orders = '/api/v3/store/network-app-orders/'
+    const json = { network_app: toId('app', app), action_args: { nid } }
+    const key = `order ${username} ${serial}`
+    const { answer } = await persist(choose, { method: 'POST', path: orders, token, apiKey, json, key })
+    if (answer.status !== 201) return void surprises.push(`An order was answered with ${JSON.stringify(answer)}`)
+    const { id } = answer.body
+    const confirm = { method: 'POST', path: `${orders}${id}/confirm/`, token, apiKey, json: {}, key: `confirm ${id}` }
+    const { answer: told } = await persist(choose, confirm)
+    if (told.status === 200) paid.push(orderUuid(id))
+    else surprises.push(`A confirm was answered with ${JSON.stringify(told)}`)
+  }
+
+  return {
+    paid,
+    surprises,
+    async run(isOver) {
+      const buyer = async (account: Account) => {
+        const own = random.fork(account.username)
+        for (let serial = 0; !isOver(); serial += 1) {
+          await buy(account, serial)
+          await delay(own.below(200))
+        }
+      }
+      await Promise.all(accounts.map(buyer))
+    },
+  }
+}
+
+/** Orders and charges against what buyers were told. Returns sentences, and how many are lost or were charged twice. */
+export async function judgeBuyers(database: ConnectedDatabase, { paid, surprises }: Buyers) {
+  const orders = await database.query(readOrders)
+  const found = tally(
+    paid,
+    orders.filter(({ isPaid }) => isPaid).map(({ id }) => id),
+  )
+  const double = orders.filter(({ charges }) => charges > 1).length
+  const uncharged = orders.filter(({ isPaid, charges }) => isPaid !== (charges === 1)).length
+  const reasons = [...surprises.slice(0, 5), ...describeTally('orders', found)]
+  if (uncharged > 0) reasons.push(`${uncharged} orders are paid without one charge, or charged without being paid.`)
+  return { reasons, lost: found.lost.length, double }
+}
