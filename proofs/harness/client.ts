@@ -44,13 +44,16 @@ export async function persist(
   watchOf?: (base: string) => Watch,
 ): Promise<Persistence> {
   let tries = 0
+  let last: Answer | undefined
   const answer = await until(
-    `an answer to ${call.method} ${call.path}`,
+    () =>
+      `an answer to ${call.method} ${call.path}; the last of ${tries} was ${last?.status} ${last?.text.slice(0, 300)}`,
     async () => {
       const base = choose()
       if (!base) return undefined
       tries += 1
       const got = await trySend(base, call, { ...soonGivingUp, ...watchOf?.(base) })
+      last = got
       return !isTransient(got) && got
     },
     120_000,

@@ -15,7 +15,7 @@ export interface DatabaseClientConfig extends pg.ClientConfig {
 
 /** What the types leave out. */
 interface Wire {
-  stream: { connecting: boolean; destroy(): void; resetAndDestroy(): void }
+  stream: { connecting: boolean; writableEnded: boolean; destroy(): void; resetAndDestroy(): void }
   on(event: 'errorMessage', listen: (message: { code?: string }) => void): void
   emit(event: 'error', error: Error): void
 }
@@ -80,7 +80,8 @@ export class DatabaseClient extends pg.Client implements Held {
   #reset(): void {
     const { stream } = this.#wire
     try {
-      if (stream.connecting) stream.destroy()
+      // One that is on its way, or about to close, can only be dropped.
+      if (stream.connecting || stream.writableEnded) stream.destroy()
       else stream.resetAndDestroy()
     } catch {
       // Only TCP without TLS can.
