@@ -47,6 +47,7 @@ export type S3Bucket = ReturnType<typeof createS3Bucket>
 /** Uploads write several blocks at a time, and many come together. */
 const MOST_CONNECTIONS = 200
 const CONNECT_MS = 3_000
+const MOST_TRIES = 3
 /** Seconds from the look at an object to the end of the permission to remove it. */
 export const REMOVAL_SECONDS = 5
 /** How the codes are called by which storages say that they are full, or that all is used that was granted. */
@@ -68,6 +69,7 @@ export const createS3Bucket = ({
     // Not every storage knows the newer checksums. Blocks bring their own.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: MOST_TRIES,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
       httpsAgent: { maxSockets: MOST_CONNECTIONS },
@@ -128,6 +130,22 @@ export const createS3Bucket = ({
     return undefined
   }
 
+  /** The SDK asks again for an answer; for one that breaks off in the middle it does not. Raises what the SDK raises. */
+  const readWhole = async (object: ReturnType<typeof at>, abortSignal: AbortSignal): Promise<Uint8Array> => {
+    for (let tries = 1; ; tries += 1) {
+      const { Body } = await client.send(new s3.GetObjectCommand(object), { abortSignal })
+      const giveUp = () => (Body as Readable).destroy()
+      abortSignal.addEventListener('abort', giveUp, { once: true })
+      try {
+        return await Body!.transformToByteArray()
+      } catch (error) {
+        if (tries === MOST_TRIES || abortSignal.aborted) throw error
+      } finally {
+        abortSignal.removeEventListener('abort', giveUp)
+      }
+    }
+  }
+
   /** Undefined when it is not there. Raises UNAVAILABLE. */
   const look = (key: string, cancel?: AbortSignal): Promise<SeenObject | undefined> =>
     ask(
@@ -171,13 +189,7 @@ export const createS3Bucket = ({
       }),
 
     /** Raises NOT_FOUND, UNAVAILABLE. */
-    get: (key: string): Promise<Uint8Array> =>
-      ask(async (abortSignal) => {
-        const { Body } = await client.send(new s3.GetObjectCommand(at(key)), { abortSignal })
-        const giveUp = () => (Body as Readable).destroy()
-        abortSignal.addEventListener('abort', giveUp, { once: true })
-        return await Body!.transformToByteArray()
-      }),
+    get: (key: string): Promise<Uint8Array> => ask((abortSignal) => readWhole(at(key), abortSignal)),
 
     /** Bytes. Raises NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {

@@ -283,6 +283,18 @@ describe('a storage with troubles', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
+  it('that breaks off in the middle of a block is asked again', async () => {
+    const { cid } = await store.importFile(stream(small))
+    let times = 0
+    s3.intercept = (method, _, res) => {
+      if (method !== 'GET' || ++times > 2) return false
+      res.writeHead(200, { 'Content-Length': 1_000 })
+      return res.write('the first bytes', () => res.destroy())
+    }
+    expect(Buffer.compare(await collect(store.read(cid)), small)).toBe(0)
+    expect(times).toBe(3)
+  })
+
   it.each(['HEAD', 'PUT', 'GET'])('that never answers a %s is given up', async (wanted) => {
     const impatient = open({ patience: 300 })
     const { cid } = await store.importFile(stream(large))
