@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { type ErrorCode, throttled, validationFailed } from './domain/errors.ts'
+import { parsePosition } from './domain/read-position.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmission, createAdmit } from './graphql/admission.ts'
 import { createExecutor } from './graphql/execute.ts'
@@ -56,6 +57,9 @@ const line = { waiting: 200, patience: 5_000 }
 /** As the limit of requests a minute, it is told in THROTTLED. */
 const ASK_AGAIN_SECONDS = 1
 
+/** Of a request: the position of what it must be shown; of an answer: the position of what was written. */
+const POSITION_HEADER = 'Annal-Read-After'
+
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
 /** Of everything but files. */
@@ -63,6 +67,15 @@ const MAX_BODY_BYTES = 1_000_000
 
 /** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
+
+/** Raises VALIDATION_FAILED. */
+function positionOf(header: string | undefined) {
+  const position = header === undefined ? undefined : parsePosition(header)
+  if (header !== undefined && !position) {
+    throw validationFailed({ readAfter: [`Expected what an answer's ${POSITION_HEADER} said.`] })
+  }
+  return position
+}
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
@@ -80,6 +93,7 @@ export function createApp(deps: Dependencies): App {
       if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
         throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
       }
+      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
       const { actor, hasStaleToken } = await services.accounts.authenticate({
         token: tokenOf(headers.authorization),
         // Apps that were built without a key send an empty one.
@@ -98,6 +112,10 @@ export function createApp(deps: Dependencies): App {
         },
         idempotency: { key, replayed: false },
         cutsPages,
+        readAfter,
+        tellPosition: (position) => {
+          if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
+        },
       }
     }
 

@@ -41,6 +41,14 @@ const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
+/** An address may name several hosts, separated by commas, too. */
+const databaseUrls = z
+  .string()
+  .transform((text) => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((each) => each.trim()))
+  .refine(
+    (urls) => urls.every((each) => /^postgres(ql)?:\/\//.test(each) && URL.canParse(each)),
+    'Expected a postgresql:// URL, or several of them separated by commas.',
+  )
 const roleList = z
   .string()
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
@@ -106,7 +114,16 @@ const variables = {
     doc: 'The same database past a pooler that shares sessions between transactions (PgBouncer in transaction mode), where DATABASE_URL leads through one: leases, notifications, queues and migrations go there.',
     secret: true,
   },
-  DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process.' },
+  DATABASE_REPLICA_URL: {
+    schema: databaseUrls.optional(),
+    doc: 'Read replicas of the database by streaming replication, separated by commas; each leads to one server. What may be a little behind is read there. The same for every process with `http`. Default: none.',
+    secret: true,
+  },
+  DATABASE_REPLICA_LAG_SECONDS: {
+    schema: whole(1, 60).prefault('5'),
+    doc: 'A replica that is further behind than this is not read from.',
+  },
+  DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process, and as many to each replica.' },
   ANNAL_EMBEDDED_DEPOSITS: {
     schema: flag.default(false),
     doc: 'Credits coins that come in over the embedded chain, where whoever runs Annal makes as many as they like. For trying it out.',
@@ -585,6 +602,7 @@ export function readConfig(
       url: values.DATABASE_URL,
       directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
       pool: values.DATABASE_POOL,
+      replicas: { urls: values.DATABASE_REPLICA_URL ?? [], maxLag: values.DATABASE_REPLICA_LAG_SECONDS },
     },
     chain: {
       rpcUrl: values.CHAIN_RPC_URL,

@@ -7,6 +7,7 @@ import type { EventService } from './domain/event/event-service.ts'
 import type { FigureService } from './domain/figures/figure-service.ts'
 import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
+import type { ReadPosition } from './domain/read-position.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { HeldCoinService } from './domain/wallet/held-coin-service.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
@@ -40,7 +41,11 @@ export interface Context {
   /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */
   readonly hasStaleToken: boolean
   readonly services: Services
-  readonly database: Pick<Database, 'read'>
+  readonly database: Pick<Database, 'read' | 'replicas'>
+  /** What the caller must be shown besides their own: a position that an earlier answer told. */
+  readonly readAfter?: ReadPosition | undefined
+  /** Tells the caller the position that shows what they have written. */
+  readonly tellPosition?: (position: string) => void
   readonly linkConfig: LinkConfig
   readonly log: Log
   /** Whether a page may end early, lest its texts make an answer too large: its reader tells where the next one begins. */

@@ -120,7 +120,14 @@ export async function openInstallation(
     throw error
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
-  const database = createDatabase({ url, pool, pooler, log, tracer: telemetry.tracer })
+  const database = createDatabase({
+    url,
+    pool,
+    pooler,
+    replicas: config.database.replicas,
+    log,
+    tracer: telemetry.tracer,
+  })
   const openVault = async () => {
     await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
     const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })

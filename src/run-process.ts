@@ -73,7 +73,10 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   }
   const probes = {
     missing: async () => (isStopping ? ['stopping'] : (await database.isReachable()) ? [] : ['database']),
-    degraded: async () => (await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
+    degraded: async () => [
+      ...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
+      ...database.replicas.states().flatMap(({ name, trouble }) => (trouble ? [`replica ${name}`] : [])),
+    ],
     version: manifest.version,
   }
   const layer: ServiceLayer & Partial<App> = config.roles.has('http')

@@ -1,5 +1,12 @@
-/** What the garbage collection asks of the database. */
+/** What the tidying of every hour asks of the database. */
 import { boolean, statement, text } from './sql.ts'
+
+/** Forgets until where users had written: replicas that are an hour behind are not read from. That of nobody stays. */
+export const forgetPositions = statement(
+  'positions_sweep',
+  {},
+  `delete from read_positions where noted_at < now() - interval '1 hour' and user_id <> '00000000-0000-0000-0000-000000000000'`,
+)
 
 /** The CIDs that assets need, in order, a page at a time. */
 export const nextPins = statement(

@@ -5,7 +5,7 @@ import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import { eachForItself } from './each-for-itself.ts'
 import type { Limits } from './limits.ts'
-import { isPinned, nextPins } from './maintenance-statements.ts'
+import { forgetPositions, isPinned, nextPins } from './maintenance-statements.ts'
 import type { ContentStore, Database, Log } from './ports.ts'
 import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/retention.ts'
 import type { Sweep } from './sweep/sweep.ts'
@@ -87,6 +87,7 @@ export function createMaintenance({
         () => sweeper.runAll(sweeps, cancel),
         sweeper.forgetStale,
         limits.sweep,
+        () => database.query(forgetPositions, {}),
         sweepUploads,
         () => listBlocks(cancel),
       ]

@@ -70,6 +70,8 @@ export interface StatementOptions {
   readonly isList?: boolean
   /** Milliseconds until its answer is given up; a few seconds when left out. */
   readonly patience?: number
+  /** Whether it only shows what may be a little behind: then a replica may answer it (decision 44). It changes and locks nothing. */
+  readonly mayLag?: boolean
 }
 
 /** One SQL statement, prepared once per connection under its name. */

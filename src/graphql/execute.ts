@@ -5,9 +5,11 @@ import {
   type GraphQLSchema,
   getOperationAST,
   type OperationDefinitionNode,
+  OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../context.ts'
 import { type CompiledRead, compileRead } from './compiled/compile-read.ts'
+import { lagging, mayLag, writing } from './lagging.ts'
 
 /** What is carried out, and for whom. */
 export interface Execution {
@@ -23,23 +25,35 @@ export interface Execution {
  * The answer is the same. `compiledRead` tells what an operation is compiled to, if it is.
  */
 export function createExecutor(schema: GraphQLSchema) {
-  const compiled = new WeakMap<OperationDefinitionNode, { read: CompiledRead | undefined }>()
+  const known = new WeakMap<OperationDefinitionNode, { read: CompiledRead | undefined; mayLag: boolean }>()
+
+  const look = (document: DocumentNode, operation: OperationDefinitionNode) => {
+    let found = known.get(operation)
+    if (!found) {
+      const read = compileRead(schema, document, operation)
+      found = { read, mayLag: mayLag(document, operation) }
+      known.set(operation, found)
+    }
+    return found
+  }
 
   const compiledRead = ({ document, operationName }: Pick<Execution, 'document' | 'operationName'>) => {
     const operation = getOperationAST(document, operationName)
-    if (!operation) return undefined
-    let known = compiled.get(operation)
-    if (!known) {
-      known = { read: compileRead(schema, document, operation) }
-      compiled.set(operation, known)
-    }
-    return known.read
+    const found = operation && look(document, operation)
+    if (!found?.read || !found.mayLag) return found?.read
+    const { read } = found
+    return (...asked: Parameters<CompiledRead>) => lagging(asked[0], () => read(...asked))
   }
 
   const execute = async (execution: Execution) => {
-    const read = compiledRead(execution)
-    const answer = await read?.(execution.contextValue, execution.variableValues ?? {})
-    return answer ?? (normalizedExecutor(execution as never) as ExecutionResult)
+    const { document, operationName, contextValue } = execution
+    const operation = getOperationAST(document, operationName)
+    const found = operation && look(document, operation)
+    const carryOut = async () =>
+      (await found?.read?.(contextValue, execution.variableValues ?? {})) ??
+      (normalizedExecutor(execution as never) as ExecutionResult)
+    if (found?.mayLag) return lagging(contextValue, carryOut)
+    return operation?.operation === OperationTypeNode.MUTATION ? writing(contextValue, carryOut) : carryOut()
   }
 
   return { execute, compiledRead }

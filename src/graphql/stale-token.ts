@@ -61,7 +61,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /** Names of the fields at the root of an operation, through its fragments. */
-function rootNames(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
+export function rootNames(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition)

@@ -6,6 +6,7 @@ import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
+import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
@@ -34,11 +35,11 @@ const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 /** Browsers of any origin may read and call; credentials travel in headers, never in cookies. */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
+  'Access-Control-Expose-Headers': 'Annal-Read-After, ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
 const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
+    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
   'Access-Control-Max-Age': '86400',
 }
 
@@ -108,11 +109,14 @@ export function createRestHandler(deps: RestDependencies) {
       context = await deps.createContext(req, res)
       if (context.hasStaleToken && !open.has(found.route)) throw authenticationFailed()
       const request = { req, res, params, query, context }
-      await (found.kind === 'direct' ? found.route.handle(request) : answer(found.route, request, path))
+      await (found.kind === 'direct' ? handleDirectly(found.route, request) : answer(found.route, request, path))
     } catch (error) {
       refuse(req, res, error, context, found)
     }
   }
+
+  const handleDirectly = (route: DirectRoute, request: DirectRequest) =>
+    route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request)
 
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)

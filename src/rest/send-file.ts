@@ -106,6 +106,7 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
     path: '/ipfs/:cid',
     reason: 'Bytes of a file, with ranges, streamed.',
     description: fileDescription,
+    mayLag: true,
     handle: (request) => sendFile(parts, request),
   },
   {

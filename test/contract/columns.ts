@@ -179,8 +179,14 @@ export const columns: Record<string, Names> = {
     moment('since next_attempt_at'),
   ),
   processes: ours('id name roles started_at seen_at'),
+  read_positions: table(
+    each('who wrote something in the last hour, and nothing of what', 'user_id'),
+    count('position'),
+    moment('noted_at'),
+  ),
   settings: ours('key value'),
   spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
+  timelines: ours('timeline noted_at'),
   transfers: table(row('id reference'), moment('created_at')),
   user_keys: table(
     row('user_id vault_key_id'),
@@ -211,6 +217,7 @@ export const columns: Record<string, Names> = {
     moment('next_attempt_at'),
     each('what the chain said', 'last_error'),
   ),
+  withdrawals_of_sight: ours('part count'),
   withdrawals: table(
     row('id wallet_id move_id'),
     each({ erased: 'says where coins went, as the chain does', exported: true }, 'recipient'),

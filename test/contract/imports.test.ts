@@ -49,7 +49,7 @@ interface Rule {
   instead: string
 }
 
-const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|roles|sql|telemetry)\\.ts'
+const ports = 'domain/(ports|errors|actor|ids|jobs|money|read-position|repetition|roles|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
@@ -104,7 +104,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:

@@ -56,6 +56,10 @@ export const homes: Record<string, Home> = {
   limits: 'own',
   setbacks: 'own',
   processes: 'own',
+  // Of the database's own log: each has its own, and replicas of its own.
+  read_positions: 'own',
+  withdrawals_of_sight: 'own',
+  timelines: 'own',
   held_places: 'own',
   'jobs.job': 'own',
   'jobs.job_common': 'own',

@@ -14,6 +14,7 @@ import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
+import { replicas } from './replicas.ts'
 import { retention } from './retention.ts'
 import { telemetry } from './telemetry.ts'
 import { time } from './time.ts'
@@ -47,6 +48,7 @@ const all: Mutant[] = [
   ...keys,
   ...order,
   ...retention,
+  ...replicas,
   ...telemetry,
   ...time,
   ...verify,

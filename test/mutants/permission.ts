@@ -57,8 +57,8 @@ export const permission: Mutant[] = [
       [
         'permission.verification-share',
         'Whoever has one asset checked without end leaves the others a place.',
-        'return holdAgainst(verification, await readRecords(assetId))\n      }, askerOf(actor))',
-        'return holdAgainst(verification, await readRecords(assetId))\n      })',
+        'return holdAgainst(verification, await readRecords(assetId))\n    }, askerOf(actor))',
+        'return holdAgainst(verification, await readRecords(assetId))\n    })',
       ],
     ],
   ),

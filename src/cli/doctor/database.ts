@@ -83,6 +83,20 @@ export async function checkDatabaseServer(parts: Parts): Promise<Diagnosis[]> {
   ]
 }
 
+/** Whether each replica can be read from. */
+export async function checkReplicas(parts: Parts): Promise<Diagnosis[]> {
+  const { database: configured } = await parts.config()
+  if (configured.replicas.urls.length === 0) return [right('No replicas are configured: all is read from the primary.')]
+  const { database } = await parts.database()
+  const fix =
+    'Look at its log and at pg_stat_replication of the primary; until then all is read there. docs/scaling.md tells more.'
+  return (await database.replicas.check()).map(({ name, trouble, lag }) =>
+    trouble === undefined
+      ? right(`The replica ${name} is ${span((lag ?? 0) * 1_000)} behind at most.`)
+      : wrong(`The replica ${name} is not read from: ${trouble}.`, fix),
+  )
+}
+
 const SKEW_TO_TELL_MS = 1_000
 /** From here on links to files and Kubo's garbage collection go wrong. */
 const SKEW_OF_HARM_MS = 300_000

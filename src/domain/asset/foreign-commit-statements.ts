@@ -27,18 +27,22 @@ const readSql = (direction: 'asc' | 'desc') => `
 const parameters = { nid: text, ...bounds, limit: int, offset: int }
 
 /** Those to a file between two places, newest first. */
-export const readForeignCommits = statement('foreign_commits', { parameters, columns, isList: true }, readSql('desc'))
+export const readForeignCommits = statement(
+  'foreign_commits',
+  { parameters, columns, isList: true, mayLag: true },
+  readSql('desc'),
+)
 /** The same, oldest first: a page that is read backwards. */
 export const readForeignCommitsUp = statement(
   'foreign_commits_up',
-  { parameters, columns, isList: true },
+  { parameters, columns, isList: true, mayLag: true },
   readSql('asc'),
 )
 
 /** How many are kept of a file, and whether there were more. */
 export const countForeignCommits = statement(
   'foreign_commits_count',
-  { parameters: { nid: text }, columns: { count: int, is_cut: boolean } },
+  { parameters: { nid: text }, columns: { count: int, is_cut: boolean }, mayLag: true },
   `select (select count(*)::int from foreign_commits where nid = $nid) as count,
      exists (select from watched_assets where nid = $nid and cut_at is not null) as is_cut`,
 )

@@ -60,6 +60,14 @@ export function createHistoryService(deps: Dependencies) {
       },
     }) as Promise<RecordedCommit[]>
 
+  async function verify(actor: Actor, nid: string): Promise<Verification> {
+    const assetId = await find(actor, nid)
+    return verifications(async () => {
+      const verification = await chain().verify(nid, treesOf(nid))
+      return holdAgainst(verification, await readRecords(assetId))
+    }, askerOf(actor))
+  }
+
   return {
     /** Where histories stand: the chain, and the address of the registry; undefined while that is not known. No node is asked. */
     async place() {
@@ -68,11 +76,8 @@ export function createHistoryService(deps: Dependencies) {
 
     /** What an asset's history is worth, and whether the database tells the same. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE. */
     async verify(actor: Actor, nid: string): Promise<Verification> {
-      const assetId = await find(actor, nid)
-      return verifications(async () => {
-        const verification = await chain().verify(nid, treesOf(nid))
-        return holdAgainst(verification, await readRecords(assetId))
-      }, askerOf(actor))
+      // The chain may be ahead of a replica, and nothing is wrong then.
+      return database.replicas.upToDate(() => verify(actor, nid))
     },
 
     /** Hands a proof's bytes over in pieces. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT while nothing is on the chain, before the first. */

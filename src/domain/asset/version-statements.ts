@@ -5,21 +5,21 @@ import { customField } from './metadata.ts'
 /** The place of the newest commit. */
 export const findHead = statement(
   'version_head',
-  { parameters: { asset: uuid }, columns: { sequence: int } },
+  { mayLag: true, parameters: { asset: uuid }, columns: { sequence: int } },
   'select head_sequence as sequence from assets where id = $asset',
 )
 
 /** The place of a commit in the history of its asset. */
 export const findPlace = statement(
   'version_place',
-  { parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
+  { mayLag: true, parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
   'select sequence from commits where id = $commit and asset_id = $asset',
 )
 
 /** The newest commit up to a time; 0 when the first one came later. Times grow with sequences, which have no gaps. */
 export const findPlaceAt = statement(
   'version_place_at',
-  { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
+  { mayLag: true, parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
   `with recursive search as (
      select 0 as low, head_sequence as high from assets where id = $asset
      union all
@@ -38,6 +38,7 @@ export type Blame = Record<string, number | Record<string, number>>
 export const readVersions = statement(
   'versions_read',
   {
+    mayLag: true,
     parameters: { asset: uuid, sequences: arrayOf(int) },
     columns: {
       id: uuid,

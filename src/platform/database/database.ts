@@ -7,6 +7,8 @@ import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../..
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
+import type { Replica } from '../replicas/replica.ts'
+import { createReplicas, noReplicas, type Replicas } from '../replicas/replicas.ts'
 import { createPool } from './database-client.ts'
 import type { Pooler } from './pooler.ts'
 import { timeLimits } from './time-limits.ts'
@@ -15,6 +17,7 @@ import { watchWakes } from './wake-watch.ts'
 /** A database with connections of its own. */
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
+  readonly replicas: Replicas
   /** Reads that Prisma had to answer since the start, as `Model.method` with how many. */
   readonly fallbacks: ReadonlyMap<string, number>
   /** How busy its connections are. */
@@ -98,6 +101,8 @@ export interface DatabaseOptions {
   pool: number
   /** What shares sessions of the server between transactions on the way there; nothing does when left out. */
   pooler?: Pooler | undefined
+  /** Replicas of it: where each is, and how many seconds behind it is still read from; none when left out. */
+  replicas?: { urls: readonly string[]; maxLag: number }
   log: Log
   /** Follows statements by their names; nobody does when left out. */
   tracer?: Tracer
@@ -114,6 +119,7 @@ export function createDatabase({
   url,
   pool: size,
   pooler,
+  replicas: { urls, maxLag } = { urls: [], maxLag: 0 },
   log,
   tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
@@ -148,6 +154,7 @@ export function createDatabase({
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
     log.debug({ read }, 'A read was left to Prisma')
   }
+  const replicas = urls.length ? createReplicas({ urls, size, maxLag, query: query as Query, log }) : noReplicas
   let keepsStatements = pooler?.keepsStatements ?? true
   /** What a caller gets to see of a failure. */
   function tell(error: unknown): unknown {
@@ -160,7 +167,10 @@ export function createDatabase({
     ...(keepsStatements && { name: wanted.name }),
     ...asQuery(wanted, given, tracer.origin),
   })
-  const options = { pool, prisma, translate: tell, lists, onFallback, tracer, mayName: () => keepsStatements }
+  const options = {
+    ...{ pool, prisma, translate: tell, lists, replicas, onFallback, tracer },
+    mayName: () => keepsStatements,
+  }
   const wakes = watchWakes(longestStandstill)
   const assertAwake = () => {
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -169,6 +179,18 @@ export function createDatabase({
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query(asked(wanted, given)))
+    // A replica is asked without a pooler between.
+    const askReplica = ({ pool: place }: Replica) =>
+      tracer.span(wanted.name, sqlSpan, () =>
+        place.query({ name: wanted.name, ...asQuery(wanted, given, tracer.origin) }),
+      )
+    const shown = wanted.mayLag
+      ? await replicas.ask(
+          (replica) => (wanted.isList ? replica.lists(() => askReplica(replica)) : askReplica(replica)),
+          ({ rows }) => rows.length > 0,
+        )
+      : undefined
+    if (shown) return shown.rows
     try {
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
@@ -178,6 +200,7 @@ export function createDatabase({
 
   return {
     prisma,
+    replicas,
     fallbacks,
     load: () => ({
       size,
@@ -233,6 +256,7 @@ export function createDatabase({
       ),
     async close() {
       wakes.stop()
+      await replicas.close()
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },

@@ -1,6 +1,6 @@
 /** Order, `take`, `skip` and `cursor`. */
 import type { Field } from './model.ts'
-import { from, newScope, type Path, parameter, type Scope } from './scope.ts'
+import { columnOf, from, newScope, type Path, parameter, type Scope } from './scope.ts'
 import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
 
@@ -72,6 +72,7 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
     return given.map(([name, direction]) => {
       const field = scope.model.scalars.get(name)
       if (!field || field.type === 'Json' || (direction !== 'asc' && direction !== 'desc')) throw unsupported
+      columnOf(scope, field)
       return [field, direction] as const
     })
   })

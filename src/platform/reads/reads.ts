@@ -7,6 +7,7 @@ import type { Gate, ReadClient } from '../../domain/ports.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
+import { noReplicas, type Replicas } from '../replicas/replicas.ts'
 import { createAsk, isDataException } from './ask.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import type { Row } from './decode.ts'
@@ -24,6 +25,8 @@ export interface ReadsOptions {
   translate?: (error: unknown) => unknown
   /** What lists wait for before they take a connection. */
   lists?: Gate | undefined
+  /** Where else what may be a little behind is read. */
+  replicas?: Pick<Replicas, 'all' | 'ask' | 'keepToPrimary'>
   /** Told of each read that Prisma answers, because it is not known here. */
   onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
@@ -70,6 +73,7 @@ export const createReads = ({
   prisma,
   translate = (error) => error,
   lists = openGate,
+  replicas = noReplicas,
   onFallback = () => undefined,
   pageBytes,
   tracer = blindTracer,
@@ -96,12 +100,24 @@ export const createReads = ({
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const ask = createAsk({ pool, lists, mayName })
+  const askPrimary = createAsk({ pool, lists, mayName })
+  const askReplica = new Map(
+    replicas.all.map((replica) => [
+      replica,
+      createAsk({ pool: replica.pool, lists: replica.lists, mayName: () => true }),
+    ]),
+  )
+  const ask = async (statement: Compiled, values: readonly unknown[]): Promise<Row[]> => {
+    if (!statement.mayLag) replicas.keepToPrimary()
+    const shown = await replicas.ask((replica) => askReplica.get(replica)!(statement, values), statement.hasFound)
+    return shown ?? askPrimary(statement, values)
+  }
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const told = `${model.name}.${method}`
     const leave = (given: unknown) => {
       onFallback(model.name, method)
+      replicas.keepToPrimary()
       return delegate[method](given)
     }
     return async (given?: unknown) => {

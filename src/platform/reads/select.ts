@@ -2,7 +2,7 @@
 import type { Shape } from './decode.ts'
 import type { Relation } from './model.ts'
 import { compilePage, type Parent } from './page.ts'
-import { from, join, link, newScope, type Path, present, relationOf, type Scope } from './scope.ts'
+import { columnOf, from, join, link, newScope, type Path, present, relationOf, type Scope } from './scope.ts'
 import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { decoderOf, jsonOf } from './values.ts'
 import { all, compileWhere } from './where.ts'
@@ -41,7 +41,7 @@ const compileField = (scope: Scope, name: string, columns: string[], shape: Shap
   const field = scope.model.scalars.get(name)
   if (!field) throw unsupported
   shape.fields.push({ name, at: columns.length, decode: decoderOf(field) })
-  columns.push(jsonOf(field, `${scope.alias}.${field.column}`))
+  columns.push(jsonOf(field, columnOf(scope, field)))
 }
 
 const compileRelation = (scope: Scope, name: string, value: unknown, path: Path, columns: string[], shape: Shape) => {

@@ -1,6 +1,6 @@
 /** Filters. Undefined means "not given", null means IS NULL, and unknown follows SQL's three-valued logic, as in Prisma. */
 import type { Field } from './model.ts'
-import { from, join, link, newScope, type Path, parameter, present, relationOf, type Scope } from './scope.ts'
+import { columnOf, from, join, link, newScope, type Path, parameter, present, relationOf, type Scope } from './scope.ts'
 import { isPlain, unsupported } from './shape.ts'
 import { encoderOf, listEncoderOf } from './values.ts'
 
@@ -52,14 +52,14 @@ const compileField = (scope: Scope, field: Field, value: unknown, path: Path): s
 }
 
 const equal = (scope: Scope, field: Field, value: unknown, path: Path): string => {
-  const column = `${scope.alias}.${field.column}`
+  const column = columnOf(scope, field)
   if (value !== null) return `${column} = ${parameter(scope.draft, path, encoderOf(field))}`
   if (field.required || field.type === 'Json') throw unsupported
   return `${column} is null`
 }
 
 const compare = (scope: Scope, field: Field, operator: string, path: Path): string => {
-  const column = `${scope.alias}.${field.column}`
+  const column = columnOf(scope, field)
   if (operator === 'in') return `${column} = any(${parameter(scope.draft, path, listEncoderOf(field))})`
   const sign = comparisons.get(operator)
   if (sign === undefined || unordered.has(field.type)) throw unsupported

@@ -3,6 +3,7 @@ import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { isForEverybody } from '../../domain/policy.ts'
+import { mayLag } from '../../graphql/lagging.ts'
 import { hasOpenField } from '../../graphql/stale-token.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../define-route.ts'
 import { operationOf } from '../execute.ts'
@@ -40,6 +41,11 @@ const header = (name: string) => ({ $ref: `#/components/headers/${name}` })
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
 const headers = {
+  ReadAfter: {
+    description:
+      'The position of what was written, where reads may come from replicas. Sent with a read as `Annal-Read-After`, it shows this to anybody; who wrote is shown it anyhow.',
+    schema: { type: 'string' },
+  },
   ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
   IdempotencyReplayed: {
     description: '`true` when the answer is that of an earlier request with the same key.',
@@ -51,6 +57,12 @@ const headers = {
 }
 
 const parameters = {
+  ReadAfter: {
+    name: 'Annal-Read-After',
+    in: 'header',
+    description: 'What the answer to a write said under this name: what was written then is shown.',
+    schema: { type: 'string' },
+  },
   DryRun: {
     name: 'dry_run',
     in: 'query',
@@ -200,7 +212,10 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     const status = route.status ?? 200
     const common = {
       'X-Request-Id': header('RequestId'),
-      ...(method !== 'GET' && { 'Idempotency-Replayed': header('IdempotencyReplayed') }),
+      ...(method !== 'GET' && {
+        'Annal-Read-After': header('ReadAfter'),
+        'Idempotency-Replayed': header('IdempotencyReplayed'),
+      }),
     }
     const answer = (schemas: JsonSchema[], description: string, isVersioned: boolean, example?: unknown): Json => ({
       description,
@@ -240,7 +255,8 @@ export function createDocument({ schema, routes, directRoutes, version, examples
   }
 
   function describeRoute(route: Route): Json {
-    const changes = operationOf(route).operation === OperationTypeNode.MUTATION
+    const operation = operationOf(route)
+    const changes = operation.operation === OperationTypeNode.MUTATION
     const isOpenToStaleTokens = hasOpenField(schema, route.operation)
     const body = requestBody(route)
     const found = [
@@ -249,6 +265,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       ...(route.presentDryRun ? [parameter('DryRun')] : []),
       ...parametersIn('header', route.headers),
       ...(changes ? [parameter('IdempotencyKey')] : []),
+      ...(mayLag(route.operation, operation) ? [parameter('ReadAfter')] : []),
       ...(route.etag && route.method === 'GET' ? [parameter('IfNoneMatch')] : []),
     ]
     return {
@@ -279,9 +296,17 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     return Object.fromEntries(described)
   }
 
-  function describeDirect(description: DirectDescription, { isOpenToStaleTokens = false }: DirectRoute): Json {
+  function describeDirect(
+    description: DirectDescription,
+    { isOpenToStaleTokens = false, mayLag: isLagging = false }: DirectRoute,
+  ): Json {
     const { access, params, query, headers, answers } = description
-    const found = [...parametersIn('path', params), ...parametersIn('query', query), ...parametersIn('header', headers)]
+    const found = [
+      ...parametersIn('path', params),
+      ...parametersIn('query', query),
+      ...parametersIn('header', headers),
+      ...(isLagging ? [parameter('ReadAfter')] : []),
+    ]
     const codes = errorsOfDirectRoute(description, { isOpenToStaleTokens })
     return {
       ...head(description),

@@ -50,6 +50,9 @@ when no answer comes: it is carried out once, and answered as the first time wit
 An asset's \`ETag\` changes with it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.
 
+Where reads may come from replicas of the database, who has written something is shown it at once, wherever they ask; others may see what
+was before for some seconds. The answer to a write says \`Annal-Read-After\`: a read that is sent with it shows what was written to anybody.
+
 ## Errors
 
 Every refusal has the same shape. Read \`error.type\`, not the message; the top-level \`detail\` repeats the message.

@@ -91,6 +91,9 @@ export const ModelName = {
   Lease: 'Lease',
   Process: 'Process',
   HeldPlace: 'HeldPlace',
+  ReadPosition: 'ReadPosition',
+  Timeline: 'Timeline',
+  WithdrawalOfSight: 'WithdrawalOfSight',
   Setback: 'Setback',
   Setting: 'Setting'
 } as const
@@ -686,6 +689,31 @@ export const HeldPlaceScalarFieldEnum = {
 } as const
 
 export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]
+
+
+export const ReadPositionScalarFieldEnum = {
+  userId: 'userId',
+  position: 'position',
+  notedAt: 'notedAt'
+} as const
+
+export type ReadPositionScalarFieldEnum = (typeof ReadPositionScalarFieldEnum)[keyof typeof ReadPositionScalarFieldEnum]
+
+
+export const TimelineScalarFieldEnum = {
+  timeline: 'timeline',
+  notedAt: 'notedAt'
+} as const
+
+export type TimelineScalarFieldEnum = (typeof TimelineScalarFieldEnum)[keyof typeof TimelineScalarFieldEnum]
+
+
+export const WithdrawalOfSightScalarFieldEnum = {
+  part: 'part',
+  count: 'count'
+} as const
+
+export type WithdrawalOfSightScalarFieldEnum = (typeof WithdrawalOfSightScalarFieldEnum)[keyof typeof WithdrawalOfSightScalarFieldEnum]
 
 
 export const SetbackScalarFieldEnum = {
