@@ -21,13 +21,14 @@ export interface Sample {
 /** SQL: every table of ours, with all its partitions. */
 export const sizesSql = `
   select case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name,
-    (select sum(pg_total_relation_size(p.relid))::float8 from pg_partition_tree(c.oid) p) as bytes,
-    (select coalesce(sum(greatest(l.reltuples, 0)), 0)::float8 from pg_partition_tree(c.oid) p join pg_class l on l.oid = p.relid where p.isleaf) as rows
+    sum(pg_total_relation_size(part.oid))::float8 as bytes, sum(greatest(part.reltuples, 0))::float8 as rows
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in ('public', 'jobs') and c.relkind in ('r', 'p') and not c.relispartition`
+    join pg_class part on part.oid = c.oid or part.oid in (select relid from pg_partition_tree(c.oid) where isleaf)
+  where n.nspname in ('public', 'jobs') and c.relkind in ('r', 'p') and not c.relispartition group by n.nspname, c.relname`
 
-/** Days at the end of the year by which it is judged. */
-const LAST_DAYS = 120
+/** Days at the end of the year by which it is judged, where it is not shorter than twice that. */
+const MOST_LAST_DAYS = 120
+const lastDays = (samples: readonly Sample[]) => Math.min(MOST_LAST_DAYS, samples.at(-1)!.day / 2)
 /** How much of itself a table may grow in them that is to grow no more, and a page of each index besides. */
 const MOST_GROWTH = 0.05
 const ROOM_BYTES = 65_536
@@ -58,8 +59,9 @@ export interface Verdict {
 /** Judges every table by what is said of it: what has an end grows no more, what has none grows as its rows do. */
 export function judge(samples: readonly Sample[]): Verdict[] {
   const last = samples.at(-1)!
-  const judged = within(samples, last.day - LAST_DAYS)
-  const half = last.day - LAST_DAYS / 2
+  const days = lastDays(samples)
+  const judged = within(samples, last.day - days)
+  const half = last.day - days / 2
   const sizes = (part: readonly Sample[], name: string) => part.map(({ tables }) => tables.get(name)!)
   return [...last.tables.values()]
     .map(({ name, rows, bytes }): Verdict => {
@@ -70,7 +72,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
       )
       const late = sizes(within(judged, half), name)
       const first = sizes(judged, name)[0]!
-      const growth = (bytes - first.bytes) / LAST_DAYS
+      const growth = (bytes - first.bytes) / days
       const isFlat =
         mean(late.map((size) => size.bytes)) <= mean(early.map((size) => size.bytes)) * (1 + MOST_GROWTH) + ROOM_BYTES
       const each = (size: TableSize) => size.bytes / Math.max(1, size.rows)
@@ -91,9 +93,10 @@ export function judge(samples: readonly Sample[]): Verdict[] {
 /** Whether sweeps take as long in the end as before, a day. Milliseconds in the two halves of what is judged. */
 export function judgeSweeps(samples: readonly Sample[]) {
   const last = samples.at(-1)!.day
-  const judged = within(samples, last - LAST_DAYS)
-  const early = judged.filter(({ day }) => day <= last - LAST_DAYS / 2)
-  const late = within(judged, last - LAST_DAYS / 2)
+  const days = lastDays(samples)
+  const judged = within(samples, last - days)
+  const early = judged.filter(({ day }) => day <= last - days / 2)
+  const late = within(judged, last - days / 2)
   const of = (part: readonly Sample[], value: (sample: Sample) => number) => mean(part.map(value))
   return {
     before: { ms: of(early, ({ sweepMs }) => sweepMs), rows: of(early, ({ removed }) => removed) },

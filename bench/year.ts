@@ -29,8 +29,8 @@ import { judge, judgeSweeps, type Sample, sizesSql, type TableSize } from './yea
 import { createYearLoad, dayLoad, FAILS_EVERY } from './year-load.ts'
 
 const DAYS = Number(process.argv.at(-1)) || 365
-/** Days that sessions may rest: less than by default, so that their end comes within the year. */
-const SESSION_IDLE_DAYS = '90'
+/** Shorter than by default, so that what has an end comes to it many times in the year. */
+const periods = { EVENT_DAYS: '30', SESSION_IDLE_DAYS: '30' }
 const SAMPLED_EVERY = 5
 const POLL_MS = 20
 /** Commits that may be under way when a day ends. */
@@ -53,7 +53,7 @@ await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
 
 const config = readConfig({
-  ...{ ANNAL_DIR: dir, SESSION_IDLE_DAYS, ALLOW_INSECURE_WEBHOOKS: 'true' },
+  ...{ ANNAL_DIR: dir, ...periods, ALLOW_INSECURE_WEBHOOKS: 'true' },
   ...{
     LIMIT_SIGN_UPS_PER_IP: '100000',
     LIMIT_SIGN_INS_PER_IP: '100000',
