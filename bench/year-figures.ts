@@ -32,7 +32,7 @@ const lastDays = (samples: readonly Sample[]) => Math.min(MOST_LAST_DAYS, sample
 /** How much of itself a table may grow in them that is to grow no more, and a page of each index besides. */
 const MOST_GROWTH = 0.05
 const ROOM_BYTES = 65_536
-/** By how much bytes for each row may differ between the halves of what is judged. */
+/** By how much bytes for each row may rise while a table grows. */
 const MOST_DRIFT = 0.15
 
 /** Whether a table has an end of its own: a time, or a sweep that forgets. What goes with something else grows as that does. */
@@ -76,7 +76,7 @@ export function judge(samples: readonly Sample[]): Verdict[] {
       const isFlat =
         mean(late.map((size) => size.bytes)) <= mean(early.map((size) => size.bytes)) * (1 + MOST_GROWTH) + ROOM_BYTES
       const each = (size: TableSize) => size.bytes / Math.max(1, size.rows)
-      const isInProportion = rows < 500 || Math.abs(each(last.tables.get(name)!) / each(first) - 1) <= MOST_DRIFT
+      const isInProportion = rows < 500 || each(last.tables.get(name)!) <= each(first) * (1 + MOST_DRIFT)
       return {
         name,
         hasEnd: isBounded,
