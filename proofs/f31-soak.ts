@@ -19,7 +19,7 @@ import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
-import { idsOf, judgeHistories, quiesce } from './harness/judgement.ts'
+import { idsOf, judgeChain, quiesce } from './harness/judgement.ts'
 import { killPostmaster } from './harness/kill-postgres.ts'
 import { residentMemory } from './harness/memory.ts'
 import { type MixedLoad, startMixedLoad } from './harness/mixed-load.ts'
@@ -87,7 +87,11 @@ const slopesOf = (
   return { memory: slopeOf(late(memory)), descriptors: slopeOf(late(descriptors)) }
 }
 
-const messages = statement('proof_soak_messages', { columns: { id: text } }, 'select message as id from commits')
+const messages = statement(
+  'proof_soak_messages',
+  { columns: { id: text } },
+  `select message as id from commits where message <> ''`,
+)
 const usernames = statement('proof_soak_usernames', { columns: { id: text } }, 'select username as id from users')
 const withdrawals = statement(
   'proof_soak_withdrawals',
@@ -324,7 +328,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const balancer = await startBalancer(context, 'haproxy', backends)
   for (const backend of backends) await balancer.isUsed(backend)
 
-  const open = (username: string) => openAccount(balancer.url, username, nothingAcknowledged())
+  const open = (username: string) => openAccount(stayer.url, username, nothingAcknowledged())
   const [seller, buyer, saver] = [await open('seller'), await open('buyer'), await open('saver')]
   const saverId = await readUserId(parts.database, 'saver')
   const app = await addApp(parts, { seller: { id: await readUserId(parts.database, seller.username) } }, sink.url)
@@ -334,6 +338,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
     callers: context.setting('CALLERS', 8),
     rest: 400,
     deeds,
+    openAt: stayer.url,
   })
   const watch = watchHoldings(stayer)
   const pid = stayer.pid()
@@ -411,7 +416,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   reasons.push(...load.acknowledged.surprises.slice(0, 10), ...(await load.finishFeeds()))
   const { lost, double } = await judgeEffects()
   reasons.push(
-    ...(await judgeHistories(parts)),
+    ...(await judgeChain(parts)),
     ...(await coins.judgeCredits()),
     ...(await brokenInvariants(parts.database)),
   )
@@ -446,7 +451,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       `${slopes.descriptors.toFixed(2)} descriptors more a minute; ${bought.paid.length} orders, ${bought.withdrawals.length} withdrawals, ${bought.left} left`,
     n: requests,
     faultsInjected: injected,
-    reasons: reasons.slice(0, 30),
+    reasons: reasons.slice(0, 20),
   })
 }
 

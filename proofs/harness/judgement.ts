@@ -84,10 +84,7 @@ const histories = statement(
 const settings = statement('proof_settings', { columns: { key: text, value: text } }, 'select key, value from settings')
 
 /** Every accepted commit is on the chain exactly once, in its asset's order, and nothing else is. */
-export const judgeChain = (parts: Parts) => judgeHistories(parts, true)
-
-/** The same of the assets that there are; `andNothingElse`: nobody has deleted any. */
-export async function judgeHistories({ database, rpcUrl }: Parts, andNothingElse = false): Promise<string[]> {
+export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {
   const reasons: string[] = []
   const known = new Map((await database.query(settings)).map(({ key, value }) => [key, value]))
   const address = known.get(registrySetting(Number(known.get('chain:id'))))
@@ -96,14 +93,16 @@ export async function judgeHistories({ database, rpcUrl }: Parts, andNothingElse
   let accepted = 0
   for (const { nid, trees } of await database.query(histories)) {
     accepted += trees.length
-    const events = (await registry.readCommits(nid)).map(({ commitData }) =>
-      commitData ? `${commitData.assetTreeCid} ${commitData.abstract}` : 'not in the layout',
-    )
+    const events = (await registry.readCommits(nid)).map(({ commitData }, index) => {
+      if (!commitData) return 'not in the layout'
+      // Of what was deleted only the chain still has the words.
+      const isErased = trees[index]?.endsWith(' ')
+      return `${commitData.assetTreeCid} ${isErased ? '' : commitData.abstract}`
+    })
     if (events.join('\n') !== trees.join('\n')) {
       reasons.push(`${nid}: ${trees.length} accepted commits, ${events.length} on the chain, or another order.`)
     }
   }
-  if (!andNothingElse) return reasons
   const all = await registry.rpc.call<unknown[]>('eth_getLogs', { address, fromBlock: '0x0', toBlock: 'latest' })
   if (all.length !== accepted) reasons.push(`${accepted} commits were accepted, ${all.length} events are on the chain.`)
   return reasons

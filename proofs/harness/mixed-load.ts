@@ -156,6 +156,8 @@ export interface MixedLoadOptions {
   /** Milliseconds that a caller rests at most between two requests. */
   rest?: number
   deeds?: Deeds
+  /** Where accounts are opened in peace; the same address when missing. */
+  openAt?: string
 }
 
 /** Milliseconds in which each request is answered at last, whatever is disturbed. */
@@ -167,12 +169,12 @@ const usernames = ['alice', 'bob', 'carol']
 export async function startMixedLoad(
   context: ProofContext,
   base: string,
-  { callers = 8, rest = 150, deeds = plainDeeds }: MixedLoadOptions = {},
+  { callers = 8, rest = 150, deeds = plainDeeds, openAt = base }: MixedLoadOptions = {},
 ): Promise<MixedLoad> {
   const acknowledged = nothingAcknowledged()
   const tries: Try[] = []
   const accounts: Account[] = []
-  for (const name of usernames) accounts.push(await openAccount(base, name, acknowledged))
+  for (const name of usernames) accounts.push(await openAccount(openAt, name, acknowledged))
   const openings = (what: string) => (opening: Opening) => {
     const verdict = opening.status === 200 ? 'done' : opening.status === 0 ? 'no answer' : `status ${opening.status}`
     tries.push({ what, isRepeatable: true, verdict, sentAt: opening.sentAt, endedAt: opening.endedAt })
