@@ -10,7 +10,7 @@ import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { type Backend, type Balancer, type BalancerKind, startBalancer } from './harness/balancer.ts'
 import { judgeRules } from './harness/balancer-rules.ts'
-import { createGateway, type Gateway } from './harness/gateway.ts'
+import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
 import { countDatabase, judgeChain, judgeDatabase, quiesce } from './harness/judgement.ts'
 import { type MixedLoad, startMixedLoad, type Try } from './harness/mixed-load.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -144,7 +144,7 @@ async function openBalanced(context: ProofContext, parts: Parts, kind: BalancerK
     const own = { HEALTH_PORT: String(healthPort), SHUTDOWN_DELAY_SECONDS: SHUTDOWN_DELAY }
     const gateway = await createGateway(context, name, { ...parts.env, ...common, ...own })
     // One after the other: the first one writes what all need.
-    await gateway.start()
+    await startAsSupervisor(gateway)
     gateways.push(gateway)
     backends.push({ name, url: gateway.url, healthPort })
   }
@@ -159,14 +159,14 @@ async function openBalanced(context: ProofContext, parts: Parts, kind: BalancerK
     url: balancer.url,
     kill: () => void gateways[0]!.kill(),
     async revive() {
-      await gateways[0]!.start()
+      await startAsSupervisor(gateways[0]!)
       await balancer.isUsed(backends[0]!)
     },
     async exchange() {
       for (const [index, gateway] of gateways.entries()) {
         await balancer.takeOut(backends[index]!)
         await stop(gateway)
-        await gateway.start()
+        await startAsSupervisor(gateway)
         await balancer.takeIn(backends[index]!)
         await balancer.isUsed(backends[index]!)
       }

@@ -17,7 +17,7 @@ import { startReceiver } from '../test/support/receiver.ts'
 import { type Backend, type Balancer, startBalancer } from './harness/balancer.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
-import { createGateway, type Gateway } from './harness/gateway.ts'
+import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
 import { idsOf, judgeChain, quiesce } from './harness/judgement.ts'
 import { killPostmaster } from './harness/kill-postgres.ts'
@@ -159,7 +159,7 @@ function createFaults({
       name: 'gateway killed',
       async happen() {
         if (!victim.kill()) return 0
-        await victim.start()
+        await startAsSupervisor(victim)
         await balancer.isUsed(backend)
         return 1
       },
@@ -318,7 +318,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       TRUSTED_PROXIES: '127.0.0.1',
     })
     // One after the other: the first one writes what both need.
-    await gateway.start()
+    await startAsSupervisor(gateway)
     proxies.push(proxy)
     chains.push(chain)
     gateways.push(gateway)

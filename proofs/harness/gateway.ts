@@ -42,6 +42,19 @@ export const chooseReady = (gateways: readonly Gateway[], random: Random) => ():
   return ready.length > 0 ? random.pick(ready).url : undefined
 }
 
+const STARTS = 5
+
+/** Starts one, again and again, as a supervisor does: what it needs may just be away. Raises when it never came up. */
+export async function startAsSupervisor(gateway: Gateway): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await gateway.start()
+    } catch (error) {
+      if (tries === STARTS) throw error
+    }
+  }
+}
+
 const root = join(import.meta.dirname, '../..')
 
 export async function createGateway(
