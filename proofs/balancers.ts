@@ -278,6 +278,7 @@ async function inScene(context: ProofContext, name: string, work: (scene: ProofC
     `${name}: ${result.requests} requests, ${result.underWay} under way at the killed one, ${result.resumes} streams resumed, ` +
       `${result.lost} lost, ${result.double} double${result.reasons.length > 0 ? `; ${result.reasons.length} reasons` : ''}`,
   )
+  for (const reason of result.reasons) context.say(`${name}: ${reason}`)
   await end()
   return { ...result, reasons: result.reasons.map((reason) => `${name}: ${reason}`) }
 }

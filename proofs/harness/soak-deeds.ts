@@ -59,7 +59,7 @@ async function comeAndLeave({ ask, id, random }: Hand, bought: Bought): Promise<
   if (registered && random.next() < 0.5) {
     // Told twice when the first answer is lost: then it is gone.
     const path = `/api/v3/assets/${registered.body.id}/`
-    await ask('deletion of an asset', { method: 'DELETE', path, token }, ['not_found'])
+    await ask('deletion of an asset', { method: 'DELETE', path, token }, ['resource_not_found', 'not_found'])
   }
   const leave =
     random.next() < 0.5
