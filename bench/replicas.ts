@@ -1,9 +1,10 @@
 /**
  * `node bench/replicas.ts [requests]`: what a read replica takes off the primary. The same requests go to two gateways on one primary, one
- * without and one with its standby: reads alone, and reads among which every twentieth request writes. Told is the processor time of
+ * without and one with its standby: reads alone, and reads among which every twentieth request writes. Neither does work in the background. Told is the processor time of
  * primary, standby and gateway for a thousand requests, which other work on the machine changes little, and from where reads came.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ import { startPostgresServer } from '../test/support/postgres-server.ts'
 import { startStandby } from '../test/support/standby.ts'
 
 const REQUESTS = Number(process.argv[2] ?? 4_000)
-const AT_ONCE = 4
+const AT_ONCE = 16
 const USERS = 10
 const ASSETS = 4
 const COMMITS = 10
@@ -42,7 +43,7 @@ async function startGateway(env: Record<string, string>) {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
     env: {
       ...{ PATH: process.env.PATH, ANNAL_DIR: join(dir, 'annal'), DATABASE_URL: primary.url, LOG_LEVEL: 'error' },
-      ...{ PORT: new URL(url).port, METRICS_TOKEN: TOKEN, LIMIT_SIGN_UPS_PER_IP: '1000000' },
+      ...{ PORT: new URL(url).port, METRICS_TOKEN: TOKEN, LIMIT_SIGN_UPS_PER_IP: '1000000', ROLES: 'http' },
       ...{ LIMIT_REQUESTS_PER_IP: '100000000', LIMIT_REQUESTS_PER_TOKEN: '100000000', ...env },
     } as NodeJS.ProcessEnv,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -104,9 +105,10 @@ const ownAssets = `{ me { username assets(first: 10) { nodes { id caption commit
 
 /** The same requests in the same order each time. */
 function requestAt(n: number, url: string, users: readonly User[], writes: boolean) {
-  const { token, nids } = users[n % users.length]!
+  const isWrite = writes && n % WRITE_EVERY === 0
+  const { token, nids } = users[(isWrite ? n / WRITE_EVERY : n) % users.length]!
   const nid = nids[Math.floor(n / users.length) % nids.length]!
-  if (writes && n % WRITE_EVERY === 0) {
+  if (isWrite) {
     return ask(url, 'PATCH', `/api/v3/assets/${nid}/`, { token, json: { caption: `${n} ${performance.now()}` } })
   }
   const graphql = (query: string, as?: string) =>
@@ -185,7 +187,10 @@ try {
     await measure(`${what}, with a replica`, replicated, users, writes)
   }
 } finally {
-  for (const gateway of gateways) gateway.kill('SIGKILL')
+  // They stop the embedded chain, which would outlive them.
+  const ended = gateways.map((gateway) => once(gateway, 'exit'))
+  for (const gateway of gateways) gateway.kill()
+  await Promise.all(ended)
   await standby.kill()
   await primary.kill()
   await rm(dir, { recursive: true, force: true })
