@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 const SHARE = '0.12'
+const seed = Number.parseInt(process.env.SEED ?? '49', 16)
 const BUYER = '00000000-0000-7000-8000-000000000001'
 const SELLER = '00000000-0000-7000-8000-000000000002'
 const APP = '00000000-0000-7000-8000-000000000003'
@@ -207,11 +208,11 @@ const property = (way: Way) =>
 
 describe('A sale between two databases', () => {
   it('takes and gives each price once, and sums to zero, whoever dies between which steps', async () => {
-    await fc.assert(property('as described'), { numRuns: 25 })
+    await fc.assert(property('as described'), { numRuns: 25, seed })
   })
 
   it.each(['credited under another name', 'struck off first'] as const)('that is %s is caught', async (way) => {
-    const found = await fc.check(property(way), { numRuns: 200, endOnFailure: true })
+    const found = await fc.check(property(way), { numRuns: 200, seed, endOnFailure: true })
     expect(found.failed).toBe(true)
   })
 })

@@ -21,8 +21,8 @@ export interface Real {
   withdrawal(name: string): string
   /** Where coins are withdrawn to. */
   recipient: string
-  /** When so many minutes are over. */
-  moment(minutes: number): string
+  /** When what an attempt gives ends. */
+  moment(attempt: string): string
   /** A name for an app that no other has. */
   appName(attempt: string): string
 }
@@ -92,18 +92,18 @@ export const deals: { [K in Asked]: Deal<K> } = {
     variables: () => ({}),
   },
   grant: {
-    rest: ({ to, amount, minutes }, real) => ({
+    rest: ({ to, amount, minutes }, real, attempt) => ({
       path: v3('store/point-grants/'),
       json: given({
         ...{ user_id: real.user(to), amount, reason: 'For the model' },
-        expires_at: minutes === null ? null : real.moment(minutes),
+        expires_at: minutes === null ? null : real.moment(attempt),
       }),
     }),
     document: mutation('grantPoints', 'GrantPointsInput', 'grant { id amount }'),
-    variables: ({ to, amount, minutes }, real) => ({
+    variables: ({ to, amount, minutes }, real, attempt) => ({
       input: given({
         ...{ userId: real.user(to), amount, reason: 'For the model' },
-        expiresAt: minutes === null ? null : real.moment(minutes),
+        expiresAt: minutes === null ? null : real.moment(attempt),
       }),
     }),
     shown: { rest: ({ amount }) => ({ amount }), graphql: ({ grant: { amount } }) => ({ amount }) },

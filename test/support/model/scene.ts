@@ -67,6 +67,8 @@ export interface Scene {
   /** What a request of somebody is answered: to look at everything at the end. */
   get(who: Who, path: string): ReturnType<typeof trySend>
   graphql(who: Who, query: string): ReturnType<typeof trySend>
+  /** Says when what it gives ends: of several at once, before the first of them is asked. */
+  fix(attempt: Attempt): void
   turns: Turns
   real: Real
 }
@@ -118,6 +120,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   }
   const nids: Record<string, string> = {}
   const moments: Record<string, string> = {}
+  const latest: Record<number, number> = {}
   let requests = 0
   const resident = (who: number | 'admin') => (who === 'admin' ? admin : places[who]!)
 
@@ -140,15 +143,15 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     order: (name) => made.orders[name]!,
     withdrawal: (name) => made.withdrawals[name]!,
     recipient: `0x${'00'.repeat(13)}${tag}01`.toLowerCase(),
-    moment: (minutes) => new Date(Date.now() + minutes * 60_000).toISOString(),
+    moment: (attempt) => moments[attempt]!,
     appName,
   }
 
-  const kept = (attempt: Attempt): Real => {
-    // What is sent again under its key says the same moment.
-    if (attempt.key === undefined) return real
-    const moment = (minutes: number) => (moments[`${attempt.key} ${minutes}`] ??= real.moment(minutes))
-    return { ...real, moment }
+  /** Each ends later than those before it that last as long. What is sent again under its key says the same moment. */
+  function fix({ name, deed }: Attempt) {
+    if (deed.kind !== 'grant' || deed.minutes === null || moments[name]) return
+    latest[deed.minutes] = Math.max((latest[deed.minutes] ?? 0) + 1, Date.now() + deed.minutes * 60_000)
+    moments[name] = new Date(latest[deed.minutes]!).toISOString()
   }
 
   const headersOf = (who: Who) => {
@@ -202,7 +205,9 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   return {
     real,
     turns,
+    fix,
     async ask(attempt, door) {
+      fix(attempt)
       const { name, deed, key } = attempt
       const other = service.instead?.(deed, real, turns)
       if (other) return { ...(await other), seen: {} }
@@ -214,7 +219,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
         'x-api-key': apiKey,
         Accept,
       } = headersOf(isNewcomer ? 'anonymous' : deed.who) as Record<string, string>
-      const message = messageOf(deed as Extract<Deed, { kind: Asked }>, door, kept(attempt), name)
+      const message = messageOf(deed as Extract<Deed, { kind: Asked }>, door, real, name)
       const isTrusted = deed.kind === 'order' ? deed.isTrusted : deed.kind === 'confirm'
       const headers = given({
         ...{ Accept, authorization, 'x-api-key': isTrusted ? apiKey : undefined },

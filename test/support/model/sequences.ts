@@ -205,6 +205,7 @@ const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean):
       const name = nextName(course)
       return { attempt: { name, deed, ...(sharesKey && keyed.has(deed.kind) && { key: name }) }, at }
     })
+    for (const { attempt } of attempts) scene.fix(attempt)
     const asked = attempts.map(async ({ attempt, at }) => {
       await scene.turns.take(attempt.name)
       return { attempt, told: await scene.ask(attempt, at) }

@@ -9,6 +9,7 @@ import {
   type App,
   accountOf,
   book,
+  type Grant,
   hasAccount,
   type Money,
   none,
@@ -52,12 +53,16 @@ function split(amount: bigint, { points }: Money): Money {
   return { points: inPoints, num: amount - inPoints }
 }
 
+/** Of grants that end in the same minute, the one that was asked for first ends first. */
+const byEnd = (one: Grant, other: Grant) =>
+  one.expiresAt - other.expiresAt || Number(one.name.slice(1)) - Number(other.name.slice(1))
+
 /** Takes points of the grants that end soonest; what they do not have is of points that never end. Tells what was taken of which. */
 function useGrants(state: State, account: Account, amount: bigint): Record<string, bigint> {
   const uses: Record<string, bigint> = {}
   let rest = amount
   const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open.toSorted((one, other) => one.expiresAt - other.expiresAt)) {
+  for (const grant of open.toSorted(byEnd)) {
     const taken = least(rest, grant.remaining)
     if (taken <= 0n) continue
     grant.remaining -= taken
@@ -71,7 +76,7 @@ function useGrants(state: State, account: Account, amount: bigint): Record<strin
 function giveBack(state: State, account: Account, order: Order, amount: bigint) {
   let rest = amount
   const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open.toReversed().toSorted((one, other) => other.expiresAt - one.expiresAt)) {
+  for (const grant of open.toSorted(byEnd).toReversed()) {
     const given = least(rest, order.uses[grant.name] ?? 0n)
     if (given <= 0n) continue
     grant.remaining += given
