@@ -31,6 +31,8 @@ const small: Record<string, string> = {
   held_places: 'streams that are open',
   limits: 'windows that have not ended',
   setbacks: 'what goes wrong and waits',
+  timelines: 'one for each change of the primary',
+  withdrawals_of_sight: 'one for each change of the primary, until it is over',
   migration_progress: 'one row',
   _prisma_migrations: 'one row for each',
 }
