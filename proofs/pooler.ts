@@ -119,7 +119,9 @@ async function untilSuccess({ probes }: Work): Promise<number> {
 }
 
 /** Whoever takes the wrong way: what parts of ours and everybody's mistakes leave in a shared session must be seen. */
-async function proveRemainsAreSeen({ url }: PgBouncer): Promise<string[]> {
+async function proveRemainsAreSeen(context: ProofContext, databaseUrl: string): Promise<string[]> {
+  // One that does not even tell who opens a connection with settings.
+  const { url } = await startPgBouncer(context, databaseUrl, { default_pool_size: SESSIONS, ...ignored })
   const expected: [what: RegExp, leave: () => Promise<unknown>][] = []
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
@@ -207,7 +209,7 @@ export async function provePooler(context: ProofContext): Promise<ProofResult> {
   const left = await findRemains(shared.url, SESSIONS, connectQuery)
   if (left.sessions !== SESSIONS) reasons.push(`Only ${left.sessions} shared sessions were looked at.`)
   for (const what of new Set(left.remains)) reasons.push(`A shared session ${what}.`)
-  reasons.push(...(await proveRemainsAreSeen(shared)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await proveRemainsAreSeen(context, parts.databaseUrl)), ...(await brokenInvariants(parts.database)))
 
   return conclude({
     figure: `PgBouncer ${version}: ${judged.lost} lost, ${judged.double} double; first success at most ${slowest.toFixed(0)} ms after it was back; ${left.remains.length} remains in ${left.sessions} shared sessions; ${ways} ways to the database`,
