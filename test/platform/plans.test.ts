@@ -32,7 +32,8 @@ const small: Record<string, string> = {
   limits: 'windows that have not ended',
   setbacks: 'what goes wrong and waits',
   timelines: 'one for each change of the primary',
-  withdrawals_of_sight: 'one for each change of the primary, until it is over',
+  withdrawals_of_sight: 'thirty-two counters',
+  read_positions: 'who wrote in the last seconds',
   migration_progress: 'one row',
   _prisma_migrations: 'one row for each',
 }
