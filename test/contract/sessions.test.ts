@@ -27,6 +27,7 @@ const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'platform/database/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
   'platform/embedded/embedded-postgres.ts': ['own', 'the lock of who uses the embedded server, where no pooler is'],
   'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
+  'platform/replicas/replica.ts': ['own', 'reads of a standby, with names of statements and straight to it'],
 }
 
 /** What outlives its transaction: locks, listening, settings, tables, cursors, statements and values of a session. */

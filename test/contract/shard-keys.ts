@@ -197,7 +197,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
   },
   'by items of a list': {
     because: 'the caller has the list from the same database',
-    statements: ['deletion_signatures', 'token_forget', 'idle_token_forget', 'one_time_token_forget'],
+    statements: ['deletion_signatures'],
   },
 }
 
