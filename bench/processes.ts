@@ -10,7 +10,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nothingAcknowledged, openAccount } from '../proofs/harness/callers.ts'
 import { cpuTime } from '../proofs/harness/cpu.ts'
-import { createGateway, type Gateway } from '../proofs/harness/gateway.ts'
+import { createGateway, type Gateway, startAsSupervisor } from '../proofs/harness/gateway.ts'
 import { startParts } from '../proofs/harness/parts.ts'
 import { createRandom } from '../proofs/harness/random.ts'
 import { graphqlMessage } from '../test/support/graphql-client.ts'
@@ -65,7 +65,7 @@ async function measure() {
       LIMIT_REQUESTS_PER_TOKEN: '1000000000',
       LIMIT_REQUESTS_PER_IP: '1000000000',
     })
-    await gateway.start()
+    await startAsSupervisor(gateway)
     gateways.push(gateway)
   }
   const { token, nid } = await openAccount(gateways[0]!.url, 'reader', nothingAcknowledged())
