@@ -185,8 +185,7 @@ export const leadsToSignIn = ({ status, headers }: FuzzAnswer): boolean =>
 
 /** What is wrong with an answer at `/admin`, in a sentence; undefined when nothing is. */
 export function complaintOfPage({ status, type, text, headers }: FuzzAnswer): string | undefined {
-  // A head that is too long is refused before anybody knows that it asks for a page.
-  if (!headers || status === 431) return undefined
+  if (!headers) return undefined
   if (status === 405 && !headers.get('allow')) return 'it does not tell the methods that there are'
   if (status === 303) return /^\/admin([/?]|$)/.test(headers.get('location') ?? '') ? undefined : 'it leads elsewhere'
   if (!type.startsWith('text/html')) return status === 204 ? undefined : `a page is ${type || 'of no type'}`

@@ -55,10 +55,11 @@ const REFUSED_BEFORE_DOORS: Record<number, string> = {
   [statuses.HEADERS_TOO_LARGE.status]: 'The headers of the request are too large.',
 }
 
-/** In JSON, whatever the address, which the server may not have read. */
-function isRefusedBeforeDoors({ status, type, text }: FuzzAnswer): boolean {
+/** In JSON, whatever the address and the method, which the server may not have read. To HEAD it says nothing more. */
+function isRefusedBeforeDoors({ method }: Pick<FuzzRequest, 'method'>, { status, type, text }: FuzzAnswer): boolean {
   const sentence = REFUSED_BEFORE_DOORS[status]
-  return sentence !== undefined && type.includes('json') && text.includes(`"detail":${JSON.stringify(sentence)}`)
+  if (sentence === undefined || !type.includes('json')) return false
+  return method === 'HEAD' || text.includes(`"detail":${JSON.stringify(sentence)}`)
 }
 
 /** What is wrong with an answer, in a sentence; undefined when nothing is. */
@@ -69,9 +70,10 @@ export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answe
   const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
   const isAdmin = /^\/admin([/?]|$)/.test(request.path)
-  const unlikeAPage = isAdmin && !isRefusedBeforeDoors(answer) ? complaintOfPage(answer) : undefined
+  const isRefused = isRefusedBeforeDoors(request, answer)
+  const unlikeAPage = isAdmin && !isRefused ? complaintOfPage(answer) : undefined
   if (unlikeAPage) return unlikeAPage
-  const undescribed = headers && complaintOfDescription({ ...request, status, headers, text })
+  const undescribed = headers && !isRefused && complaintOfDescription({ ...request, status, headers, text })
   if (undescribed) return undescribed
   if (request.method === 'HEAD' || type.startsWith('text/event-stream')) return undefined
   const isGraphQL = request.path.split('?')[0] === '/graphql'

@@ -88,10 +88,16 @@ describe('with several servers', () => {
 
   it('a primary that turns read-only is left, and callers are told to come back', async () => {
     await first.configure({ default_transaction_read_only: 'on' })
+    const statuses: number[] = []
     const refused = await eventually(
-      () => send('two', newFile('two')),
+      async () => {
+        const answer = await send('two', newFile('two'))
+        statuses.push(answer.status)
+        return answer
+      },
       ({ status }) => status === 503,
     )
+    expect(statuses.filter((status) => status >= 500 && status !== 503)).toEqual([])
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(refused.body).toMatchObject({ error: { type: 'service_unavailable' } })
     await until('nobody is connected', async () => (await sessionsOn(first)).length === 0)
@@ -158,9 +164,17 @@ describe('with several servers', () => {
     await second.settleStandbys()
     const file = newFile('five')
     for (const statement of ['asset_insert', 'idempotency_find']) {
-      const sending = send('five', file)
-      await until(`${statement} waits, and is cancelled`, async () => (await cancelWaits(second)).includes(statement))
-      expect((await sending).status).toBe(503)
+      let answer: Awaited<ReturnType<typeof send>> | undefined
+      const sending = send('five', file).then((given) => {
+        answer = given
+      })
+      const cancelled = new Set<string>()
+      await until(`whatever waits is cancelled, ${statement} among it`, async () => {
+        for (const name of await cancelWaits(second)) cancelled.add(name)
+        return answer !== undefined && cancelled.has(statement)
+      })
+      await sending
+      expect(answer!.status).toBe(503)
     }
     // It stands there all the same, and nobody was told.
     expect(await assetsOn(second)).toBe(5)

@@ -80,6 +80,7 @@ it('A document counts as many times as it has fields at its root', async () => {
     await eventually(waiting, (count) => count === MOST)
     const next = user.graphql(LOOKUP(1), { sha256 })
     const other = await app.newUser()
+    expect(await waiting()).toBe(MOST)
     const others = other.graphql(LOOKUP(1), { sha256 })
     await eventually(waiting, (count) => count === MOST + 1)
     return [whole, next, others]
