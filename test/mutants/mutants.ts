@@ -27,6 +27,8 @@ const otherKeepers: Record<string, string> = {
   'chain.found-once':
     'the unique index on account, nonce and position gives an event to one commit alone; the next pass looks on',
   'delivery.attempt-once': 'the primary key of the attempts refuses a second one of the same number',
+  'failover.read-only-away':
+    'the connection is cut with the refusal, so its statement fails as one whose connection was lost',
   'growth.names':
     'by the order of names, an average one is found as quickly; a rare beginning is what the index is for',
   'delivery.response-size': 'F09 counts what is read of a gigabyte',
