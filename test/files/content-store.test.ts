@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { createCipheriv, createHash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -14,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
+import { bytesOf, listOf } from './stored-bytes.ts'
 
 let dir: string
 let store: ContentStore
@@ -26,12 +27,6 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const chunkSize = 262_144
-
-/** Bytes that repeat nowhere, the same in each run. */
-const bytesOf = (length: number, seed = 'seed') => {
-  const key = createHash('sha256').update(seed).digest()
-  return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
-}
 
 /** As `toEqual`, which takes seconds for megabytes. */
 const expectBytes = (found: Uint8Array, expected: Uint8Array, message?: string) => {
@@ -48,10 +43,6 @@ const collect = async (source: AsyncIterable<Uint8Array>) => {
   const parts: Uint8Array[] = []
   for await (const part of source) parts.push(part)
   return new Uint8Array(Buffer.concat(parts))
-}
-
-async function* listOf(...cids: string[]) {
-  yield* cids
 }
 
 const expectError = (work: Promise<unknown>, code: string) =>

@@ -1,4 +1,3 @@
-import { createCipheriv, createHash } from 'node:crypto'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +12,7 @@ import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { createPatience } from '../../src/files/patience.ts'
 import { eventually } from '../support/eventually.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
+import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
 
 let dir: string
 let kubo: KuboCounterpart
@@ -27,24 +27,6 @@ afterEach(async () => {
   await kubo.stop()
   await rm(dir, { recursive: true, force: true })
 })
-
-const bytesOf = (length: number, seed = 'seed') => {
-  const key = createHash('sha256').update(seed).digest()
-  return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
-}
-async function* stream(bytes: Uint8Array, piece = 1_000_003) {
-  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
-}
-async function* listOf(...cids: string[]) {
-  yield* cids
-}
-const collect = async (source: AsyncIterable<Uint8Array>) => {
-  const parts: Uint8Array[] = []
-  for await (const part of source) parts.push(part)
-  return Buffer.concat(parts)
-}
-const expectError = (work: Promise<unknown>, code: string) =>
-  expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)
 
 /** As if the pins had been made so many seconds ago. */
 const age = (seconds: number) => {

@@ -1,13 +1,13 @@
-import { createCipheriv, createHash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { CID } from 'multiformats/cid'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
-import { DomainError } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports.ts'
 import { identifyFile } from '../../src/files/file-layout.ts'
 import { createS3Bucket } from '../../src/files/s3-bucket.ts'
 import { createS3ContentStore } from '../../src/files/s3-store.ts'
 import { eventually } from '../support/eventually.ts'
 import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
+import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
 
 const GRACE_SECONDS = 3_600
 let s3: S3Counterpart
@@ -22,24 +22,6 @@ beforeEach(async () => {
   store = open()
 })
 afterEach(() => s3.stop())
-
-const bytesOf = (length: number, seed = 'seed') => {
-  const key = createHash('sha256').update(seed).digest()
-  return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
-}
-async function* stream(bytes: Uint8Array, piece = 1_000_003) {
-  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
-}
-async function* listOf(...cids: string[]) {
-  yield* cids
-}
-const collect = async (source: AsyncIterable<Uint8Array>) => {
-  const parts: Uint8Array[] = []
-  for await (const part of source) parts.push(part)
-  return Buffer.concat(parts)
-}
-const expectError = (work: Promise<unknown>, code: string) =>
-  expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)
 
 /** As if all objects had been written so many seconds ago. */
 const age = (seconds: number) => {
