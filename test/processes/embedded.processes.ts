@@ -59,6 +59,16 @@ const query = async (url: string, sql: string) => {
 
 const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
+/** Until nobody but one is present: the server notices only a moment later that a process which used it was killed. */
+const onlyOneIsPresent = (url: string) =>
+  waitFor(20_000, async () => {
+    const [{ present }] = await query(
+      url,
+      `SELECT count(*) AS present FROM pg_locks WHERE locktype = 'advisory' AND granted`,
+    )
+    return present === '1' || undefined
+  })
+
 const isListening = (url: string) =>
   query(url, 'SELECT 1').then(
     () => true,
@@ -72,7 +82,11 @@ beforeEach(async () => {
 afterEach(async () => {
   // Whatever a test left running: join it and be the last to leave.
   for (const child of holders.splice(0)) child.kill('SIGKILL')
-  if (await stat(join(dir, 'postgres')).catch(() => undefined)) await (await startEmbeddedPostgres({ dir, log })).stop()
+  if (await stat(join(dir, 'postgres')).catch(() => undefined)) {
+    const last = await startEmbeddedPostgres({ dir, log })
+    await onlyOneIsPresent(last.url)
+    await last.stop()
+  }
   if (await stat(join(dir, 'chain')).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
   await rm(dir, { recursive: true, force: true })
 })
@@ -91,6 +105,7 @@ describe('embedded PostgreSQL', () => {
       pid,
     })
     expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+    expect(await onlyOneIsPresent(second.url)).toBe(true)
     await second.stop()
     expect(await isListening(second.url)).toBe(false)
   })
