@@ -19,6 +19,8 @@ export interface Standby extends Pick<PostgresServer, 'url' | 'sql' | 'kill'> {
   thaw(): Promise<void>
 }
 
+const CONFLICT_WITH_RECOVERY = '40001'
+
 const settings = { hot_standby_feedback: 'off', max_standby_streaming_delay: '100ms' }
 
 /** Makes a standby of a server, with its files below `dir`, and waits until it answers. */
@@ -26,7 +28,18 @@ export async function startStandby(primary: PostgresServer, dir: string): Promis
   const standby = await primary.makeStandby({ dir, hosts: ['127.0.0.1'], port: await findFreePort() })
   await standby.start({ ...settings, ...following(primary, 'standby') })
   const { pid } = (await readPostmaster(join(dir, 'postgres')))!
-  const { url, sql, kill } = standby
+  const { url, kill } = standby
+
+  /** Asks again when a replay that was held goes on in the middle of it: PostgreSQL ends what still reads the past. */
+  const sql: PostgresServer['sql'] = async (...query) => {
+    for (;;) {
+      try {
+        return await standby.sql(...query)
+      } catch (err) {
+        if ((err as { code?: string }).code !== CONFLICT_WITH_RECOVERY) throw err
+      }
+    }
+  }
 
   /** Each connection has a process of its own. */
   async function signal(name: NodeJS.Signals) {
