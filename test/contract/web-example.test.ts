@@ -39,6 +39,13 @@ it('The web example has words for every value of an enum that it tells', () => {
         ]
       : []
   })
-  expect(told.map(({ name }) => name).sort()).toEqual(['CommitStatus', 'ErrorCode', 'OrderStatus', 'TransferKind'])
+  expect(told.map(({ name }) => name).sort()).toEqual([
+    'CommitStatus',
+    'DepositStatus',
+    'ErrorCode',
+    'OrderStatus',
+    'TransferKind',
+    'WithdrawalStatus',
+  ])
   for (const { name, keys, values } of told) expect(keys, name).toEqual(values)
 })

@@ -60,6 +60,7 @@ export async function serveGateway(dir: string): Promise<Served> {
       PORT: String(port),
       PUBLIC_URL: url,
       ALLOW_INSECURE_WEBHOOKS: 'true',
+      ANNAL_EMBEDDED_DEPOSITS: 'true',
       LOG_LEVEL: 'warn',
     },
   })

@@ -8,11 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRpc } from '../../src/chain/rpc.ts'
+import { startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
 import { runAnnal } from '../support/annal-command.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { eventually, until } from '../support/eventually.ts'
 import { newPicture } from '../support/pictures.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { createTestLog } from '../support/test-log.ts'
 import { type Served, serveGateway, servePage } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../examples/web')
@@ -22,6 +25,8 @@ const PAGE_SIZE = 12
 
 const endings: (() => unknown)[] = []
 let gateway: Served
+/** Where the gateway keeps what is its own. */
+let dir: string
 let site: Served
 let serveSite: (port?: number) => Promise<void>
 let browser: Browser
@@ -52,7 +57,7 @@ const PUBLISH = 'mutation ($input: CreateNetworkAppInput!) { createNetworkApp(in
 
 /** A gateway that sells an action, and the page in front of it. */
 async function open() {
-  const dir = await mkdtemp(join(tmpdir(), 'annal-examples-'))
+  dir = await mkdtemp(join(tmpdir(), 'annal-examples-'))
   endings.push(() => rm(dir, { recursive: true, force: true }))
   gateway = await serveGateway(dir)
   endings.push(() => gateway.stop())
@@ -313,6 +318,69 @@ it('the wallet tells every charge once', async () => {
     'Points to start with',
   ])
   await look('wallet')
+})
+
+/** Sends coins over the gateway's own chain, from somebody who has plenty. */
+async function sendCoins(to: string, coins: bigint) {
+  const chain = await startEmbeddedAnvil({ dir: join(dir, 'annal'), log: createTestLog(), confirmations: 2 })
+  try {
+    const { call } = createRpc({ url: chain.rpcUrl })
+    const from = `0x${'5e'.repeat(20)}`
+    await call('anvil_setBalance', from, '0x56bc75e2d63100000')
+    await call('anvil_impersonateAccount', from)
+    await call('eth_sendTransaction', { from, to, value: `0x${(coins * 10n ** 18n).toString(16)}`, gas: '0x5208' })
+  } finally {
+    await chain.stop()
+  }
+}
+
+it('coins that are sent to the address of the wallet appear by themselves, and count', async () => {
+  const deposits = page.getByRole('region', { name: 'Deposit' })
+  await deposits.getByText('Nothing else that is sent to this address counts.').waitFor()
+  const address = (await deposits.locator('.identifier').first().textContent())!
+  expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
+  const before = await spendable()
+  await sendCoins(address, 5n)
+  await deposits.getByText('In your wallet').waitFor()
+  await eventually(spendable, (text) => text !== before)
+  await page.getByRole('row').filter({ hasText: 'Deposit over the chain' }).waitFor()
+  await look('deposit')
+})
+
+it('a withdrawal shows what it takes first, wants the password, and is cancelled while nothing is signed for it', async () => {
+  const before = await spendable()
+  const form = page.getByRole('form', { name: 'Withdrawal' })
+  const see = () => form.getByRole('button', { name: 'See what it takes' }).click()
+  await form.getByLabel('Amount that arrives').fill('500')
+  await form.getByLabel('Address').fill('0x1234')
+  await see()
+  await form.locator('.wrong').first().waitFor()
+  expect(await form.getByLabel('Address').getAttribute('aria-invalid')).toBe('true')
+  await form.getByLabel('Address').fill(`0x${'ab'.repeat(20)}`)
+  await see()
+  await form.getByText('points cannot be withdrawn.').waitFor()
+  await look('withdrawal-short')
+  await form.getByLabel('Amount that arrives').fill('2')
+  await see()
+  await form.getByLabel('Your password').fill('a wrong one')
+  await look('withdrawal')
+  await form.getByRole('button', { name: 'Withdraw' }).click()
+  await eventually(
+    () => form.getByLabel('Your password').getAttribute('aria-invalid'),
+    (value) => value === 'true',
+  )
+  expect(await spendable()).toBe(before)
+  await form.getByLabel('Your password').fill(person.password)
+  await page.keyboard.press('Enter')
+  const list = page.getByRole('list', { name: 'Withdrawals' })
+  await list.getByText('Waiting; it can be cancelled').waitFor()
+  expect(await form.getByLabel('Amount that arrives').inputValue()).toBe('')
+  await eventually(spendable, (text) => text !== before)
+  await look('withdrawal-waiting')
+  await list.getByRole('button', { name: 'Cancel the withdrawal' }).click()
+  await list.getByText('Cancelled; amount and fee are back in your wallet').waitFor()
+  await eventually(spendable, (text) => text === before)
+  await look('withdrawal-cancelled')
 })
 
 it('assets are leafed through by cursors, and the browser’s way back works', async () => {

@@ -29,6 +29,13 @@ const afterCommit: UpdateResolver<{ commitUpdated: { status: string } }, { nid: 
   if (result.commitUpdated.status === 'PENDING') cache.invalidate({ __typename: 'Asset', id: nid })
 }
 
+/** A dry run changes nothing. */
+const afterWithdrawal: UpdateResolver<{ withdraw: { withdrawal?: object | null } }> = (result, _args, cache) => {
+  if (!result.withdraw.withdrawal) return
+  forgetMoney(cache)
+  forget(cache, 'Query', 'withdrawals')
+}
+
 const withoutId = () => null
 
 /**
@@ -39,6 +46,7 @@ export const createCache = () =>
     keys: {
       AssetConnection: withoutId,
       CommitConnection: withoutId,
+      DepositConnection: withoutId,
       NetworkAppConnection: withoutId,
       OrderConnection: withoutId,
       PageInfo: withoutId,
@@ -48,6 +56,8 @@ export const createCache = () =>
       TransferConnection: withoutId,
       Wallet: withoutId,
       WalletBalance: withoutId,
+      WithdrawalConnection: withoutId,
+      WithdrawalQuote: withoutId,
     },
     updates: {
       Mutation: {
@@ -55,6 +65,8 @@ export const createCache = () =>
         updateAssetMetadata: afterUpdate,
         createOrder: (_result, _args, cache) => forgetMoney(cache),
         confirmOrder: (_result, _args, cache) => forgetMoney(cache),
+        withdraw: afterWithdrawal,
+        cancelWithdrawal: (_result, _args, cache) => forgetMoney(cache),
       },
       Subscription: {
         commitUpdated: afterCommit,

@@ -1,10 +1,14 @@
+import { useCallback } from 'react'
 import { Link } from 'react-router'
 import { useQuery } from 'urql'
+import { DepositSection } from '../components/deposits.tsx'
 import { Moment } from '../components/moment.tsx'
 import { Money, Points } from '../components/money.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePage } from '../components/pager.tsx'
 import { Problem } from '../components/problem.tsx'
+import { WithdrawalForm } from '../components/withdrawal-form.tsx'
+import { WithdrawalList } from '../components/withdrawals.tsx'
 import { graphql } from '../gql/gql.ts'
 import type { TransferKind } from '../gql/graphql.ts'
 
@@ -13,7 +17,6 @@ const Wallet = graphql(/* GraphQL */ `
     me {
       id
       wallet {
-        address
         num
         points
         spendable
@@ -59,11 +62,12 @@ const kinds: Record<TransferKind, string> = {
 }
 
 export function WalletPage() {
-  const [{ data, error, fetching }] = useQuery({
+  const [{ data, error, fetching }, execute] = useQuery({
     query: Wallet,
     variables: usePage(PAGE_SIZE),
     requestPolicy: 'cache-and-network',
   })
+  const reread = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute])
   const wallet = data?.me.wallet
   return (
     <Page title="Your wallet">
@@ -83,10 +87,14 @@ export function WalletPage() {
           <dd>
             <Money amount={wallet.num} />
           </dd>
-          <dt>Address for deposits</dt>
-          <dd className="identifier">{wallet.address}</dd>
         </dl>
       )}
+      <DepositSection onChange={reread} />
+      <section aria-labelledby="withdraw">
+        <h2 id="withdraw">Withdraw</h2>
+        <WithdrawalForm />
+        <WithdrawalList />
+      </section>
       <h2 id="statement">Statement</h2>
       {data && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: on a narrow screen it is scrolled sideways, also by the keyboard.
