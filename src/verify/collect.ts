@@ -1,4 +1,5 @@
 /** Collects the evidence of an asset's history from a chain node. Whether it is true is judged by others. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
 import { type ChainNode, type Question, resultOf } from './chain-node.ts'
 import type { BlockEvidence, Evidence } from './evidence.ts'
@@ -22,8 +23,9 @@ const registryCalls = new Interface(['function getCommits(string assetCid) view 
 const PAGE = 8
 /** Slots asked for at once; nodes allow some thousand. */
 const SLOTS = 500
-/** A node that is just writing a block may answer out of it and out of the one before: then it is asked again. */
-const TRIES = 5
+/** A node that is just writing a block may answer out of it and out of the one before: then it is asked again, after a pause that doubles. */
+const TRIES = 6
+const FIRST_PAUSE_MS = 25
 /** Blocks with commits of one asset. */
 const LONGEST_HISTORY = 20_000
 
@@ -47,21 +49,29 @@ export async function collect({ node, registry, nid }: CollectOptions): Promise<
   }
 }
 
-/** The newest block, and the list of blocks with commits as of it. Raises SourceError when the node contradicts itself again and again. */
+/**
+ * The newest block, and the list of blocks with commits as of it. The last answer of a node that proves another state again and again
+ * is left to be judged; raises SourceError when it tells again and again of blocks that it does not have.
+ */
 async function readNewest({ node, registry, nid }: CollectOptions) {
-  for (let tries = 1; tries <= TRIES; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     const [chainId, latest] = await node.ask([
       { method: 'eth_chainId', params: [] },
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
     ])
     const head = resultOf<BlockReply>(node, latest)
-    const proven = await proveList({ node, registry, nid }, head.number)
+    const proven = await proveList({ node, registry, nid }, head)
     // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
     const blocks = proven?.blocks.length ? proven.blocks : await askForList({ node, registry, nid }, head.number)
     const isOfHead = blocks.every((block) => block > 0 && block <= Number(head.number))
-    if (isOfHead) return { chainId: Number(resultOf<string>(node, chainId)), head, proven, blocks }
+    const isSettled = isOfHead && proven?.isOfHead !== false
+    if (isSettled || (isOfHead && tries === TRIES)) {
+      return { chainId: Number(resultOf<string>(node, chainId)), head, proven, blocks }
+    }
+    if (tries === TRIES)
+      throw new SourceError(`The node ${node.name} tells of commits in blocks that it does not have.`)
+    await delay(FIRST_PAUSE_MS * 2 ** (tries - 1))
   }
-  throw new SourceError(`The node ${node.name} tells of commits in blocks that it does not have.`)
 }
 
 /** As the registry answers: registries of other makers name a block once for each commit. */
@@ -78,14 +88,19 @@ interface ProofReply {
   storageProof: { value: string; proof: string[] }[]
 }
 
-/** The registry's list as it lies in the state, with what proves it; undefined where the node does not prove its state. */
-async function proveList({ node, registry, nid }: CollectOptions, at: string) {
+/**
+ * The registry's list as it lies in the state, with what proves it, and whether all of that begins at the block's own root; undefined
+ * where the node does not prove its state.
+ */
+async function proveList({ node, registry, nid }: CollectOptions, { number: at, stateRoot }: BlockReply) {
   const nodes = new Map<string, Uint8Array>()
+  let isOfHead = true
   const prove = async (slots: readonly string[]): Promise<number[] | undefined> => {
     const [answer] = await node.ask([{ method: 'eth_getProof', params: [registry, slots, at] }])
     if (answer?.refusal !== undefined) return undefined
     const { accountProof, storageProof } = resultOf<ProofReply>(node, answer)
     return readable(node, at, () => {
+      isOfHead &&= accountProof[0] !== undefined && keccak256(accountProof[0]) === stateRoot
       const paths = [accountProof, ...storageProof.map(({ proof }) => proof)]
       for (const bytes of paths.flat().map((hex) => getBytes(hex))) nodes.set(keccak256(bytes).slice(2), bytes)
       return storageProof.map(({ value }) => Number(value))
@@ -99,7 +114,7 @@ async function proveList({ node, registry, nid }: CollectOptions, at: string) {
     if (!page) return undefined
     blocks.push(...page)
   }
-  return { nodes, blocks }
+  return { nodes, blocks, isOfHead }
 }
 
 async function* collectBlocks(

@@ -67,6 +67,18 @@ export const verify: Mutant[] = [
       'block > 0 && block <= Number(head.number)',
       'block >= 0',
     ],
+    [
+      'verify.torn-state',
+      'A proof of the state that the node was just writing is asked for again.',
+      'keccak256(accountProof[0]) === stateRoot',
+      'true',
+    ],
+    [
+      'verify.torn-page',
+      'Each page of the list is proven by the state of the same block.',
+      'isOfHead &&= accountProof[0]',
+      'isOfHead = accountProof[0]',
+    ],
   ]),
   ...mutantsOf('src/verify/settle.ts', tampering, [
     [

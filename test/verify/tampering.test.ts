@@ -231,6 +231,13 @@ const listOnly =
     }
   }
 
+/** Proves a state, and not that of the block. */
+const otherState: Lie = (method, _, truth) => {
+  if (method !== 'eth_getProof') return undefined
+  const { accountProof, ...rest } = truth as { accountProof: string[] }
+  return { ...rest, accountProof: accountProof.map((each) => each.replace(/..$/, '00')) }
+}
+
 describe('at the node', () => {
   it.each<[string, string[], Lie]>([
     [
@@ -297,17 +304,7 @@ describe('at the node', () => {
     ['a list without a block in the middle', ['complete wrong'], listOnly(0, 2)],
     ['a list without the last block', ['complete wrong'], listOnly(0, 1)],
     ['a list of one block alone', ['complete wrong'], listOnly(2)],
-    [
-      'a state that is not the block’s',
-      ['complete unknown'],
-      (method, _, truth) => {
-        if (method !== 'eth_getProof') return undefined
-        return {
-          ...(truth as object),
-          accountProof: (truth as { accountProof: string[] }).accountProof.map((each) => each.replace(/..$/, '00')),
-        }
-      },
-    ],
+    ['a state that is not the block’s', ['complete unknown'], otherState],
     [
       'no proof of the state',
       ['complete unknown'],
@@ -343,6 +340,19 @@ describe('at the node', () => {
     expect(torn).toBe(0)
     torn = Number.POSITIVE_INFINITY
     await expect(verify(nid)).rejects.toThrow(/tells of commits in blocks that it does not have/)
+  })
+
+  it.each([
+    ['the list’s length', 1],
+    ['its entries', 2],
+  ])('no state for %s, though the node was just writing the next block', async (_, answer) => {
+    let proofs = 0
+    node.lie = (method, params, truth) => {
+      if (method === 'eth_getProof') proofs += 1
+      return proofs === answer ? otherState(method, params, truth) : undefined
+    }
+    expect(await verify(nid)).toMatchObject({ code: 0, verdict: 'holds', complete: { result: 'right' } })
+    expect(proofs).toBe(4)
   })
 
   it('another registry, or none', async () => {
