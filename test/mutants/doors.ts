@@ -387,6 +387,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/event/stream-limits.ts',
+    ['domain/stream-limits.test.ts'],
+    [
+      [
+        'doors.streams-refused-given-back',
+        'A stream that was refused is counted by no process when its caller hears of it.',
+        `await giveBack()`,
+        `void giveBack()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/event/held-places.ts',
     ['rest/shared-limits.test.ts'],
     [

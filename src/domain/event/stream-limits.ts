@@ -70,11 +70,11 @@ export function createStreamLimits({
       if (buckets.some(([key, most]) => (open.get(key) ?? 0) >= most)) refuse()
       add(keys, 1)
       let isGivenBack = false
-      const giveBack = () => {
+      const giveBack = async () => {
         if (isGivenBack) return
         isGivenBack = true
         add(keys, -1)
-        places
+        await places
           .tell(keys, open)
           .catch((error: unknown) => log.debug({ err: error }, 'That a stream ended was not told; it is told again'))
       }
@@ -82,9 +82,10 @@ export function createStreamLimits({
         await places.tell(keys, open)
         const others = await places.readOthers(keys)
         if (buckets.some(([key, most]) => (open.get(key) ?? 0) + (others.get(key) ?? 0) > most)) refuse()
-        return giveBack
+        return () => void giveBack()
       } catch (error) {
-        giveBack()
+        // Whoever is refused is in nobody's way any more when they hear of it.
+        await giveBack()
         throw error
       }
     },
