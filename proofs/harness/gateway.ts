@@ -57,6 +57,9 @@ export async function startAsSupervisor(gateway: Gateway): Promise<void> {
 
 const root = join(import.meta.dirname, '../..')
 
+/** The end of a log. */
+const lastWords = async (file: string) => (await readFile(file, 'utf8')).slice(-2_000).trim()
+
 export async function createGateway(
   { dir, afterwards }: Pick<ProofContext, 'dir' | 'afterwards'>,
   name: string,
@@ -111,7 +114,7 @@ export async function createGateway(
         `${name} is ready; see ${dir}/${name}.log`,
         async () => {
           if (started.exitCode !== null || started.signalCode !== null)
-            throw new Error(`${name} ended while it started`)
+            throw new Error(`${name} ended while it started: ${await lastWords(join(dir, `${name}.log`))}`)
           return canServe()
         },
         180_000,
