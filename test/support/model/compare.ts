@@ -1,7 +1,8 @@
 /** Holds what was answered and what is there to what the model says. */
-import type { Told } from './doors.ts'
+import type { Names } from './deeds.ts'
+import type { Real, Told } from './doors.ts'
 import type { Observed, Scene } from './scene.ts'
-import { type Place, type State, spendable } from './state.ts'
+import { type State, spendable } from './state.ts'
 import type { Outcome } from './step.ts'
 import { decimal, units } from './units.ts'
 
@@ -62,38 +63,24 @@ const overview = `{ me { assetCount wallet { num points spendable } }
   withdrawals(first: 50) { totalCount nodes { id status amount } }
   assets(first: 50) { totalCount nodes { id publicAccess caption commitCount } } }`
 
-/** Everything that somebody who is signed in sees of their own, at both doors. */
-async function wrongFor(state: State, scene: Scene, who: number, { account: name }: Place): Promise<string[]> {
-  const account = state.accounts[name!]!
-  const funds = spendable(state, account)
-  const assets = Object.entries(state.assets).filter(([, { owner }]) => owner === name)
-  const seen = (status: string) => (status === 'CREATED' || status === 'SUCCESS' ? status.toLowerCase() : 'failure')
-  const right = {
-    funds: [decimal(funds.num), decimal(funds.points)],
-    orders: own(state, name!)
-      .map(([id, { status, paid }]) => [scene.real.order(id), seen(status), decimal(paid.num), decimal(paid.points)])
-      .toSorted(),
-    assets: assets.map(([file, { isPublic, caption }]) => [scene.real.nid(file), isPublic, caption]).toSorted(),
-    withdrawals: Object.entries(state.withdrawals)
-      .filter(([, { owner }]) => owner === name)
-      .map(([id, { status, amount }]) => [scene.real.withdrawal(id), status, decimal(amount)])
-      .toSorted(),
-  }
+// biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
+type Row = any
+
+/** Everything that somebody who is signed in is told of their own, at both doors. */
+async function lookFor(scene: Scene, who: number) {
   const get = async (path: string) => (await scene.get(who, `/api/v3/${path}`)).body
-  const [me, orders, own1, withdrawals] = await Promise.all([
+  const [me, orders, assets, withdrawals] = await Promise.all([
     get('auth/users/me/'),
     get('store/network-app-orders/?limit=50'),
     get('assets/?limit=50'),
     get('wallet/withdrawals/?limit=50'),
   ])
-  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
-  type Row = any
   const overRest = {
     funds: [plain(me.user_wallet.asset_wallet_num), plain(me.user_wallet.points)],
     orders: orders.results
       .map((row: Row) => [row.id, row.status, plain(row.num_paid), plain(row.points_paid)])
       .toSorted(),
-    assets: own1.results.map((row: Row) => [row.id, row.public_access, row.caption]).toSorted(),
+    assets: assets.results.map((row: Row) => [row.id, row.public_access, row.caption]).toSorted(),
     withdrawals: withdrawals.results
       .map((row: Row) => [row.id, row.status.toUpperCase(), plain(row.amount)])
       .toSorted(),
@@ -102,62 +89,95 @@ async function wrongFor(state: State, scene: Scene, who: number, { account: name
   const overGraphQL = {
     funds: [plain(data.me.wallet.num), plain(data.me.wallet.points)],
     orders: data.orders.nodes
-      .map((row: Row) => [row.id, seen(row.status), plain(row.numPaid), plain(row.pointsPaid)])
+      .map((row: Row) => [row.id, inFour(row.status), plain(row.numPaid), plain(row.pointsPaid)])
       .toSorted(),
     assets: data.assets.nodes.map((row: Row) => [row.id, row.publicAccess, row.caption]).toSorted(),
     withdrawals: data.withdrawals.nodes.map((row: Row) => [row.id, row.status, plain(row.amount)]).toSorted(),
   }
-  const refunded = data.orders.nodes
-    .map((row: Row) => [row.id, row.status, plain(row.numRefunded), plain(row.pointsRefunded)])
+  return {
+    overRest,
+    overGraphQL,
+    refunds: data.orders.nodes
+      .map((row: Row) => [row.id, row.status, plain(row.numRefunded), plain(row.pointsRefunded)])
+      .toSorted(),
+    counts: [data.me.assetCount, me.asset_count],
+    commits: data.assets.nodes.map((row: Row) => [row.id, row.commitCount]).toSorted(),
+  }
+}
+
+/** The status of an order as old callers know it. */
+const inFour = (status: string) => (status === 'CREATED' || status === 'SUCCESS' ? status.toLowerCase() : 'failure')
+
+/** What of it the model has otherwise. */
+function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnType<typeof lookFor>>): string[] {
+  const name = state.places[who]!.account!
+  const funds = spendable(state, state.accounts[name]!)
+  const assets = Object.entries(state.assets).filter(([, { owner }]) => owner === name)
+  const right = {
+    funds: [decimal(funds.num), decimal(funds.points)],
+    orders: own(state, name)
+      .map(([id, { status, paid }]) => [real.order(id), inFour(status), decimal(paid.num), decimal(paid.points)])
+      .toSorted(),
+    assets: assets.map(([file, { isPublic, caption }]) => [real.nid(file), isPublic, caption]).toSorted(),
+    withdrawals: Object.entries(state.withdrawals)
+      .filter(([, { owner }]) => owner === name)
+      .map(([id, { status, amount }]) => [real.withdrawal(id), status, decimal(amount)])
+      .toSorted(),
+  }
+  const refunds = own(state, name)
+    .map(([id, { status, refunded: given }]) => [real.order(id), status, decimal(given.num), decimal(given.points)])
     .toSorted()
-  const rightRefunds = own(state, name!)
-    .map(([id, { status, refunded: given }]) => [
-      scene.real.order(id),
-      status,
-      decimal(given.num),
-      decimal(given.points),
-    ])
-    .toSorted()
-  const counts = [data.me.assetCount, me.asset_count, assets.length]
-  const commits = data.assets.nodes.map((row: Row) => [row.id, row.commitCount]).toSorted()
-  const rightCommits = assets.map(([file, { commits }]) => [scene.real.nid(file), commits]).toSorted()
+  const commits = assets.map(([file, { commits }]) => [real.nid(file), commits]).toSorted()
   const compare = (what: string, is: unknown, should: unknown) =>
     JSON.stringify(is) === JSON.stringify(should)
       ? []
       : [`place ${who}, ${what}: ${JSON.stringify(is)}, and ${JSON.stringify(should)} is right`]
   return [
-    ...compare('REST', overRest, right),
-    ...compare('GraphQL', overGraphQL, right),
-    ...compare('refunds', refunded, rightRefunds),
-    ...compare('count of assets', counts.slice(0, 2), [assets.length, assets.length]),
-    ...compare('commits', commits, rightCommits),
+    ...compare('REST', told.overRest, right),
+    ...compare('GraphQL', told.overGraphQL, right),
+    ...compare('refunds', told.refunds, refunds),
+    ...compare('count of assets', told.counts, [assets.length, assets.length]),
+    ...compare('commits', told.commits, commits),
   ]
 }
 
-/** Who sees which asset: everybody, at one door each. */
-async function wrongSight(state: State, scene: Scene): Promise<string[]> {
-  const wrong: string[] = []
-  for (const file of state.names.assets) {
-    const asset = state.assets[file]
-    for (const who of ['anonymous', 0, 1] as const) {
-      const place = typeof who === 'number' ? state.places[who]! : undefined
-      if (place && place.session !== 'good') continue
-      const isSeen = asset !== undefined && (asset.isPublic || asset.owner === place?.account)
-      const { status } = await scene.get(who, `/api/v3/assets/${scene.real.nid(file)}/`)
-      const { body } = await scene.graphql(who, `{ asset(id: "${scene.real.nid(file)}") { caption } }`)
-      if ((status === 200) !== isSeen || (body.errors === undefined) !== isSeen)
-        wrong.push(
-          `File ${file} is ${isSeen ? 'to be seen' : 'hidden'} for ${who}: REST says ${status}, GraphQL ${JSON.stringify(body)}`,
-        )
-    }
-  }
-  return wrong
+type Looker = 'anonymous' | number
+
+/** What somebody is told who looks for a file at both doors. */
+async function lookAtFile(scene: Scene, file: string, who: Looker) {
+  const { status } = await scene.get(who, `/api/v3/assets/${scene.real.nid(file)}/`)
+  const { body } = await scene.graphql(who, `{ asset(id: "${scene.real.nid(file)}") { caption } }`)
+  return { file, who, status, body }
 }
 
-/** The whole state at the end: books, wallets, orders, commits, and what each sees at both doors. */
-export async function wrongAtEnd(state: State, scene: Scene): Promise<string[]> {
+/** Whether it is to be seen by who saw it, and hidden else. */
+function wrongSight(
+  state: State,
+  { file, who, status, body }: Awaited<ReturnType<typeof lookAtFile>>,
+): string | undefined {
+  const asset = state.assets[file]
+  const account = typeof who === 'number' ? state.places[who]!.account : undefined
+  const isSeen = asset !== undefined && (asset.isPublic || asset.owner === account)
+  if ((status === 200) === isSeen && (body.errors === undefined) === isSeen) return undefined
+  return `File ${file} is ${isSeen ? 'to be seen' : 'hidden'} for ${who}: REST says ${status}, GraphQL ${JSON.stringify(body)}`
+}
+
+/** Reads at the end what there is: books, wallets, orders, commits, and what each sees at both doors, who sees which asset included. */
+export async function lookAtEnd(states: readonly State[], { assets }: Names, scene: Scene) {
+  // Who is signed in is the same whatever happened at once.
+  const isIn = (who: number) => states.every(({ places }) => places[who]!.session === 'good')
+  const own: { who: number; told: Awaited<ReturnType<typeof lookFor>> }[] = []
+  for (const who of [0, 1, 2].filter(isIn)) own.push({ who, told: await lookFor(scene, who) })
+  const sights: Awaited<ReturnType<typeof lookAtFile>>[] = []
+  const lookers: Looker[] = ['anonymous', ...[0, 1].filter(isIn)]
+  for (const file of assets) for (const who of lookers) sights.push(await lookAtFile(scene, file, who))
+  return { real: scene.real, observed: await scene.observe(), books: await scene.books(), own, sights }
+}
+
+/** What of that the model has otherwise. */
+export function wrongAtEnd(state: State, seen: Awaited<ReturnType<typeof lookAtEnd>>): string[] {
   const books = Object.fromEntries(
-    (await scene.books()).map(({ book, currency, amount }) => [`${book} ${currency}`, signed(amount)]),
+    seen.books.map(({ book, currency, amount }) => [`${book} ${currency}`, signed(amount)]),
   )
   const rightBooks = Object.fromEntries(
     Object.entries(state.books)
@@ -171,11 +191,12 @@ export async function wrongAtEnd(state: State, scene: Scene): Promise<string[]> 
   const wrongBooks = names
     .filter((name) => books[name] !== rightBooks[name])
     .map((name) => `The book ${name} has ${books[name]}, and ${rightBooks[name]} is right`)
-  const wrong = [...wrongIn(state, await scene.observe()), ...wrongBooks]
-  for (const [who, place] of state.places.entries()) {
-    if (place.session === 'good') wrong.push(...(await wrongFor(state, scene, who, place)))
-  }
-  return [...wrong, ...(await wrongSight(state, scene))]
+  return [
+    ...wrongIn(state, seen.observed),
+    ...wrongBooks,
+    ...seen.own.flatMap(({ who, told }) => wrongFor(state, seen.real, who, told)),
+    ...seen.sights.flatMap((sight) => wrongSight(state, sight) ?? []),
+  ]
 }
 
 const signed = (amount: string) => (amount.startsWith('-') ? decimal(-units(amount.slice(1))) : decimal(units(amount)))

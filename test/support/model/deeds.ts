@@ -57,6 +57,27 @@ const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: '
 /** What there is to name, oldest first. */
 export type Names = Record<(typeof references)[keyof typeof references], readonly string[]>
 
+/** Before anything was made: an app is there from the beginning. */
+export const noNames: Names = { assets: [], apps: ['first'], orders: [], withdrawals: [] }
+
+/** With what an attempt made; of several at once in the order in which they were asked for. */
+export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed }): Names {
+  const add = (list: keyof Names, made: string) =>
+    names[list].includes(made) ? names : { ...names, [list]: [...names[list], made] }
+  switch (deed.kind) {
+    case 'register':
+      return add('assets', String(deed.file))
+    case 'order':
+      return add('orders', name)
+    case 'withdraw':
+      return add('withdrawals', name)
+    case 'list':
+      return add('apps', name)
+    default:
+      return names
+  }
+}
+
 /** The deed of a wish; undefined when there is nothing of what it names. */
 export function resolve(wish: Wish, names: Names): Deed | undefined {
   const deed: Record<string, unknown> = { ...wish }

@@ -1,16 +1,20 @@
 /** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
 import fc from 'fast-check'
-import { differences, wrongAtEnd, wrongIn } from './compare.ts'
-import { altered, type Deed, type Kind, keyed, resolve, type Wish } from './deeds.ts'
+import { lookAtEnd, wrongAtEnd, wrongIn } from './compare.ts'
+import { altered, type Deed, type Kind, keyed, type Names, nameIn, noNames, resolve, type Wish } from './deeds.ts'
 import type { DoorName, Told } from './doors.ts'
+import { following, type Happened, type Possible } from './possible.ts'
 import { openScene, PutOff, type Scene, type TriedService, type Turns } from './scene.ts'
 import { beginning, hasAccount, type State } from './state.ts'
-import { type Attempt, step } from './step.ts'
+import type { Attempt } from './step.ts'
 import { units } from './units.ts'
 
 /** What the sequence has come to. */
 interface Course {
-  state: State
+  states: Possible
+  /** The most states that it was possible to be in. */
+  mostStates: number
+  names: Names
   /** How many attempts there were: each is called by its number. */
   attempts: number
   races: number
@@ -119,17 +123,21 @@ function isPossible(state: State, deed: Deed): boolean {
 }
 
 /** The deed of a wish as things are; undefined when there is nothing to do it with. */
-function deedOf({ state }: Course, wish: Wish): Deed | undefined {
-  const deed = resolve(wish, state.names)
-  return deed && isPossible(state, deed) ? deed : undefined
+function deedOf({ states, names }: Course, wish: Wish): Deed | undefined {
+  const deed = resolve(wish, names)
+  return deed && states.every((state) => isPossible(state, deed)) ? deed : undefined
 }
 
-class Divergence extends Error {
-  override readonly name = 'Divergence'
-}
-
-function assertSame(what: string, wrong: readonly string[]) {
-  if (wrong.length > 0) throw new Divergence(`${what}: ${wrong.join('; ')}`)
+/** Goes on with what may be so after this. */
+function follow(course: Course, what: string, happened: readonly Happened[], wrong?: (state: State) => string[]) {
+  try {
+    course.states = following(course.states, happened, wrong)
+  } catch (error) {
+    if (error instanceof Error) error.message = `${what}: ${error.message}`
+    throw error
+  }
+  course.mostStates = Math.max(course.mostStates, course.states.length)
+  for (const { attempt, told } of happened) if (told.code === 'ok') course.names = nameIn(course.names, attempt)
 }
 
 type Command = fc.AsyncCommand<Course, Scene>
@@ -142,8 +150,7 @@ function nextName(course: Course) {
 /** One deed, and what it was answered. */
 async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: DoorName) {
   const told = await scene.turns.until(scene.ask(attempt, at))
-  const expected = step(course.state, attempt, told.seen)
-  assertSame(`${at} ${JSON.stringify(attempt)}`, differences(expected, told))
+  follow(course, `${at} ${JSON.stringify(attempt)}`, [{ attempt, told }])
   if (attempt.key !== undefined && told.code === 'ok') course.sent.push(attempt as Attempt & { key: string })
 }
 
@@ -159,7 +166,7 @@ const single = (wish: Wish, at: DoorName, hasKey: boolean): Command => ({
 })
 
 /** Whether what a key was used for still stands, and its owner: else its answer is of what is gone. */
-function stands({ state }: Course, { deed, name }: Attempt): boolean {
+function stands(state: State, { deed, name }: Attempt): boolean {
   if (deed.kind === 'update') return state.assets[deed.file]?.owner === state.places[deed.who as number]?.account
   if (deed.kind === 'register') return state.assets[deed.file]?.registration === name
   return true
@@ -169,7 +176,7 @@ function stands({ state }: Course, { deed, name }: Attempt): boolean {
 const again = (nth: number, at: DoorName, isAltered: boolean): Command => {
   const find = (course: Course): Attempt | undefined => {
     const sent = course.sent[nth % Math.max(1, course.sent.length)]
-    if (!sent || !stands(course, sent)) return undefined
+    if (!sent || !course.states.every((state) => stands(state, sent))) return undefined
     const deed = isAltered ? altered(sent.deed) : sent.deed
     return deed && { ...sent, deed }
   }
@@ -177,15 +184,6 @@ const again = (nth: number, at: DoorName, isAltered: boolean): Command => {
     check: (course) => find(course) !== undefined,
     run: async (course, scene) => carryOut(course, scene, find(course)!, at),
     toString: () => `${at} again ${nth}${isAltered ? ' with another body' : ''}`,
-  }
-}
-
-/** All orders in which so many may happen. */
-function* ordersOf<T>(items: readonly T[]): Generator<T[]> {
-  if (items.length < 2) yield [...items]
-  for (const [index, first] of items.entries()) {
-    if (items.length < 2) return
-    for (const rest of ordersOf(items.toSpliced(index, 1))) yield [first, ...rest]
   }
 }
 
@@ -213,20 +211,7 @@ const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean):
     const done = await scene.turns.until(Promise.all(asked))
     const observed = await scene.observe()
     const happened = done.filter(({ told }) => !isPutOff(told))
-    const tried: string[] = []
-    for (const order of ordersOf(happened)) {
-      const state = structuredClone(course.state)
-      const wrong = order.flatMap(({ attempt, told }) =>
-        differences(step(state, attempt, told.seen), told).map((text) => `${attempt.name}: ${text}`),
-      )
-      wrong.push(...wrongIn(state, observed))
-      if (wrong.length === 0) {
-        course.state = state
-        return
-      }
-      tried.push(`${order.map(({ attempt }) => attempt.name).join(', ')} (${wrong.join('; ')})`)
-    }
-    assertSame(`${JSON.stringify(attempts)} at once is none of`, tried)
+    follow(course, `${JSON.stringify(attempts)} at once is none of`, happened, (state) => wrongIn(state, observed))
   },
   toString: () => `at once${sharesKey ? ' with keys' : ''} ${JSON.stringify(all)}`,
 })
@@ -271,9 +256,11 @@ export interface Tally {
   races: number
   /** Sequences that were begun anew, because the service had no time. */
   anew: number
+  /** The most states that a sequence may have been in at once. */
+  mostStates: number
 }
 
-export const nothingPlayed = (): Tally => ({ sequences: 0, attempts: 0, races: 0, anew: 0 })
+export const nothingPlayed = (): Tally => ({ sequences: 0, attempts: 0, races: 0, anew: 0, mostStates: 1 })
 
 /** How often a sequence is begun anew. */
 const TRIES = 5
@@ -282,9 +269,11 @@ const PRICE = '0.9'
 
 async function playOnce(service: TriedService, commands: Iterable<Command>, turns: Turns): Promise<Course> {
   const scene = await openScene(service, PRICE, turns)
-  const course: Course = { state: beginning(units(PRICE)), attempts: 0, races: 0, sent: [] }
+  const states = [beginning(units(PRICE))]
+  const course: Course = { states, mostStates: 1, names: noNames, attempts: 0, races: 0, sent: [] }
   await fc.asyncModelRun(() => ({ model: course, real: scene }), commands)
-  assertSame('At the end', await wrongAtEnd(course.state, scene))
+  const seen = await lookAtEnd(course.states, course.names, scene)
+  follow(course, 'At the end', [], (state) => wrongAtEnd(state, seen))
   return course
 }
 
@@ -292,10 +281,11 @@ async function playOnce(service: TriedService, commands: Iterable<Command>, turn
 async function play(service: TriedService, commands: Iterable<Command>, turns: Turns, tally: Tally): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const { attempts, races } = await playOnce(service, commands, turns)
+      const { attempts, races, mostStates } = await playOnce(service, commands, turns)
       tally.sequences += 1
       tally.attempts += attempts
       tally.races += races
+      tally.mostStates = Math.max(tally.mostStates, mostStates)
       return
     } catch (error) {
       if (!(error instanceof PutOff) || tries === TRIES) throw error

@@ -1,5 +1,5 @@
 /** What the model knows. Plain data, so that it can be copied to try out what might have happened. */
-import type { Names, Who } from './deeds.ts'
+import type { Who } from './deeds.ts'
 import { decimal, units } from './units.ts'
 
 /** What the scene is configured with; the service is told the same. */
@@ -29,6 +29,7 @@ export interface Account {
   num: bigint
   /** With what is overdue and not swept yet. */
   points: bigint
+  /** Those that end soonest first. */
   grants: Grant[]
   isLocked: boolean
   isDeleted: boolean
@@ -101,8 +102,6 @@ export interface State {
   books: Record<Book, Money>
   /** What was done with keys: of whom and which, and what for. */
   keys: Record<string, string>
-  /** Files that were registered at some time, and all else in the order of its making. */
-  names: { [List in keyof Names]: string[] }
 }
 
 /** Two people with a wallet of sign-up points, an empty place, an administrator, and an app that the first of them sells. */
@@ -121,7 +120,6 @@ export function beginning(price: bigint): State {
     withdrawals: {},
     books: { REVENUE: none, GAS: none, PROMOTION: none, DEPOSITS: none, FORFEITED: none, WITHDRAWALS: none },
     keys: {},
-    names: { assets: [], apps: ['first'], orders: [], withdrawals: [] },
   }
   for (const name of ['person 0', 'person 1']) openAccount(state, name)
   openAccount(state, 'admin', 0n)

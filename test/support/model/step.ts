@@ -62,7 +62,7 @@ function useGrants(state: State, account: Account, amount: bigint): Record<strin
   const uses: Record<string, bigint> = {}
   let rest = amount
   const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open.toSorted(byEnd)) {
+  for (const grant of open) {
     const taken = least(rest, grant.remaining)
     if (taken <= 0n) continue
     grant.remaining -= taken
@@ -76,7 +76,7 @@ function useGrants(state: State, account: Account, amount: bigint): Record<strin
 function giveBack(state: State, account: Account, order: Order, amount: bigint) {
   let rest = amount
   const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open.toSorted(byEnd).toReversed()) {
+  for (const grant of open.toReversed()) {
     const given = least(rest, order.uses[grant.name] ?? 0n)
     if (given <= 0n) continue
     grant.remaining += given
@@ -213,7 +213,6 @@ function withdraw(state: State, owner: string, name: string, amount: bigint, { f
     return refused('INSUFFICIENT_FUND')
   account.num -= amount + (fee ?? 0n)
   state.withdrawals[name] = { owner, amount, fee: fee ?? 0n, at: state.now, status: 'WAITING' }
-  state.names.withdrawals.push(name)
   book(state, 'WITHDRAWALS', { num: amount, points: 0n })
   book(state, 'GAS', { num: fee ?? 0n, points: 0n })
   return ok({ amount: decimal(amount), status: 'WAITING' })
@@ -299,7 +298,8 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       const amount = units(deed.amount)
       account.points += amount
       if (deed.minutes !== null) {
-        account.grants.push({ name, remaining: amount, expiresAt: state.now + deed.minutes, isClosed: false })
+        const grant = { name, remaining: amount, expiresAt: state.now + deed.minutes, isClosed: false }
+        account.grants = [...account.grants, grant].toSorted(byEnd)
       }
       book(state, 'PROMOTION', { num: 0n, points: -amount })
       return ok({ amount: decimal(amount) })
@@ -314,7 +314,6 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       payCommit(state, account)
       const asset = { owner: me!, registration: name, isPublic: deed.isPublic, caption: '', commits: 1 }
       state.assets[file] = asset
-      if (!state.names.assets.includes(file)) state.names.assets.push(file)
       return ok({ caption: '', isPublic: deed.isPublic })
     }
     case 'update':
@@ -353,7 +352,6 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
         ...{ paid: none, refunded: none, earned: none, uses: {} },
       }
       state.orders[name] = order
-      state.names.orders.push(name)
       return ok(shownOrder(order))
     }
     case 'confirm':
@@ -391,7 +389,6 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
     }
     case 'list':
       state.apps[name] = { owner: 'admin', price: units(deed.price), isSold: true }
-      state.names.apps.push(name)
       return ok()
     case 'price':
       state.apps[deed.app]!.price = units(deed.price)

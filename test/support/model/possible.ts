@@ -1,0 +1,83 @@
+/**
+ * The states that the service may be in. Several deeds at once are answered alike after more than one order of theirs, and the answers do not say which it
+ * was: as in a checker of linearizability, every state that some order can have left is kept, and what is told later narrows them.
+ */
+import { differences } from './compare.ts'
+import type { Told } from './doors.ts'
+import type { State } from './state.ts'
+import { type Attempt, type Seen, step } from './step.ts'
+
+/** At least one, and all different. */
+export type Possible = readonly State[]
+
+/** A deed, and what it was answered. */
+export interface Happened {
+  attempt: Attempt
+  told: Told & { seen?: Seen }
+}
+
+/** States that are kept at most: past it nothing is dropped, the sequence fails. Two thousand sequences needed a dozen. */
+export const MOST_STATES = 256
+
+/** Service and model part: no order explains what was told. */
+export class Divergence extends Error {
+  override readonly name = 'Divergence'
+}
+
+/** More may be so than is kept: says nothing of the service. */
+export class TooManyStates extends Error {
+  override readonly name = 'TooManyStates'
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1)
+
+/** The same for states of the same value, in whatever order things were made. */
+const textOf = (state: State) =>
+  JSON.stringify(state, (_, value: unknown) => {
+    if (typeof value === 'bigint') return String(value)
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).toSorted(byName)) : value
+  })
+
+interface Ending {
+  order: string[]
+  state: State
+  wrong: string[]
+}
+
+/** What each order of what happened comes to; an order ends where an answer is wrong. */
+function* endings(state: State, happened: readonly Happened[], before: string[] = []): Generator<Ending> {
+  if (happened.length === 0) yield { order: before, state, wrong: [] }
+  for (const [index, { attempt, told }] of happened.entries()) {
+    const after = structuredClone(state)
+    const wrong = differences(step(after, attempt, told.seen), told)
+    const order = [...before, attempt.name]
+    if (wrong.length > 0) yield { order, state: after, wrong: wrong.map((text) => `${attempt.name}: ${text}`) }
+    else yield* endings(after, happened.toSpliced(index, 1), order)
+  }
+}
+
+/**
+ * The states that may follow when this happened at once and `wrongIn` finds nothing wrong. Equal ones are one.
+ * @throws Divergence none may; TooManyStates
+ */
+export function following(
+  states: Possible,
+  happened: readonly Happened[],
+  wrongIn: (state: State) => readonly string[] = () => [],
+): Possible {
+  const found = new Map<string, State>()
+  const refuted = new Set<string>()
+  for (const before of states) {
+    for (const { order, state, wrong } of endings(before, happened)) {
+      if (wrong.length === 0) wrong.push(...wrongIn(state))
+      if (wrong.length === 0) found.set(textOf(state), state)
+      else refuted.add(happened.length > 1 ? `${order.join(', ')} (${wrong.join('; ')})` : wrong.join('; '))
+    }
+  }
+  if (found.size === 0) throw new Divergence([...refuted].join('; or '))
+  if (found.size > MOST_STATES)
+    throw new TooManyStates(`${found.size} states may be, and ${MOST_STATES} are kept at most`)
+  return [...found.values()]
+}
