@@ -13,6 +13,7 @@ import type { Config } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
+import { DomainError } from './domain/errors.ts'
 import type {
   CoinPlan,
   Coins,
@@ -128,14 +129,14 @@ export async function openInstallation(
     log,
     tracer: telemetry.tracer,
   })
-  const openVault = async () => {
-    await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
+  const openKeysAndFiles = async () => {
+    const name = await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
     const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
     // Commands tell an operator what is wrong, also then.
     if (mayMigrate) await assertKeysHeld(database, vault.ring, config.dir)
-    return vault
+    return { vault, contentStore: await openContentStore(config, { owner: name, mayClaim: mayMigrate }) }
   }
-  const vault = await openVault().catch(async (error: unknown) => {
+  const { vault, contentStore } = await openKeysAndFiles().catch(async (error: unknown) => {
     await database.close()
     await postgres?.stop()
     throw error
@@ -149,7 +150,7 @@ export async function openInstallation(
     database,
     databaseUrl,
     notifications,
-    contentStore: await openContentStore(config),
+    contentStore,
     vault,
     keyRing: vault.ring,
     custody: createCustody({ vault, keyPairs }),
@@ -340,17 +341,35 @@ export async function connectChain(
   }
 }
 
+/** Milliseconds that a start waits to hear whose bucket it is. */
+const CLAIM_MS = 3_000
+
+const unlessAway = (error: unknown) => {
+  if (!(error instanceof DomainError)) throw error
+}
+
 /** Where files lie, for people. */
 function filesOf({ files, dir }: Config): string {
   if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
   return files.ipfsApiUrl ?? `blocks in ${dir}/blocks`
 }
 
-async function openContentStore({ files, dir }: Config): Promise<ContentStore> {
+/** Raises an Error for a bucket of another installation. `owner`: what tells installations apart. */
+async function openContentStore(
+  { files, dir }: Config,
+  { owner, mayClaim }: { owner: string | undefined; mayClaim: boolean },
+): Promise<ContentStore> {
   // All are large, and each installation needs one.
   if (files.s3) {
-    const { createS3ContentStore } = await import('./files/s3-store.ts')
-    return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds })
+    const [{ createS3ContentStore }, { createS3Bucket }, { claimBucket }] = await Promise.all([
+      import('./files/s3-store.ts'),
+      import('./files/s3-bucket.ts'),
+      import('./files/s3-owner.ts'),
+    ])
+    // A storage that is away keeps nobody from starting: a collection asks once more.
+    if (owner !== undefined && mayClaim)
+      await claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner).catch(unlessAway)
+    return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds, owner })
   }
   if (files.ipfsApiUrl) {
     const { createKuboContentStore } = await import('./files/kubo-store.ts')

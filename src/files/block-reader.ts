@@ -100,11 +100,13 @@ const linksIfThere = async (blocks: BlockSource, cid: CID): Promise<CID[] | unde
   return bytes && linksOf(cid, bytes)
 }
 
+/** Whether bytes are those that the name of a block promises; of hashes that are not SHA-256 it is believed. */
+export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
+  cid.multihash.code !== sha256.code || createHash('sha256').update(bytes).digest().equals(cid.multihash.digest)
+
 /** The links of a block. Raises when its bytes are not those that its name promises: they would tell of others, or of none. */
 const readLinks = (cid: CID, bytes: Uint8Array): CID[] => {
-  const isSha256 = cid.multihash.code === sha256.code
-  if (isSha256 && !createHash('sha256').update(bytes).digest().equals(cid.multihash.digest))
-    throw new Error('The block is damaged.')
+  if (!isNamedBy(cid, bytes)) throw new Error('The block is damaged.')
   return linksOf(cid, bytes)
 }
 

@@ -5,11 +5,12 @@ import { unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
 import { eachOf } from './at-once.ts'
 import { blockPlace } from './block-name.ts'
-import { type BlockSource, createBlockReader, markBelow } from './block-reader.ts'
+import { type BlockSource, createBlockReader, isNamedBy, markBelow } from './block-reader.ts'
 import { identifyDocument, measure } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
 import { createNameSet } from './name-set.ts'
 import { createS3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
+import { claimBucket } from './s3-owner.ts'
 import { AT_ONCE, sweepBucket, TURN_KEY, TURN_MS } from './s3-sweep.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
 
@@ -19,7 +20,12 @@ export interface S3ContentStoreOptions extends S3BucketOptions {
   graceSeconds: number
   /** Milliseconds that are waited until no removal of another process is on its way any more; 10,000 when missing. */
   settling?: number
+  /** What tells this installation from others: in the bucket of another one nothing is removed. Nobody is asked when it is missing. */
+  owner?: string | undefined
 }
+
+/** How often a storage is asked for a block of which it gives other bytes. */
+const MOST_READS = 3
 
 const keyOf = (cid: CID) => {
   const { dir, file } = blockPlace(cid)
@@ -39,10 +45,19 @@ const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
 export const createS3ContentStore = ({
   graceSeconds: ownGrace,
   settling = 10_000,
+  owner,
   ...options
 }: S3ContentStoreOptions): ContentStore => {
   const bucket = createS3Bucket(options)
-  const blocks: BlockSource = { get: (cid) => bucket.get(keyOf(cid)), length: (cid) => bucket.length(keyOf(cid)) }
+  /** Bytes that are not those of the name, such as a page of a proxy on the way, are never anybody's file. */
+  const read = async (cid: CID) => {
+    for (let reads = 0; reads < MOST_READS; reads += 1) {
+      const bytes = await bucket.get(keyOf(cid))
+      if (isNamedBy(cid, bytes)) return bytes
+    }
+    throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
+  }
+  const blocks: BlockSource = { get: read, length: (cid) => bucket.length(keyOf(cid)) }
   /** What is younger is no garbage until long after whoever counts on it has registered, which takes half of the grace at most. */
   const youngMs = ownGrace * 250
 
@@ -105,6 +120,7 @@ export const createS3ContentStore = ({
     ...createBlockReader(blocks),
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
+      if (owner !== undefined) await claimBucket(bucket, owner)
       const grace = graceSeconds * 1_000
       const told = tellOrRaise(onError)
       // Taken before the pins are read: what is pinned later was imported or renewed later.

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { ContentStore } from '../../src/domain/ports.ts'
 import { identifyFile } from '../../src/files/file-layout.ts'
 import { createS3Bucket } from '../../src/files/s3-bucket.ts'
+import { claimBucket } from '../../src/files/s3-owner.ts'
 import { createS3ContentStore } from '../../src/files/s3-store.ts'
 import { eventually } from '../support/eventually.ts'
 import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
@@ -14,7 +15,7 @@ let s3: S3Counterpart
 let store: ContentStore
 
 const optionsOf = () => ({ bucket: 'files', prefix: 'ours/', region: 'us-east-1', endpoint: s3.url, isPathStyle: true })
-const open = (more: { patience?: number; settling?: number; prefix?: string; bucket?: string } = {}) =>
+const open = (more: { patience?: number; settling?: number; prefix?: string; bucket?: string; owner?: string } = {}) =>
   createS3ContentStore({ ...optionsOf(), graceSeconds: GRACE_SECONDS, settling: 0, patience: 60_000, ...more })
 
 beforeEach(async () => {
@@ -132,6 +133,29 @@ describe('garbage in a bucket', () => {
     const onError = (item: string) => told.push(item)
     await expectError(store.collectGarbage(listOf(), GRACE_SECONDS, { onError }), 'UNAVAILABLE')
     expect(told).toEqual([])
+  })
+})
+
+describe('a bucket of another installation', () => {
+  const collectOf = (owner: string) => open({ owner }).collectGarbage(listOf(), GRACE_SECONDS)
+
+  it('loses nothing: what one installation does not need may be what the other one has', async () => {
+    await collectOf('the first')
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
+    expect(blocks()).toHaveLength(5)
+    expect(await collectOf('the first')).toBe(5)
+    await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
+  })
+
+  it('is told at once to who claims it, and a storage that is away is not', async () => {
+    const claim = (owner: string) => claimBucket(createS3Bucket({ ...optionsOf(), patience: 300 }), owner)
+    await claim('the first')
+    await claim('the first')
+    await expect(claim('the second')).rejects.toThrow('belongs to another installation')
+    s3.intercept = (_, __, res) => refuse(res, 403, 'AccessDenied')
+    await expectError(claim('the second'), 'UNAVAILABLE')
   })
 })
 
@@ -285,6 +309,24 @@ describe('a storage with troubles', () => {
     const work = wanted === 'GET' ? collect(impatient.read(cid)) : impatient.importFile(stream(large))
     await expectError(work, 'UNAVAILABLE')
     if (wanted === 'HEAD') expect(await impatient.isReachable()).toBe(false)
+  })
+
+  it('that gives other bytes once is asked again, and one that goes on so is given up', async () => {
+    const { cid } = await store.importFile(stream(large))
+    const page = Buffer.from('<html>This hotel welcomes you.</html>')
+    let times = 0
+    s3.intercept = (method, _, res) => {
+      if (method !== 'GET' || ++times > 1) return false
+      res.writeHead(200, { 'Content-Length': page.length }).end(page)
+      return true
+    }
+    expect(Buffer.compare(await collect(store.read(cid)), large)).toBe(0)
+    s3.intercept = () => false
+    const leaf = s3.objects.get(blocks().find((key) => s3.objects.get(key)!.bytes.length === 262_144)!)!
+    leaf.bytes = Buffer.from(leaf.bytes)
+    leaf.bytes[1_000]! ^= 1
+    await expectError(collect(store.read(cid)), 'UNAVAILABLE')
+    await expectError(collect(store.exportCar(cid)), 'UNAVAILABLE')
   })
 
   it('that stops in the middle of a block is given up', async () => {

@@ -275,6 +275,26 @@ export const isolation: Mutant[] = [
       `/^[A-Z2-7]{2}\\/[A-Z2-7]+\\.data$/`,
       `/\\.data$/`,
     ],
+    [
+      'isolation.bucket-owner',
+      'A collection removes nothing from the bucket of another installation.',
+      `      if (owner !== undefined) await claimBucket(bucket, owner)\n`,
+      ``,
+    ],
+    [
+      'isolation.bucket-bytes',
+      'Bytes that a block’s name does not promise are never given out as its file.',
+      `if (isNamedBy(cid, bytes)) return bytes`,
+      `return bytes`,
+    ],
+  ]),
+  ...mutantsOf('src/files/s3-owner.ts', S3, [
+    [
+      'isolation.bucket-claim',
+      'Who used a bucket first has it.',
+      `if (found === owner) return`,
+      `if (found !== undefined) return`,
+    ],
   ]),
   ...mutantsOf('src/files/kubo-store.ts', KUBO, [
     [

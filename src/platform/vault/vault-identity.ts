@@ -40,9 +40,9 @@ interface Options {
 
 /**
  * Holds the vault in `dir` to the database: raises unless they belong together. Asked before a vault is opened: one that
- * is opened where there is none makes keys of its own.
+ * is opened where there is none makes keys of its own. Returns what the vault is called; undefined while the database belongs to none.
  */
-export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<void> {
+export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<string | undefined> {
   const folder = join(dir, 'keys')
   const file = join(folder, 'vault-id')
   let [known] = await database.query(findVault, { setting: SETTING })
@@ -54,7 +54,7 @@ export async function assertVaultBelongs({ database, dir, mayRemember }: Options
     })
   }
   const own = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
-  if (!known || known.value === own) return
+  if (!known || known.value === own) return known?.value
   throw new Error(
     `The keys in ${folder} do not belong to this database: it is sealed by the vault ${known.value}, and there is ${own}. ` +
       `Share or restore its ANNAL_DIR/keys. If that is this folder, from a backup without the file vault-id, write ${known.value} into it.`,
