@@ -10,7 +10,15 @@ import { createDatabase } from '../src/platform/database/database.ts'
 import { until } from '../test/support/eventually.ts'
 import { following, type PostgresServer, startPostgresServer, urlOfSeveral } from '../test/support/postgres-server.ts'
 import { buyerNames, judgeBuyers, openBuyers } from './harness/buyers.ts'
-import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
+import {
+  type Account,
+  type Acknowledged,
+  nothingAcknowledged,
+  openAccount,
+  runCallers,
+  updateCall,
+} from './harness/callers.ts'
+import { persist } from './harness/client.ts'
 import { chooseReady, createGateway, type Gateway } from './harness/gateway.ts'
 import { countDatabase } from './harness/judgement.ts'
 import { inOwnNetwork, type Machine, type OwnNetwork, openNetwork } from './harness/own-network.ts'
@@ -18,7 +26,7 @@ import { type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { startWork } from './harness/work.ts'
 
-/** From the promotion to the first write that is acknowledged. Milliseconds. */
+/** From the promotion until each gateway has had writes acknowledged. Milliseconds. */
 const BACK = 10_000
 /** From the fault to the promotion, and how often it takes longer than a statement may. Milliseconds. */
 const SHORT = 500
@@ -125,6 +133,18 @@ async function watchThePast(fault: Fault, past: PostgresServer, { network }: Pai
   return reasons
 }
 
+/** Until each gateway has written to the new primary: until then one may not know yet that the other is a primary of the past. */
+const haveNoticed = (gateways: readonly Gateway[], witness: Account, trial: number, acknowledged: Acknowledged) =>
+  Promise.all(
+    gateways.map(async ({ url, name }) => {
+      const message = `noticed ${trial + 1} ${name}`
+      const { answer } = await persist(() => url, updateCall(witness, message))
+      if (answer.status !== 200) throw new Error(`${message} was answered with ${JSON.stringify(answer)}`)
+      acknowledged.commits.push(message)
+      acknowledged.byAccount.get(witness.username)!.push(message)
+    }),
+  )
+
 async function startGateways(context: ProofContext, parts: Parts, url: string, names: readonly string[]) {
   const gateways: Gateway[] = []
   for (const name of names) gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url }))
@@ -169,6 +189,7 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
   const work = await startWork(context, parts, gateways, { others: buyerNames })
   const { acknowledged } = work
   const base = gateways[0]!.url
+  const witness = await openAccount(base, 'witness', acknowledged)
   const buyers = await openBuyers(parts, { base, choose, random: context.random.fork('buys'), acknowledged })
   let isOver = false
   const buying = buyers.run(() => isOver)
@@ -196,6 +217,8 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
     const promoted = performance.now()
     const told = count()
     await until('a write is acknowledged', () => count() > told, 60_000)
+    const first = performance.now() - promoted
+    await haveNoticed(gateways, witness, trial, acknowledged)
     const back = performance.now() - promoted
     pauses.push(back)
     const past = pair.primary
@@ -204,7 +227,7 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
     await replaceStandby(pair)
     const away = ((promoted - cut) / 1_000).toFixed(1)
     context.say(
-      `${trial + 1} of ${trials}: ${fault}; promoted after ${away} s, writes back ${back.toFixed(0)} ms later`,
+      `${trial + 1} of ${trials}: ${fault}; promoted after ${away} s, writes back ${first.toFixed(0)} ms later, by each gateway ${back.toFixed(0)} ms`,
     )
   }
   await protect(pair)
@@ -226,7 +249,7 @@ async function proveWithin(context: ProofContext): Promise<ProofResult> {
   return conclude({
     figure:
       `${judged.lost + bought.lost} lost, ${judged.double + bought.double} double of ${count()}; writes back ` +
-      `${sorted[Math.floor(sorted.length / 2)]!.toFixed(0)} ms (p50) and ${slowest.toFixed(0)} ms (most) after the promotion`,
+      `${sorted[Math.floor(sorted.length / 2)]!.toFixed(0)} ms (p50) and ${slowest.toFixed(0)} ms (most) after the promotion by each gateway`,
     n: count(),
     faultsInjected: trials + 1,
     reasons,
