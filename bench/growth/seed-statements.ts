@@ -59,6 +59,14 @@ export const functions = ({ commits, users, assets, whale }: Size, now: number) 
 
 export const dropFunctions = `drop function seed_user, seed_author, seed_owner, seed_sequence, seed_asset, seed_address, seed_cid, seed_hash, seed_id, seed_at, seed_ms`
 
+/** What the trigger would have noted while entries were written. */
+export const noteBalances = `
+  insert into statement_balances (wallet_id, transfer_id, num, points)
+  select * from (
+    select distinct wallet_id, transfer_id, coalesce(sum(amount) filter (where currency = 'NUM') over up, 0), coalesce(sum(amount) filter (where currency = 'POINTS') over up, 0)
+    from entries where wallet_id is not null window up as (partition by wallet_id order by transfer_id)
+  ) running where notes_balance(transfer_id)`
+
 interface Key {
   version: number
   vaultKeyId: string

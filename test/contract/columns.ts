@@ -187,6 +187,7 @@ export const columns: Record<string, Names> = {
   settings: ours('key value'),
   spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
   timelines: ours('timeline noted_at'),
+  statement_balances: table(row('wallet_id transfer_id'), money('num points')),
   transfers: table(row('id reference'), moment('created_at')),
   user_keys: table(
     row('user_id vault_key_id'),

@@ -30,6 +30,7 @@ export const homes: Record<string, Home> = {
   balance_marks: { owner: 'wallet_id' },
   // Lines of books stand beside the lines of the wallet that they balance.
   entries: { owner: 'wallet_id' },
+  statement_balances: { owner: 'wallet_id' },
   transfers: { of: 'id' },
   commits: { of: 'asset_id' },
   commit_relays: { of: 'commit_id' },
@@ -151,6 +152,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'invariant_C4',
       'invariant_C5',
       'invariant_C6',
+      'invariant_C9',
     ],
   },
   'each database for itself': {

@@ -342,7 +342,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/statement-service.ts',
-    ['graphql/transfers.test.ts'],
+    ['graphql/transfers.test.ts', 'graphql/noted-balances.test.ts'],
     [
       [
         'money.statement-foreign',
@@ -353,8 +353,38 @@ export const money: Mutant[] = [
       [
         'money.statement-balance',
         'Each line tells the balance after it.',
-        `w.num - newer.num + page.num - sum(page.num) over down as balance_num`,
-        `w.num - newer.num - sum(page.num) over down as balance_num`,
+        `above.num + page.num - sum(page.num) over down as balance_num`,
+        `above.num - sum(page.num) over down as balance_num`,
+      ],
+      [
+        'money.statement-noted',
+        'A page counts from the noted balance that is nearest, and up to it.',
+        `and transfer_id <= (select transfer_id from nearest)`,
+        `and transfer_id < (select transfer_id from nearest)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'prisma/migrations/20261122231500_note_balances/migration.sql',
+    ['graphql/noted-balances.test.ts'],
+    [
+      [
+        'money.noted-balance',
+        'What is noted at a transfer is the balance after it, not after those that came with it.',
+        `w."num" - newer."num", w."points" - newer."points"`,
+        `w."num", w."points"`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'prisma/migrations/20261122231500_note_balances/migration.sql',
+    ['server/migrated-balances.test.ts'],
+    [
+      [
+        'money.noted-earlier',
+        'Balances from before go on from where a batch ended.',
+        `sum(l."points") OVER "up" + CASE WHEN l."wallet_id" = "start"."wallet_id" THEN "start"."points" ELSE 0 END AS "points"`,
+        `sum(l."points") OVER "up" AS "points"`,
       ],
     ],
   ),

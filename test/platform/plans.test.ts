@@ -112,8 +112,10 @@ because('reads a page, between whose rows the planner supposes many others', 'bl
 because('looks through the moves of treasuries that were, where there were any', 'coins_earlier_treasuries')
 because('an account is locked: what stands behind that in its trail is little', 'user_search')
 because('the addresses that somebody has given and not verified', 'account_awaiting')
-// Of a page far from the newest all that is newer is summed: see decision 45.
-because('sums what is newer than a page', 'statement_page', 'statement_page_up', 'statement_line')
+because(
+  'sums what stands between a page and the nearest balance that is noted, some hundred transfers, which the planner does not know',
+  ...['statement_page', 'statement_page_up', 'statement_line'],
+)
 because('reads the history of one asset, for which its owner paid commit by commit', ...['trees_find', 'relay_foreign'])
 because(
   'deletes what somebody has, or reads all of it, once',

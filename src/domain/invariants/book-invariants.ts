@@ -23,6 +23,31 @@ export const bookInvariants: Invariant[] = [
             where w.num <> e.num or w.points <> e.points`,
   },
   {
+    id: 'C9',
+    sentence:
+      'The balance that is noted at a transfer is the sum of the wallet’s entries up to it, and none is missing.',
+    columns: { subject: text, transfer: text, num: text, points: text, num_entries: text, points_entries: text },
+    query: `with parts as (
+              select s.*, e.num as num_since, e.points as points_since
+              from (select *, lag(transfer_id) over (partition by wallet_id order by transfer_id) as earlier from statement_balances) s,
+                lateral (
+                  select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+                    coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
+                  from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
+                    and transfer_id > coalesce(s.earlier, '00000000-0000-0000-0000-000000000000')
+                ) e
+            ), told as (
+              select *, sum(num_since) over up as num_entries, sum(points_since) over up as points_entries
+              from parts window up as (partition by wallet_id order by transfer_id)
+            )
+            select wallet_id::text as subject, transfer_id::text as transfer, num::text, points::text, num_entries::text, points_entries::text
+              from told where num <> num_entries or points <> points_entries
+            union all
+            select e.wallet_id::text, e.transfer_id::text, null, null, null, null from entries e
+              where e.wallet_id is not null and notes_balance(e.transfer_id)
+                and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
+  },
+  {
     id: 'I3',
     sentence: 'No balance is below zero.',
     columns: { subject: text, num: text, points: text },
@@ -138,9 +163,9 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled.',
+      'Transfers, entries, noted balances, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
-            from (values ('transfers'), ('entries'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
+            from (values ('transfers'), ('entries'), ('statement_balances'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal

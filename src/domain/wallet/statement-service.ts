@@ -47,9 +47,27 @@ const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
   coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
 
 /**
- * A page of transfers by their ids, which are in the order of time. Balances are counted back from the wallet's own, so
- * that a page reads no entries older than itself.
+ * The part `above (num, points)`: what the wallet had after the transfer that the part `top (transfer_id)` names. It is counted back from the
+ * nearest balance that is noted at it or above it, which is some hundred transfers away; near the newest, from the wallet's own.
  */
+const balanceAtTopSql = `
+  nearest as materialized (
+    select transfer_id, num, points from (
+      (select s.transfer_id, s.num, s.points from statement_balances s
+       where s.wallet_id = $user and s.transfer_id >= (select transfer_id from top) order by s.transfer_id limit 1)
+      union all
+      select 'ffffffff-ffff-ffff-ffff-ffffffffffff', w.num, w.points from wallets w where w.user_id = $user
+    ) known order by transfer_id limit 1
+  ),
+  since as materialized (
+    select ${sums} from entries
+    where wallet_id = $user and transfer_id > (select transfer_id from top) and transfer_id <= (select transfer_id from nearest)
+  ),
+  above as materialized (
+    select nearest.num - since.num as num, nearest.points - since.points as points from nearest, since
+  )`
+
+/** A page of transfers by their ids, which are in the order of time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
@@ -64,16 +82,12 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
          and transfer_id > coalesce($newerThan, '00000000-0000-0000-0000-000000000000')
        group by transfer_id order by transfer_id ${direction} limit $limit offset $offset
      ),
-     -- Once, and not for each row of the page.
-     newer as materialized (
-       select ${sums} from entries
-       where wallet_id = $user and transfer_id > (select transfer_id from page order by transfer_id desc limit 1)
-     )
+     top as (select transfer_id from page order by transfer_id desc limit 1),
+     ${balanceAtTopSql}
      select t.id, t.reference, t.created_at, page.num, page.points,
-       w.num - newer.num + page.num - sum(page.num) over down as balance_num,
-       w.points - newer.points + page.points - sum(page.points) over down as balance_points
-     from page join transfers t on t.id = page.transfer_id, newer, wallets w
-     where w.user_id = $user
+       above.num + page.num - sum(page.num) over down as balance_num,
+       above.points + page.points - sum(page.points) over down as balance_points
+     from page join transfers t on t.id = page.transfer_id, above
      window down as (order by page.transfer_id desc)
      order by t.id ${direction}`,
   )
@@ -84,14 +98,12 @@ const readUp = readPage('statement_page_up', 'asc')
 const readOne = statement(
   'statement_line',
   { parameters: { user: uuid, transfer: uuid }, columns },
-  `with line as (
+  `with top as (
      select transfer_id, ${sums} from entries where wallet_id = $user and transfer_id = $transfer group by transfer_id
    ),
-   newer as (select ${sums} from entries where wallet_id = $user and transfer_id > $transfer)
-   select t.id, t.reference, t.created_at, line.num, line.points,
-     w.num - newer.num as balance_num, w.points - newer.points as balance_points
-   from line join transfers t on t.id = line.transfer_id, newer, wallets w
-   where w.user_id = $user`,
+   ${balanceAtTopSql}
+   select t.id, t.reference, t.created_at, top.num, top.points, above.num as balance_num, above.points as balance_points
+   from top join transfers t on t.id = top.transfer_id, above`,
 )
 
 /** How many transfers moved something in a wallet. */

@@ -130,6 +130,12 @@ export type Transfer = Prisma.TransferModel
  */
 export type Entry = Prisma.EntryModel
 /**
+ * Model StatementBalance
+ * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
+ * nearest. Written once, by a trigger where the entry is written.
+ */
+export type StatementBalance = Prisma.StatementBalanceModel
+/**
  * Model NetworkApp
  * A paid action with a price and, optionally, a webhook.
  */

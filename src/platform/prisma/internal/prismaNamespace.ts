@@ -414,6 +414,7 @@ export const ModelName = {
   ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
+  StatementBalance: 'StatementBalance',
   NetworkApp: 'NetworkApp',
   Order: 'Order',
   Refund: 'Refund',
@@ -457,7 +458,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1716,6 +1717,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.EntryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.EntryCountAggregateOutputType> | number
+        }
+      }
+    }
+    StatementBalance: {
+      payload: Prisma.$StatementBalancePayload<ExtArgs>
+      fields: Prisma.StatementBalanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StatementBalanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StatementBalanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        findFirst: {
+          args: Prisma.StatementBalanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StatementBalanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        findMany: {
+          args: Prisma.StatementBalanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>[]
+        }
+        create: {
+          args: Prisma.StatementBalanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        createMany: {
+          args: Prisma.StatementBalanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StatementBalanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>[]
+        }
+        delete: {
+          args: Prisma.StatementBalanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        update: {
+          args: Prisma.StatementBalanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        deleteMany: {
+          args: Prisma.StatementBalanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StatementBalanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StatementBalanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>[]
+        }
+        upsert: {
+          args: Prisma.StatementBalanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StatementBalancePayload>
+        }
+        aggregate: {
+          args: Prisma.StatementBalanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStatementBalance>
+        }
+        groupBy: {
+          args: Prisma.StatementBalanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StatementBalanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StatementBalanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StatementBalanceCountAggregateOutputType> | number
         }
       }
     }
@@ -4087,6 +4162,16 @@ export const EntryScalarFieldEnum = {
 export type EntryScalarFieldEnum = (typeof EntryScalarFieldEnum)[keyof typeof EntryScalarFieldEnum]
 
 
+export const StatementBalanceScalarFieldEnum = {
+  walletId: 'walletId',
+  transferId: 'transferId',
+  num: 'num',
+  points: 'points'
+} as const
+
+export type StatementBalanceScalarFieldEnum = (typeof StatementBalanceScalarFieldEnum)[keyof typeof StatementBalanceScalarFieldEnum]
+
+
 export const NetworkAppScalarFieldEnum = {
   id: 'id',
   ownerId: 'ownerId',
@@ -5016,6 +5101,7 @@ export type GlobalOmitConfig = {
   chainTransactionMember?: Prisma.ChainTransactionMemberOmit
   transfer?: Prisma.TransferOmit
   entry?: Prisma.EntryOmit
+  statementBalance?: Prisma.StatementBalanceOmit
   networkApp?: Prisma.NetworkAppOmit
   order?: Prisma.OrderOmit
   refund?: Prisma.RefundOmit

@@ -68,6 +68,7 @@ export const ModelName = {
   ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
+  StatementBalance: 'StatementBalance',
   NetworkApp: 'NetworkApp',
   Order: 'Order',
   Refund: 'Refund',
@@ -369,6 +370,16 @@ export const EntryScalarFieldEnum = {
 } as const
 
 export type EntryScalarFieldEnum = (typeof EntryScalarFieldEnum)[keyof typeof EntryScalarFieldEnum]
+
+
+export const StatementBalanceScalarFieldEnum = {
+  walletId: 'walletId',
+  transferId: 'transferId',
+  num: 'num',
+  points: 'points'
+} as const
+
+export type StatementBalanceScalarFieldEnum = (typeof StatementBalanceScalarFieldEnum)[keyof typeof StatementBalanceScalarFieldEnum]
 
 
 export const NetworkAppScalarFieldEnum = {

@@ -1,0 +1,1 @@
+SELECT "note_earlier_balances"(20000) AS "has_more"
