@@ -10,10 +10,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { createGateway } from '../proofs/harness/gateway.ts'
-import { developmentKey, startEmbeddedAnvil } from '../src/platform/embedded/embedded-anvil.ts'
 import { median, ranByThreads } from './growth/clock.ts'
-import { openPlace, silent } from './growth/place.ts'
+import { signIn, signUp, withGateway } from './one-gateway.ts'
 
 const MEGABYTE = 2 ** 20
 const GOAL = 0.6
@@ -61,24 +59,6 @@ const head = Buffer.from(
 )
 const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
 
-async function signIn(url: string): Promise<string> {
-  const account = {
-    username: randomBytes(6).toString('hex'),
-    email: `${randomBytes(6).toString('hex')}@example.org`,
-    password: randomBytes(12).toString('hex'),
-  }
-  const post = async (path: string, json: object) => {
-    const answer = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(json),
-    })
-    return (await answer.json()) as { auth_token: string }
-  }
-  await post('/api/v3/auth/users/', account)
-  return (await post('/api/v3/auth/token/login/', account)).auth_token
-}
-
 /** Measures and prints; exits with 1 when the goal is missed. */
 export async function measureUploads(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -89,24 +69,8 @@ export async function measureUploads(args: string[]): Promise<void> {
       dir: { type: 'string', default: '/tmp/annal-growth' },
     },
   })
-  const ends: (() => Promise<unknown>)[] = []
-  const afterwards = (work: () => Promise<unknown>) => void ends.unshift(work)
-  try {
-    const place = await openPlace(values.dir, () => undefined)
-    afterwards(() => place.stop())
-    const chain = await startEmbeddedAnvil({ dir: join(values.dir, 'chain'), log: silent })
-    afterwards(() => chain.stop())
-    const gateway = await createGateway({ dir: place.dir, afterwards }, 'gateway-uploads', {
-      ...place.env(await place.databaseOf(10_000)),
-      ROLES: 'http',
-      CHAIN_RPC_URL: chain.rpcUrl,
-      CHAIN_RELAY_KEYS: developmentKey,
-      LOG_LEVEL: 'warn',
-      SIGN_UP_POINTS: '100000',
-      LIMIT_UPLOADS_PER_USER: '100000000',
-      LIMIT_UNPAID_MEGABYTES_PER_USER: '100000000',
-    })
-    await gateway.start()
+  const limits = { LIMIT_UPLOADS_PER_USER: '100000000', LIMIT_UNPAID_MEGABYTES_PER_USER: '100000000' }
+  await withGateway(values.dir, limits, async (gateway, afterwards) => {
     const script = [import.meta.filename, 'plain', join(values.dir, 'plain')]
     const plain = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...script], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -115,7 +79,7 @@ export async function measureUploads(args: string[]): Promise<void> {
     const port = await new Promise<string>((resolve) =>
       plain.stdout.once('data', (text) => resolve(String(text).trim())),
     )
-    const token = await signIn(gateway.url)
+    const token = await signIn(gateway.url, await signUp(gateway.url))
     const size = Number(values.megabytes) * MEGABYTE
     const took = { ours: [] as number[], plain: [] as number[] }
     const measure = async (pid: number, work: () => Promise<unknown>) => {
@@ -143,9 +107,7 @@ export async function measureUploads(args: string[]): Promise<void> {
       `${values.megabytes} MB: ours ${ours.toFixed(0)} ms of the processor, plain ${plainly.toFixed(0)} ms: ${(plainly / ours).toFixed(2)} (goal ${GOAL})\n`,
     )
     if (plainly / ours < GOAL) process.exitCode = 1
-  } finally {
-    for (const end of ends) await end().catch(() => undefined)
-  }
+  })
 }
 
 if (process.argv[1] === import.meta.filename && process.argv[2] === 'plain') await servePlain(process.argv[3]!)
