@@ -41,14 +41,16 @@ export interface Place {
   key: string
 }
 
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Values come from lists that are shared: what is spoilt further must be one's own. */
+const copyOf = (value: unknown): unknown =>
+  isPlain(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)])) : value
+
 /** Every value inside a value. */
 export function placesIn(holder: Record<string, unknown>): Place[] {
-  return Object.entries(holder).flatMap(([key, value]) => [
-    { holder, key },
-    ...(typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-      ? placesIn(value as Record<string, unknown>)
-      : []),
-  ])
+  return Object.entries(holder).flatMap(([key, value]) => [{ holder, key }, ...(isPlain(value) ? placesIn(value) : [])])
 }
 
 /** What is done to a good request, as choices that fast-check can make smaller. */
@@ -72,9 +74,9 @@ export function spoil(values: Record<string, unknown>, choices: readonly Spoilin
   for (const { at, value, isLeftOut } of choices) {
     const places = placesIn(values)
     const place = places[Math.floor(at * (places.length + 1))]
-    if (!place) values.unknown = value
+    if (!place) values.unknown = copyOf(value)
     else if (isLeftOut && value === null) delete place.holder[place.key]
-    else place.holder[place.key] = value
+    else place.holder[place.key] = copyOf(value)
   }
 }
 
