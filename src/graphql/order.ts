@@ -1,3 +1,4 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
@@ -68,8 +69,11 @@ export const OrderType = builder.prismaObject('Order', {
     buyer: t.field({
       type: UserType,
       description: 'Who ordered.',
-      resolve: ({ buyerId }, _args, { actor, services }) =>
-        actor.kind === 'user' && actor.id === buyerId ? actor.user : services.accounts.get(buyerId),
+      resolve: ({ buyerId }, _args, context, info) => {
+        const query = queryFromInfo({ context, info })
+        const { actor, services } = context
+        return services.accounts.asSignedIn(actor, buyerId, query) ?? services.accounts.get(buyerId, query)
+      },
     }),
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),

@@ -265,6 +265,15 @@ export function createAccountService(deps: Dependencies) {
         : database.read.user.findUniqueOrThrow({ ...query, where: { id: actor.id } })
     },
 
+    /**
+     * A user's record by UUID as the request came in, when they are who asks and signing in has read all that is wanted. Null otherwise, and when the
+     * wallet is wanted, whose balances the request may have changed. Not for what changes accounts.
+     */
+    asSignedIn(actor: Actor, id: string, { select }: UserQuery): User | null {
+      if (actor.kind !== 'user' || actor.id !== id || select?.wallet || !covers(actor.user, select)) return null
+      return actor.user as unknown as User
+    },
+
     /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
     async find(id: string, query: UserQuery = {}): Promise<User | null> {
       return database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
