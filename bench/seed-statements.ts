@@ -22,8 +22,8 @@ export const insertUsers = `
 /** $1 ids, $2 nids, $3 owners, $4 file names, $5 MIME types, $6 sizes, $7 sha256, $8 captions, $9 headlines, $10 custom, $11 head sequences, $12 head commits, $13 uploaded, $14 updated. */
 export const insertAssets = `
   insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, custom,
-    head_sequence, head_commit_id, uploaded_at, updated_at)
-  select id, nid, owner, owner, file_name, mime_type, size, sha256, caption, headline, custom::jsonb, head, head_commit, uploaded, updated
+    head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
+  select id, nid, owner, owner, file_name, mime_type, size, sha256, caption, headline, custom::jsonb, head, head_commit, uploaded, updated, true
   from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::int[], $12::uuid[], $13::timestamptz[], $14::timestamptz[])
     as t (id, nid, owner, file_name, mime_type, size, sha256, caption, headline, custom, head, head_commit, uploaded, updated)`
@@ -34,6 +34,10 @@ export const insertCommits = `
   select id, asset, sequence, author, message, changes::jsonb, tree, tree_cid, tree_sha256, created
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[])
     as t (id, asset, sequence, author, message, changes, tree, tree_cid, tree_sha256, created)`
+
+/** What is done once for each file after its registration is done: what others wrote before was looked for. $1 nids, $2 topics. */
+export const watchAssets = `
+  insert into watched_assets (nid, topic, past_to, past_read) select nid, topic, 0, true from unnest($1::text[], $2::text[]) as t (nid, topic)`
 
 export const settleCommits = `
   insert into commit_relays (commit_id, status, updated_at) select id, 'FINAL', created_at from commits order by id`

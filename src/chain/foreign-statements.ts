@@ -140,7 +140,7 @@ export const findUnreadPast = statement(
   'foreign_unread',
   { parameters: { limit: int }, columns: unreadColumns },
   `select nid, topic, past_from, past_to from watched_assets
-   where not past_read and next_attempt_at <= now() and topic is not null order by next_attempt_at, nid limit $limit`,
+   where not past_read and next_attempt_at <= now() and topic is not null order by next_attempt_at limit $limit`,
 )
 
 /** The past of this file rests for 5 seconds, then twice as long each time, up to an hour. */

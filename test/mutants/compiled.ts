@@ -13,6 +13,18 @@ export const compiled: Mutant[] = [
     ],
     ['compiled.null', 'Where no null may be, none is.', `if (finished === null) throw unfit`, ``],
   ]),
+  ...mutantsOf(
+    'src/domain/account/account-service.ts',
+    ['graphql/buyers.test.ts'],
+    [
+      [
+        'compiled.buyer-wallet',
+        'The answer to a payment shows the wallet as the payment left it.',
+        `|| select?.wallet ||`,
+        `||`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/graphql/compiled/selection.ts', TESTS, [
     [
       'compiled.two-ways',

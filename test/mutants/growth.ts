@@ -41,4 +41,16 @@ export const growth: Mutant[] = [
       `or ($user is null and $name not like '%@%' and lower(username) = lower($name))`,
     ],
   ]),
+  ...mutantsOf(
+    'src/chain/foreign-statements.ts',
+    ['platform/unread-pasts.test.ts'],
+    [
+      [
+        'growth.unread-pasts',
+        'A few of the files that wait are found without a look at all.',
+        `order by next_attempt_at limit $limit`,
+        `order by next_attempt_at, nid limit $limit`,
+      ],
+    ],
+  ),
 ]
