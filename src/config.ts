@@ -41,6 +41,11 @@ const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
+const webUrls = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .pipe(z.array(webUrl))
+  .refine((urls) => new Set(urls).size === urls.length, 'Expected each URL once.')
 /** An address may name several hosts, separated by commas, too. */
 const databaseUrls = z
   .string()
@@ -194,7 +199,14 @@ const variables = {
     doc: 'Most commits in one transaction, where the registry takes several; fewer where they would be large. 1: each in its own.',
   },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
-  IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk, or in S3_BUCKET.' },
+  IPFS_API_URL: {
+    schema: webUrls.optional(),
+    doc: 'Kubo RPC, or those of several nodes, separated by commas, which all keep all files; they are read from in this order. Default: blocks on disk, or in S3_BUCKET.',
+  },
+  IPFS_COPIES: {
+    schema: count.optional(),
+    doc: 'Of several Kubo nodes so many must have taken a file before its registration is acknowledged; with fewer it is refused. Default: more than half of them.',
+  },
   S3_BUCKET: {
     schema: z
       .string()
@@ -497,6 +509,9 @@ function contradictionsIn(values: Values): string[] {
   if (values.S3_BUCKET && values.IPFS_API_URL) {
     problems.push('S3_BUCKET and IPFS_API_URL are both set: files lie in one of them.')
   }
+  if (values.IPFS_COPIES && values.IPFS_COPIES > (values.IPFS_API_URL ?? []).length) {
+    problems.push('IPFS_COPIES is more than IPFS_API_URL names nodes.')
+  }
   if (values.S3_ENDPOINT && !values.S3_BUCKET) {
     problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files lie on this machine.')
   }
@@ -623,7 +638,10 @@ export function readConfig(
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
     files: {
-      ipfsApiUrl: values.IPFS_API_URL,
+      ipfs: values.IPFS_API_URL && {
+        urls: values.IPFS_API_URL,
+        copies: values.IPFS_COPIES ?? Math.floor(values.IPFS_API_URL.length / 2) + 1,
+      },
       s3: values.S3_BUCKET && {
         bucket: values.S3_BUCKET,
         prefix: values.S3_PREFIX ?? '',

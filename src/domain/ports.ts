@@ -123,6 +123,8 @@ export interface CollectionOptions {
   onError?: OnError
   /** Whether a CID is pinned by now. */
   isPinned?(cid: string): Promise<boolean>
+  /** Puts back what is needed and not there, where it can be had; a store that does not notice such files does not ask. */
+  restore?(cid: string): Promise<void>
 }
 
 /** Which blocks of a file a CAR holds. */
@@ -169,8 +171,10 @@ export interface ContentStore {
    * the first of them.
    */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
-  /** Whether it answers now; false within two seconds at the latest. */
+  /** Whether it answers now and takes files; false within two seconds at the latest. */
   isReachable(): Promise<boolean>
+  /** Of a store on several nodes the names of those that do not answer now, within two seconds at the latest. */
+  missingNodes?(): Promise<string[]>
 }
 
 /** A data key as the vault wrapped it. */

@@ -35,7 +35,7 @@ export const copyFiles = async ({ from, to, pinned, tell, cancel }: CopyOptions)
   const copying: Copying = { copied: 0, present: 0, missing: [] }
   const copy = async (cid: string) => {
     if (await to.isWhole(cid)) copying.present += 1
-    else if (await copyOne(from, to, cid)) copying.copied += 1
+    else if (await copyFile(from, to, cid)) copying.copied += 1
     else copying.missing.push(cid)
   }
   await eachOf(pinned, AT_ONCE, async (cid) => {
@@ -46,8 +46,8 @@ export const copyFiles = async ({ from, to, pinned, tell, cancel }: CopyOptions)
   return copying
 }
 
-/** False when it is missing or damaged where it should come from. */
-const copyOne = async (from: ContentStore, to: ContentStore, cid: string): Promise<boolean> => {
+/** Copies one file under the CID that it has. False when it is missing or damaged where it should come from. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+export const copyFile = async (from: ContentStore, to: ContentStore, cid: string): Promise<boolean> => {
   try {
     // A document is one block, however large it is.
     const copied = isLeaf(cid)

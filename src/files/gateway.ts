@@ -164,11 +164,12 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       const common = {
         ETag: etag,
         'Cache-Control': cacheControls[audience],
+        'Ipfs-Uri': `ipfs://${cid}`,
         'X-Ipfs-Path': `/ipfs/${cid}`,
         'X-Ipfs-Roots': cid,
         'Access-Control-Allow-Origin': '*',
         'Access-Control-Expose-Headers':
-          'Content-Location, Content-Range, ETag, X-Ipfs-Path, X-Ipfs-Roots, X-Request-Id',
+          'Content-Length, Content-Location, Content-Range, ETag, Ipfs-Uri, X-Ipfs-Path, X-Ipfs-Roots, X-Request-Id',
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }
       if (names(req.headers['if-none-match'], etag)) {
@@ -192,7 +193,10 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       const extension = asked.kind === 'raw' ? 'bin' : 'car'
       const headers = {
         ...common,
-        'Content-Disposition': dispositionOf('attachment', given ?? `${cid}.${extension}`),
+        // Without the second way to write the same name: Kubo reads no more than 2 KiB of headers, those of balancers included.
+        'Content-Disposition': given
+          ? dispositionOf('attachment', given)
+          : `attachment; filename="${cid}.${extension}"`,
         'Content-Location': base + locationOf(cid, query, asked),
       }
       if (asked.kind === 'car') return sendCar({ ...answering, headers }, asked)

@@ -85,7 +85,11 @@ export const createKuboContentStore = ({
   /** Kubo has pinned it since `begun`; holds it against a removal of ours that came in between. */
   const hold = async (cid: string, begun: number, cancel?: AbortSignal) => {
     note(renewed, cid)
-    if ((removed.get(cid) ?? 0) >= begun) await pin(cid, cancel)
+    if ((removed.get(cid) ?? 0) < begun) return
+    await pin(cid, cancel).catch((error: unknown) => {
+      // Kubo's own collection came in between, too: nothing is held, and whoever sends it again is served.
+      throw error instanceof DomainError && error.code === 'NOT_FOUND' ? unavailable('The file store', error) : error
+    })
   }
 
   /** The name of the pin now, undefined when there is none. */
@@ -181,11 +185,11 @@ export const createKuboContentStore = ({
     },
 
     async putDocument(bytes, cancel) {
-      // Pinned by name or not at all: what is put and then not named goes with the node's own garbage collection.
-      const put = { format: 'raw', mhtype: 'sha2-256', pin: false, version: 1 as const }
-      const cid = await ask(async (signal) => (await kubo.block.put(bytes, { ...put, signal })).toString(), cancel)
       const begun = Date.now()
-      await pin(cid, cancel)
+      // A file of one piece is that block. `block/put` cannot name a pin, and between two requests the node's own collection takes the block.
+      const whole = { ...layout, chunker: `size-${Math.max(bytes.byteLength, 1)}`, pin: true, 'pin-name': nameNow() }
+      const added = await ask((signal) => kubo.add(bytes, { ...whole, signal } as object), cancel)
+      const cid = added.cid.toString()
       await hold(cid, begun, cancel)
       return cid
     },
@@ -223,7 +227,7 @@ export const createKuboContentStore = ({
       for await (const below of namesBelow(parseCid(cid), readBlock)) yield below.toString()
     },
 
-    async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false } = {}) {
+    async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false, restore } = {}) {
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
@@ -252,7 +256,11 @@ export const createKuboContentStore = ({
       }
       let count = 0
       // First what is needed: a pin that is missing is one that Kubo's own collection may not find in time.
-      await each(lost, (cid) => pin(cid).catch(ifMissing))
+      await each(lost, (cid) =>
+        pin(cid)
+          .catch(ifMissing)
+          .then((found) => (found ? undefined : restore?.(cid))),
+      )
       await each(old, async (cid) => {
         if (await unpinOld(cid, before, isPinned)) count += 1
       })
@@ -281,4 +289,24 @@ const refusal = (error: unknown) => {
 /** Its blocks are gone, or were never imported: there is nothing to hold. */
 const ifMissing = (error: unknown): undefined => {
   if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error
+}
+
+/** What Kubo tells of where its blocks lie: one datastore, several of them mounted, or one that another wraps. */
+interface DatastoreSpec {
+  type?: string
+  sync?: boolean
+  mounts?: DatastoreSpec[]
+  child?: DatastoreSpec
+}
+
+const isUnsynced = ({ type, sync, mounts = [], child }: DatastoreSpec): boolean =>
+  (type === 'flatfs' && sync !== true) || [...mounts, ...(child ? [child] : [])].some(isUnsynced)
+
+/** Whether a node acknowledges blocks before its disk has them, as its configuration says; false when it does not tell. `url`: its RPC. */
+export const keepsUnsynced = async (url: string): Promise<boolean> => {
+  const asked = create({ url }).config.get('Datastore.Spec', { signal: AbortSignal.timeout(2_000) })
+  return asked.then(
+    (spec) => isUnsynced(spec as DatastoreSpec),
+    () => false,
+  )
 }

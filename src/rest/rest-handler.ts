@@ -39,7 +39,7 @@ export const corsHeaders = {
 }
 const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
+    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-Requested-With',
   'Access-Control-Max-Age': '86400',
 }
 

@@ -61,12 +61,6 @@ export const startKuboCounterpart = async (dir: string): Promise<KuboCounterpart
   const answers: Record<string, (req: IncomingMessage, query: URLSearchParams, arg: string) => Promise<object[]>> = {
     add,
     version: async () => [{ Version: '0.38.2' }],
-    'block/put': async (req) => {
-      const parts: Uint8Array[] = []
-      for await (const part of await readPart(req)) parts.push(part)
-      const bytes = Buffer.concat(parts)
-      return [{ Key: await store.putDocument(bytes), Size: bytes.length }]
-    },
     'pin/add': async (_, query, arg) => {
       const cid = arg.replace('/ipfs/', '')
       for await (const _ of store.exportCar(cid));

@@ -5,6 +5,7 @@ const DEPOSITS = ['chain/deposits.test.ts']
 const FILES = ['files/content-store.test.ts']
 const S3 = ['files/s3-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']
+const NODES = ['files/replicated-store.test.ts']
 const STUCK = ['platform/stuck-files.test.ts']
 const SEEK = ['chain/relay-seek.test.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
@@ -320,6 +321,52 @@ export const isolation: Mutant[] = [
       'A pin that was removed while another process registered its file is put back.',
       ` && !(await isPinned(cid))`,
       ``,
+    ],
+    [
+      'isolation.unpinned-document',
+      'A document is pinned by the request that puts it.',
+      `Math.max(bytes.byteLength, 1)}\`, pin: true,`,
+      `Math.max(bytes.byteLength, 1)}\`, pin: false,`,
+    ],
+  ]),
+  ...mutantsOf('src/files/kubo-store.ts', NODES, [
+    [
+      'isolation.node-restored',
+      'A Kubo node is given what it lacks of what is needed.',
+      `.then((found) => (found ? undefined : restore?.(cid)))`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/files/replicated-store.ts', NODES, [
+    [
+      'isolation.too-few-copies',
+      'What fewer nodes took than are wanted is refused.',
+      `if (taken.length < copies)`,
+      `if (taken.length === 0)`,
+    ],
+    [
+      'isolation.node-may-have-it',
+      'A file is missing only when every node says so.',
+      `errors.find(isFull) ?? errors.find(isUnavailable) ?? errors[0]`,
+      `errors.find(isFull) ?? errors[0]`,
+    ],
+    [
+      'isolation.read-goes-on',
+      'A read that breaks off goes on with the next node where it was.',
+      `offset: (range?.offset ?? 0) + done`,
+      `offset: range?.offset ?? 0`,
+    ],
+    [
+      'isolation.node-away',
+      'A collection goes on without a node that is away.',
+      `          if (!isUnavailable(error)) throw error\n          health`,
+      `          throw error\n          health`,
+    ],
+    [
+      'isolation.hanging-node',
+      'A node that hung is not waited for again.',
+      `awake.length >= copies ? awake : [...awake, ...resting]`,
+      `[...awake, ...resting]`,
     ],
   ]),
   ...mutantsOf('src/domain/sweep/sweeper.ts', STUCK, [

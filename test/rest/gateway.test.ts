@@ -3,13 +3,16 @@
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/): what each asks for, by the cases of `gateway-conformance`.
  */
 import { createHash, randomBytes } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { CarReader } from '@ipld/car'
 import * as dagPb from '@ipld/dag-pb'
 import { base58btc } from 'multiformats/bases/base58'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { blockName } from '../../src/files/block-name.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -171,6 +174,13 @@ describe('a CAR', () => {
     ['of bytes up to one from the end', `&entity-bytes=${2 * CHUNK}:-1001`, [several, three, twin], 'n'],
     ['of more than there is, from the end, has the file', '&entity-bytes=-9999999999:*', all, 'n'],
     [
+      'of more than there is, up to one from the end',
+      '&entity-bytes=-9999999999:-1001',
+      [several, one, twin, three],
+      'n',
+    ],
+    ['of the middle to the end has their blocks', `&entity-bytes=${2 * CHUNK}:*`, [several, three, twin, last], 'n'],
+    [
       'of more than there is has what there is',
       `&dag-scope=entity&entity-bytes=${4 * CHUNK}:99999999`,
       [several, last],
@@ -300,10 +310,70 @@ it('answers the probe by which clients find gateways', async () => {
   expect([found.roots, found.blocks]).toEqual([['bafkqaaa'], []])
 })
 
+describe('a file of which a block is lost', () => {
+  const [first, lost, third] = [randomBytes(CHUNK), randomBytes(CHUNK), randomBytes(1_000)]
+  let cid: string
+  let blocks: string[]
+  beforeAll(async () => {
+    cid = await register(Buffer.concat([first, lost, third]), true, 'notes.txt', 'text/plain')
+    blocks = await chunksOf(Buffer.concat([first, lost, third]))
+    const folder = join(app.env.ANNAL_DIR!, 'blocks')
+    const names = await readdir(folder, { recursive: true })
+    await rm(join(folder, names.find((name) => name.endsWith(blockName(CID.parse(blocks[1]!))))!))
+  })
+
+  it.each([
+    ['before it', '0:1000', () => [blocks[0]!]],
+    ['after it', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
+  ])('gives the bytes %s as a CAR', async (_, range, found) => {
+    const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
+    expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
+  })
+
+  it.each([
+    ['before it', [997, 1000], first.subarray(997, 1001)],
+    ['after it', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
+  ] as const)('gives the bytes %s', async (_, [from, to], found) => {
+    const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
+    const { status, headers, bytes } = answer
+    expect([status, headers.get('content-range'), bytes.equals(found)]).toEqual([
+      206,
+      `bytes ${from}-${to}/${2 * CHUNK + 1_000}`,
+      true,
+    ])
+    expect(headers.get('content-type')).toMatch('text/plain')
+  })
+})
+
+it('says of each answer by which address it is known on the file network', async () => {
+  const uri = async (path: string, headers: Record<string, string> = {}) =>
+    (await get(path, headers)).headers.get('ipfs-uri')
+  const old = CID.parse(several).toV0().toString()
+  for (const path of [several, `${several}?filename=a.bin&format=raw`, `${several}?format=car`, old])
+    expect(await uri(`/ipfs/${path}`)).toBe(`ipfs://${several}`)
+  expect(await uri(`/ipfs/${several}`, { 'If-None-Match': `"${several}"` })).toBe(`ipfs://${several}`)
+})
+
+it('has headers that Kubo reads, with room for those of a balancer: together they may have 2 KiB', async () => {
+  for (const path of [`${several}?format=raw`, 'bafkqaaa?format=raw']) {
+    const { headers } = await get(`/ipfs/${path}`)
+    // As HTTP/2 counts them (RFC 9113, section 6.5.2), which has no headers of the connection.
+    const counted = [...headers].filter(([name]) => name !== 'connection' && name !== 'keep-alive')
+    const size = counted.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0)
+    expect(size).toBeLessThan(1_600)
+  }
+})
+
 it('tells browsers of any origin what it answers', async () => {
   const { headers } = await get(`/ipfs/${several}?format=raw`, { Origin: 'https://example.org' })
   expect(headers.get('access-control-allow-origin')).toBe('*')
-  expect(headers.get('access-control-expose-headers')).toMatch(/Content-Location.*Content-Range.*X-Ipfs-Roots/)
+  expect(headers.get('access-control-expose-headers')).toMatch(
+    /Content-Length.*Content-Location.*Content-Range.*Ipfs-Uri.*X-Ipfs-Roots/,
+  )
   const preflight = await get(`/ipfs/${several}`, { Origin: 'https://example.org' }, 'OPTIONS')
   expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET, HEAD, OPTIONS/)
+  const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ')
+  expect(allowed).toEqual(
+    expect.arrayContaining(['Content-Type', 'If-Range', 'Range', 'User-Agent', 'X-Requested-With']),
+  )
 })

@@ -9,18 +9,41 @@ import type { Parts } from './parts.ts'
 export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   const { files, dir } = await config()
   if (files.s3) return checkBucket(files.s3)
-  if (files.ipfsApiUrl) {
-    const { createKuboContentStore } = await import('../../files/kubo-store.ts')
-    if (await createKuboContentStore({ url: files.ipfsApiUrl }).isReachable())
-      return [right('Kubo answers at IPFS_API_URL.')]
-    const fix = 'Bring Kubo back, or set IPFS_API_URL to the address of its RPC (port 5001), not of its gateway.'
-    return [wrong('Kubo does not answer at IPFS_API_URL.', fix)]
-  }
+  if (files.ipfs) return checkKubo(files.ipfs)
   const folder = join(dir, 'blocks')
   if (!existsSync(folder)) throw new SkippedError(`Nothing was ever started in ${dir}.`)
   const { createContentStore } = await import('../../files/content-store.ts')
   if (await createContentStore({ dir: folder }).isReachable()) return [right(`Files can be written in ${folder}.`)]
   return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
+}
+
+/** Which Kubo nodes answer, and whether what they acknowledge is on their disks. */
+async function checkKubo({ urls, copies }: { urls: readonly string[]; copies: number }): Promise<Diagnosis[]> {
+  const [{ createKuboContentStore, keepsUnsynced }, { nodeName }] = await Promise.all([
+    import('../../files/kubo-store.ts'),
+    import('../../files/open-kubo.ts'),
+  ])
+  const nodes = await Promise.all(
+    urls.map(async (url) => ({ url, answers: await createKuboContentStore({ url }).isReachable() })),
+  )
+  const away = nodes.filter(({ answers }) => !answers)
+  const diagnoses: Diagnosis[] = []
+  if (away.length === 0) diagnoses.push(right('Kubo answers at IPFS_API_URL.'))
+  for (const { url } of away) {
+    const finding = `Kubo does not answer at ${nodeName(url)} (IPFS_API_URL).`
+    const fix = 'Bring it back, or set IPFS_API_URL to the address of its RPC (port 5001), not of its gateway.'
+    diagnoses.push(urls.length - away.length >= copies ? warning(finding, fix) : wrong(finding, fix))
+  }
+  for (const { url, answers } of nodes) {
+    if (!answers || !(await keepsUnsynced(url))) continue
+    diagnoses.push(
+      warning(
+        `Kubo at ${nodeName(url)} acknowledges blocks that its disk does not have yet: files that were registered are lost with the machine's power.`,
+        'Set "sync" to true for flatfs in Datastore.Spec of its configuration, and restart it.',
+      ),
+    )
+  }
+  return diagnoses
 }
 
 /** Whether a bucket takes, gives and removes objects, and whether what is removed is gone. */
