@@ -31,6 +31,17 @@ const refusal = (env: Record<string, string>): string => {
 }
 
 describe('a server', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 2],
+    [4, 3],
+  ])('wants files on more than half of its Kubo nodes, unless it is told: of %i on %i', (count, copies) => {
+    const urls = Array.from({ length: count }, (_, node) => `http://kubo-${node}:5001`)
+    expect(readConfig({ IPFS_API_URL: urls.join(', ') }).files.ipfs).toEqual({ urls, copies })
+    expect(readConfig({ IPFS_API_URL: urls.join(), IPFS_COPIES: '1' }).files.ipfs).toEqual({ urls, copies: 1 })
+  })
+
   it('starts without any variable, and in production with an address and a sender of its own', () => {
     expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
     expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
@@ -96,6 +107,10 @@ describe('a server', () => {
       { DATABASE_URL: 'postgresql://a:5432,a/c?target_session_attrs=primary' },
       /same host stands there twice/,
     ],
+    ['a Kubo node twice', { IPFS_API_URL: 'http://a:5001,http://a:5001' }, /IPFS_API_URL: Expected each URL once/],
+    ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
+    ['more copies than Kubo nodes', { IPFS_API_URL: 'http://a:5001', IPFS_COPIES: '2' }, /IPFS_COPIES is more than/],
+    ['copies of no Kubo node', { IPFS_COPIES: '1' }, /IPFS_COPIES is more than IPFS_API_URL names nodes/],
     ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
   ])('does not start with %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
