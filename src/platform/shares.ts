@@ -38,6 +38,7 @@ export function createShares({ most, waiting, patience, refuse }: ShareOptions):
       const timer = setTimeout(() => {
         share.line.delete(waiter)
         reject(refuse())
+        goOn(share)
       }, patience)
       const waiter: Waiter = {
         size,
@@ -51,12 +52,17 @@ export function createShares({ most, waiting, patience, refuse }: ShareOptions):
       share.line.add(waiter)
     })
 
-  function giveBack(key: string, share: Share, size: number) {
-    share.held -= size
+  /** Lets in who has room now. */
+  function goOn(share: Share) {
     for (const waiter of share.line) {
       if (!hasRoom(share, waiter.size)) break
       waiter.go()
     }
+  }
+
+  function giveBack(key: string, share: Share, size: number) {
+    share.held -= size
+    goOn(share)
     if (share.held === 0) shares.delete(key)
   }
 

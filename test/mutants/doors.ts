@@ -595,6 +595,12 @@ export const doors: Mutant[] = [
     [
       ['under-way.line', 'A line has an end.', `share.line.size >= waiting`, `share.line.size < 0`],
       ['under-way.order', 'What is large is not overtaken by what is small.', `share.line.size === 0 && `, ``],
+      [
+        'under-way.given-up',
+        'Who gives up waiting keeps nobody behind them from going on.',
+        `        goOn(share)\n      }, patience)`,
+        `      }, patience)`,
+      ],
       ['under-way.given-back', 'What ended gives its share back.', `share.held -= size`, `share.held -= 0`],
     ],
   ),

@@ -72,3 +72,18 @@ it('A line that is full refuses at once, and one that does not get on after a wh
   await expect(hasty.take('a', 1, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
   await expect(hasty.take('a', 1, async () => 'next')).resolves.toBe('next')
 })
+
+it('What is large and gives up waiting lets those behind it go on', async () => {
+  const { take } = open({ patience: 20 })
+  const begun: string[] = []
+  const held = createWork(begun, 'held')
+  const holding = take('a', 1, held.work)
+  const large = take('a', 3, async () => begun.push('large'))
+  const given = expect(large).rejects.toBe(refused)
+  const small = take('a', 1, async () => begun.push('small'))
+  await given
+  await small
+  expect(begun).toEqual(['held', 'small'])
+  held.end()
+  await holding
+})
