@@ -4,6 +4,24 @@ const REPLICAS = ['platform/replicas.test.ts']
 const MAY_LAG = ['platform/may-lag.test.ts']
 
 export const replicas: Mutant[] = [
+  ...mutantsOf(
+    'src/platform/replicas/replica.ts',
+    ['platform/replicas-exchanged.test.ts'],
+    [
+      [
+        'replicas.cut',
+        'What is known of a replica is not held of connections to another one behind the same address.',
+        `for (const client of connections) streamOf(client).destroy()`,
+        ``,
+      ],
+      [
+        'replicas.promoted',
+        'A replica that takes writes is not read from.',
+        `if (!isStandby) return`,
+        `if (place === '') return`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/platform/replicas/read-floors.ts', REPLICAS, [
     [
       'replicas.own-writes',

@@ -21,9 +21,13 @@ export interface AccountMails {
   idle(): Promise<void>
 }
 
-export async function createAccountMails(env: Record<string, string> = {}): Promise<AccountMails> {
+/** `open`: starts the service, with the variables that it is given. */
+export async function createAccountMails(
+  env: Record<string, string> = {},
+  open: (env: Record<string, string>) => Promise<TestApp> = (variables) => createTestApp({ env: variables }),
+): Promise<AccountMails> {
   const server = await startMailServer(atEnd)
-  const app = await createTestApp({ env: { SMTP_URL: server.url, ...env } })
+  const app = await open({ SMTP_URL: server.url, ...env })
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
   // Before the application goes: hooks run backwards.
   atEnd(() => jobs.stop())

@@ -14,6 +14,8 @@ import { createTestApp, type TestApp } from './test-app.ts'
 export interface ReplicatedApp {
   app: TestApp
   standby: Standby
+  /** Makes another standby, which nobody reads from yet. */
+  another(): Promise<Standby>
   /** How often reads were answered so. */
   count(outcome: ReadOutcome): number
   /** Does something until a replica has answered it, which must happen; returns what was answered. */
@@ -22,8 +24,11 @@ export interface ReplicatedApp {
   whilePaused<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Starts both and the service, which are stopped after the file's last test. */
-export async function createReplicatedApp(env: Record<string, string> = {}): Promise<ReplicatedApp> {
+/** Starts both and the service, which are stopped after the file's last test. `addressOf`: where the service reaches the standby, if not there. */
+export async function createReplicatedApp(
+  env: Record<string, string> = {},
+  addressOf: (standby: Standby) => Promise<string> = async ({ url }) => url,
+): Promise<ReplicatedApp> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-replicated-'))
   // PostgreSQL does not run as whoever made it.
   await chmod(dir, 0o755)
@@ -35,11 +40,17 @@ export async function createReplicatedApp(env: Record<string, string> = {}): Pro
   })
   await primary.configure({ fsync: 'off' })
   await prepareDatabase(primary.url)
-  const standby = await startStandby(primary, join(dir, 'standby'))
-  atEnd(standby.kill)
+  let made = 0
+  const another = async () => {
+    made += 1
+    const standby = await startStandby(primary, join(dir, `standby-${made}`))
+    atEnd(standby.kill)
+    return standby
+  }
+  const standby = await another()
   const app = await createTestApp({
     database: { url: primary.url, drop: async () => {} },
-    env: { DATABASE_REPLICA_URL: standby.url, DATABASE_REPLICA_LAG_SECONDS: '60', ...env },
+    env: { DATABASE_REPLICA_URL: await addressOf(standby), DATABASE_REPLICA_LAG_SECONDS: '60', ...env },
   })
   const { outcomes } = app.installation.database.replicas
   const count = (outcome: ReadOutcome) => outcomes.get(outcome) ?? 0
@@ -47,6 +58,7 @@ export async function createReplicatedApp(env: Record<string, string> = {}): Pro
   return {
     app,
     standby,
+    another,
     count,
     fromReplica: (ask) =>
       until(

@@ -1,4 +1,5 @@
 /** One replica: connections to it, and how far it is known to have come. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../../domain/ports.ts'
 import type { ReadPosition } from '../../domain/read-position.ts'
@@ -48,6 +49,9 @@ export interface Replica {
   close(): Promise<void>
 }
 
+/** What the types leave out. */
+const streamOf = (client: pg.PoolClient) => (client as unknown as { connection: { stream: Socket } }).connection.stream
+
 const nameOf = (url: string) => {
   const { hostname, port, pathname, searchParams } = new URL(url)
   return `${searchParams.get('host') ?? hostname}:${port || '5432'}${pathname}`
@@ -84,8 +88,12 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
         .catch(done)
     },
   })
+  /** All that are open. */
+  const connections = new Set<pg.PoolClient>()
+  pool.on('connect', (client) => connections.add(client))
+  pool.on('remove', (client) => connections.delete(client))
   pool.on('error', ({ message }) => {
-    if (!pool.ending) log.debug({ reason: message, replica: name }, 'An idle connection to a replica was lost')
+    if (!pool.ending && seen) log.debug({ reason: message, replica: name }, 'An idle connection to a replica was lost')
   })
 
   function lose(reason: string) {
@@ -94,6 +102,8 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
     trouble = reason
     const error = new Error(`The replica was lost: ${reason}`)
     for (const giveUp of underWay) giveUp(error)
+    // They lead to the server of before, and what will be known may be of another one behind the same address.
+    for (const client of connections) streamOf(client).destroy()
   }
 
   async function connect(): Promise<pg.Client> {
@@ -153,6 +163,7 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
         const found = await ask(system)
         if (isClosed) return
         if (typeof found === 'string') return lose(found)
+        if (seen && seen.server !== found.server) lose('another server answers')
         if (!seen) log.info({ replica: name }, 'A replica can be read from')
         seen = found
         trouble = undefined
