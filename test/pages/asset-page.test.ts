@@ -6,13 +6,15 @@ import { createRegistry } from '../../src/chain/registry.ts'
 import { encodeCommit } from '../../src/chain/registry-abi.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { unavailable } from '../../src/domain/errors.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, until } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
 import { readManifests } from '../support/manifests.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
+/** Of one asker, one is under way and ten wait. */
+const MORE_THAN_MAY_WAIT = 12
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
 
 const app = await createTestApp({ withChain: true })
@@ -205,35 +207,41 @@ it('a long history is read page by page, also by a link', async () => {
 })
 
 it('is checked for others, too, while somebody has it checked without end', async () => {
-  const histories = app.chain.histories!
-  const asked: string[] = []
-  const letGo = Promise.withResolvers<void>()
-  const real = histories.verify.bind(histories)
-  const verify = vi.spyOn(histories, 'verify').mockImplementation(async (id, readTree) => {
-    asked.push(id)
-    await letGo.promise
-    return real(id, readTree)
-  })
   const { id } = await owner.register({ public_access: 'true' })
   await eventually(
     () => owner.rest('GET', `assets/${id}/history/`),
     ({ body: { commits } }) => commits[0].status === 'final',
   )
+  const histories = app.chain.histories!
+  const asked: string[] = []
+  const letGo = Promise.withResolvers<void>()
+  const real = histories.verify.bind(histories)
+  const verify = vi.spyOn(histories, 'verify').mockImplementation(async (asset, readTree) => {
+    asked.push(asset)
+    await letGo.promise
+    return real(asset, readTree)
+  })
   const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof`)
-  const checks = [path, path, path].map((address) => app.rest('POST', address, { urlencoded: {} }))
-  await eventually(
-    async () => asked,
-    ({ length }) => length > 0,
+  let refusals = 0
+  const ask = async () => {
+    const { text } = await app.rest('POST', path, { urlencoded: {} })
+    if (text.includes('It could not be checked right now')) refusals += 1
+    return text
+  }
+  // Whoever is refused asks again: on a slow machine that is more than those who are too many.
+  const checks = Array.from({ length: MORE_THAN_MAY_WAIT }, () =>
+    eventually(ask, (text) => text.includes('<span class="mark good">')),
   )
-  const other = owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`)
-  await eventually(
-    async () => asked,
-    (ids) => ids.includes(id),
+  await until('one is under way, and so many wait that one is refused', () => refusals > 0)
+  const other = eventually(
+    () => owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`),
+    ({ body }) => body.errors === undefined,
   )
+  await until('the chain is asked for the other one', () => asked.includes(id))
   expect(asked).toEqual([nid, id])
   letGo.resolve()
   expect(expectOk(await other)).toEqual({ asset: { verification: { verdict: 'HOLDS' } } })
-  for (const answer of await Promise.all(checks)) expect(answer.text).toContain('<span class="mark good">')
+  await Promise.all(checks)
   expect(proof.status).toBe(200)
   await proof.arrayBuffer()
   verify.mockRestore()
