@@ -46,6 +46,22 @@ it('shows what there is, completes a field, and runs a query with and without a 
   expect(complaints).toEqual([])
 })
 
+it('shows the answer on a phone, too', { timeout: 60_000 }, async () => {
+  const viewport = { width: 375, height: 740 }
+  const page = await browser.newPage({ viewport, isMobile: true, hasTouch: true })
+  await page.goto(`${app.url}/graphql`)
+  await page.locator('.graphiql-execute-button').tap()
+  const answer = page.locator('.graphiql-response')
+  await answer.getByText('"signUp"').waitFor()
+  await looker(page)('phone')
+  for (const part of [answer, page.locator('.graphiql-query-editor'), page.locator('.graphiql-sidebar')]) {
+    const { x, y, width, height } = (await part.boundingBox())!
+    expect(width).toBeGreaterThan(viewport.width * 0.9)
+    expect(x + width).toBeLessThanOrEqual(viewport.width)
+    expect(y + height).toBeLessThanOrEqual(viewport.height)
+  }
+})
+
 it('opens on tabs that work from left to right: an account, its session, a file, its history, what was, and an order of a paid action', {
   timeout: 120_000,
 }, async () => {

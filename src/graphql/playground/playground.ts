@@ -26,6 +26,19 @@ const policyFor = (script: string) =>
 /** GraphiQL shifts tabs that were there from the start under the pointer that presses them, so that the click goes elsewhere. */
 const tabsStandStill = '.graphiql-tab { transform: none !important; }'
 
+/** On a narrow screen what is asked, what is answered and the tools lie below each other: beside each other nobody could read the answer. */
+const narrow = `@media (max-width: 48rem) {
+  .graphiql-container { flex-direction: column-reverse; }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: 4px 8px; }
+  .graphiql-container .graphiql-sidebar button + button { margin-top: 0; }
+  .graphiql-container .graphiql-main { flex-direction: column; min-height: 0; }
+  .graphiql-container .graphiql-sessions { margin: 0; border-radius: 0; min-height: 0; }
+  .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
+  #graphiql-session { flex-direction: column; padding: 0; }
+  #graphiql-session > .graphiql-editors { flex: 3 1 0% !important; min-height: 0; }
+  #graphiql-session > .graphiql-response { flex: 2 1 0% !important; min-height: 0; }
+}`
+
 /** As a literal in a script that stands in a page. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
 
@@ -44,7 +57,7 @@ async function render() {
   ].join(';\n')
   const page = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Annal</title><link rel="icon" href="${favicon}"><style>${css}${tabsStandStill}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Annal</title><link rel="icon" href="${favicon}"><style>${css}${tabsStandStill}${narrow}</style></head>
 <body class="no-focus-outline"><noscript>The playground needs JavaScript.</noscript><div id="root"></div><script>${script}</script></body>
 </html>`
   const etag = `"${createHash('sha256').update(page).digest('hex').slice(0, 32)}"`
