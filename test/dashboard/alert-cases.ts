@@ -222,7 +222,7 @@ export const alertCases: Record<string, AlertCase> = {
       'annal_replica_up{replica="r1:5432/annal",instance="a:4001"}': '1x30',
       'annal_replica_up{replica="r1:5432/annal",instance="b:4001"}': '1x5 0x15 1x10',
     },
-    ...{ firesAt: 11, overAt: 21, labels: { replica: 'r1:5432/annal' } },
+    ...{ firesAt: 11, overAt: 22, labels: { replica: 'r1:5432/annal' } },
     calm: { 'annal_replica_up{replica="r1:5432/annal",instance="a:4001"}': '1x5 0x4 1x20' },
   },
   AnnalReadsLeftToPrisma: {
