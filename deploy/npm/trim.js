@@ -15,20 +15,23 @@ const needless = [
     folder: '@prisma/client/runtime',
     names: /^(query_compiler_(small_bg|\w+_bg\.(cockroachdb|mysql|sqlite|sqlserver))|wasm-compiler-edge)\./,
   },
-  // What browsers load by itself.
-  { folder: 'ethers', names: /^dist$/ },
+  // What browsers load by itself, and what its modules were made from.
+  { folder: 'ethers', names: /^(dist|src\.ts)$/ },
   ...['@aws-sdk/*', '@smithy/*'].map((folder) => ({ folder, names: /^dist-es$/ })),
 ]
 /** What serves development alone, though something here says that it could use it: Prisma would take the compiler's types. */
 const ofDevelopment = [
   { folder: '@typescript/*', names: /./ },
+  // The same again for who requires it: nobody does.
+  { folder: 'ethers', names: /^lib\.commonjs$/ },
   ...['@aws-sdk/*', '@smithy/*'].map((folder) => ({ folder, names: /^dist-types$/ })),
 ]
-const isForDevelopment = !(process.env.npm_config_omit ?? '').split(/\s+/).includes('dev')
 
 const own = fileURLToPath(new URL('../..', import.meta.url))
 const above = resolve(own, '..')
 const isDependency = basename(above) === 'node_modules' && !existsSync(join(own, 'node_modules'))
+/** What we depend on for development is not brought where others depend on us. */
+const isForDevelopment = !isDependency && !(process.env.npm_config_omit ?? '').split(/\s+/).includes('dev')
 const modules = isDependency ? above : join(own, 'node_modules')
 
 /** Whether whoever depends on us depends on nothing else. */
