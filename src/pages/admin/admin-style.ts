@@ -56,7 +56,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.5rem 1rem 0.5rem 0; b
 td { max-width: 22rem; }
 td pre { min-width: 18rem; }
 td time, td .id { white-space: nowrap; }
-thead th { font-weight: 600; white-space: nowrap; border-bottom: 2px solid var(--line); }
+thead th { font-weight: 600; vertical-align: bottom; border-bottom: 2px solid var(--line); }
 tbody th { font-weight: inherit; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .id { font-family: ui-monospace, monospace; font-size: 0.875em; }

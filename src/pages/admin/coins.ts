@@ -104,7 +104,10 @@ ${facts(
   ['Coins of users in it', held.inTreasury],
   ['Under way', held.underWay],
   ['Where they came in', held.atAddresses],
-  ['Withdrawals that are due', `${held.amountDue} in ${held.dueWithdrawals}`],
+  [
+    'Withdrawals that are due',
+    held.dueWithdrawals === 0 ? '0' : `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`,
+  ],
   ['It lacks for these', held.missing ?? 'The chain does not answer.'],
 )}
 </section>

@@ -334,7 +334,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     info: {
       title: 'Annal',
       version,
-      summary: 'Registers assets, records every change of them on a blockchain, and sells paid actions.',
+      summary: 'Registers assets, records every change of their metadata on a blockchain, and sells paid actions.',
       description: createGuide(told),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },

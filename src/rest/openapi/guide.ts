@@ -13,8 +13,7 @@ const errorTable = (codes: Iterable<ErrorCode>) =>
 /** The text, as Markdown; its table tells of these codes. */
 export const createGuide = (
   codes: Iterable<ErrorCode>,
-) => `Annal registers assets, records every change of their metadata on a blockchain, and sells paid actions.
-The same can be done over GraphQL at \`/graphql\`; both interfaces keep the same rules.
+) => `Everything here can be done over GraphQL at \`/graphql\`, too; both interfaces keep the same rules.
 
 ## Signing in
 
