@@ -2,25 +2,27 @@
  * F31: everything that people do, at both doors and for half an hour, while every ten seconds something else goes wrong. The invariants hold each
  * minute, nothing acknowledged is lost or there twice, and the gateway that nobody kills holds no more at the end than after its first minutes.
  */
-import { readdir } from 'node:fs/promises'
+import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRpc } from '../src/chain/rpc.ts'
 import { int, statement, text, uuid } from '../src/domain/sql.ts'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
+import { type KuboNode, startKubo } from '../test/kubo/node.ts'
 import { losesReplies } from '../test/support/chain-faults.ts'
 import { type ChainProxy, startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { type MailMood, type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { type PostgresServer, startPostgresServer } from '../test/support/postgres-server.ts'
 import { startReceiver } from '../test/support/receiver.ts'
+import { type Standby, startStandby } from '../test/support/standby.ts'
 import { type Backend, type Balancer, startBalancer } from './harness/balancer.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
 import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
 import { idsOf, judgeChain, quiesce } from './harness/judgement.ts'
-import { killPostmaster } from './harness/kill-postgres.ts'
 import { residentMemory } from './harness/memory.ts'
 import { type MixedLoad, startMixedLoad } from './harness/mixed-load.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -116,7 +118,11 @@ interface Scene {
   load: MixedLoad
   mailServer: MailServer
   sink: { mood: number; failures: number }
+  /** Where files lie, unless they lie on Kubo nodes. */
   disk: SmallDisk
+  nodes: readonly KuboNode[]
+  postgres: PostgresServer
+  standby: Standby
   /** Sends a file that is larger than what is left; its status. */
   sendLarge(): Promise<number>
   balancer: Balancer
@@ -133,6 +139,9 @@ function createFaults({
   mailServer,
   sink,
   disk,
+  nodes,
+  postgres,
+  standby,
   sendLarge,
   balancer,
 }: Scene): Fault[] {
@@ -152,6 +161,31 @@ function createFaults({
   const disturbed = () => chains.reduce((sum, { faults: count }) => sum + count, 0)
   const disturb = (fault: ChainProxy['fault']) => () => {
     for (const chain of chains) chain.fault = fault
+  }
+  const fillDisk: Fault = {
+    name: 'disk full',
+    async happen() {
+      let refused = 0
+      const fill = async () => disk.resize(Math.max(Math.ceil((await disk.used()) / 2 ** 20), 1))
+      await fill()
+      try {
+        for (const end = performance.now() + LASTS; performance.now() < end; await delay(500))
+          if ((await sendLarge()) === 507) refused += 1
+      } finally {
+        await disk.resize(DISK)
+      }
+      return refused
+    },
+  }
+  const killNode: Fault = {
+    name: 'Kubo node killed',
+    async happen() {
+      const node = random.pick(nodes)
+      await node.kill()
+      await delay(LASTS)
+      await node.start()
+      return 1
+    },
   }
   const moods = ['refuse', 'hang', '451'] satisfies MailMood[]
   return [
@@ -176,7 +210,8 @@ function createFaults({
     {
       name: 'PostgreSQL killed',
       async happen() {
-        await killPostmaster(context.dir, parts.databaseUrl)
+        await postgres.kill()
+        await postgres.start()
         return 1
       },
     },
@@ -266,27 +301,46 @@ function createFaults({
         ),
     },
     {
-      name: 'disk full',
-      async happen() {
-        let refused = 0
-        const fill = async () => disk.resize(Math.max(Math.ceil((await disk.used()) / 2 ** 20), 1))
-        await fill()
-        try {
-          for (const end = performance.now() + LASTS; performance.now() < end; await delay(500))
-            if ((await sendLarge()) === 507) refused += 1
-        } finally {
-          await disk.resize(DISK)
-        }
-        return refused
-      },
+      name: 'replica frozen',
+      happen: () => during(standby.freeze, standby.thaw, () => load.tries.length),
     },
+    {
+      name: 'replica behind',
+      happen: () => during(standby.pause, standby.resume, () => load.tries.length),
+    },
+    nodes.length > 0 ? killNode : fillDisk,
     { name: 'balancer reloaded', happen: () => balancer.reload().then(() => 1) },
   ]
 }
 
+/** A primary and a replica that follows it. */
+async function openDatabase({ dir, afterwards }: ProofContext) {
+  // PostgreSQL runs as a user of its own, and must come through.
+  await chmod(dir, 0o711)
+  const place = { dir: join(dir, 'primary'), hosts: ['127.0.0.1'], port: await findFreePort() }
+  const postgres = await startPostgresServer(place)
+  afterwards(postgres.kill)
+  const standby = await startStandby(postgres, join(dir, 'standby'))
+  afterwards(standby.kill)
+  return { postgres, standby }
+}
+
+/** As many Kubo nodes as the files are to lie on; none when they lie on the disk. */
+async function openNodes(context: ProofContext): Promise<KuboNode[]> {
+  const nodes: KuboNode[] = []
+  for (let rest = context.setting('KUBO_NODES', 0); rest > 0; rest -= 1) {
+    const node = await startKubo({ isSynced: true })
+    context.afterwards(node.stop)
+    nodes.push(node)
+  }
+  return nodes
+}
+
 export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const minutes = context.setting('MINUTES', 30)
-  const parts = await startParts(context)
+  const { postgres, standby } = await openDatabase(context)
+  const parts = await startParts(context, 1, async () => ({ url: postgres.url, stop: async () => {} }))
+  const nodes = await openNodes(context)
   const disk = await mountSmallDisk(context, join(context.dir, 'blocks'), DISK)
   const mailServer = await startMailServer(context.afterwards)
   const receiver = { mood: 204, failures: 0 }
@@ -309,6 +363,8 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       ALLOW_INSECURE_WEBHOOKS: 'true',
       CHAIN_RPC_URL: chain.url,
       DATABASE_URL: proxy.urlFor(name),
+      DATABASE_REPLICA_URL: standby.url,
+      ...(nodes.length > 0 && { IPFS_API_URL: nodes.map(({ url }) => url).join(',') }),
       HEALTH_PORT: String(healthPort),
       LIMIT_REQUESTS_PER_IP: '100000000',
       LIMIT_REQUESTS_PER_TOKEN: '100000000',
@@ -350,7 +406,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   }
   const faults = createFaults({
     ...{ context, parts, proxies, chains, victim, backend: backends[1]!, load },
-    ...{ mailServer, sink: receiver, disk, sendLarge, balancer },
+    ...{ mailServer, sink: receiver, disk, nodes, postgres, standby, sendLarge, balancer },
   })
   const reasons: string[] = []
   const counts = new Map(faults.map(({ name }) => [name, 0]))

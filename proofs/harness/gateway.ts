@@ -1,7 +1,7 @@
 /** A gateway as a process of its own, which can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
@@ -57,6 +57,10 @@ export async function startAsSupervisor(gateway: Gateway): Promise<void> {
 
 const root = join(import.meta.dirname, '../..')
 
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
+/** The options of Node.js with which `npm start` starts it. */
+const nodeOptions = scripts.start.split(' ').filter((word) => word.startsWith('--'))
+
 /** The end of a log. */
 const lastWords = async (file: string) => (await readFile(file, 'utf8')).slice(-2_000).trim()
 
@@ -93,7 +97,7 @@ export async function createGateway(
     async start() {
       await gone()
       const output = openSync(join(dir, `${name}.log`), 'a')
-      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/main.ts')], {
+      const started = spawn(process.execPath, [...nodeOptions, join(root, 'src/main.ts')], {
         env: {
           PATH: process.env.PATH ?? '',
           HOME: dir,
