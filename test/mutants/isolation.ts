@@ -201,8 +201,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.damaged-block',
       'What hangs on a damaged block is kept.',
-      `const isSha256 = cid.multihash.code === sha256.code`,
-      `const isSha256 = false`,
+      `if (!isNamedBy(cid, bytes)) throw`,
+      `if (cid === undefined) throw`,
     ],
   ]),
   ...mutantsOf('src/files/block-directory.ts', FILES, [
