@@ -520,7 +520,8 @@ async function catchControls(context: ProofContext, parts: Parts): Promise<strin
   await hoarder.start()
   const watch = watchHoldings(hoarder)
   const begin = performance.now()
-  while (performance.now() - begin < 40_000) await trySend(`${hoarder.url}/version`)
+  // So slowly that it does not run out of memory before it was seen to grow.
+  for (; performance.now() - begin < 40_000; await delay(20)) await trySend(`${hoarder.url}/version`)
   await watch.stop()
   await hoarder.stop()
   const slopes = slopesOf(watch, 0.34)
