@@ -1,5 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { access, constants, link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import {
+  access,
+  constants,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+  utimes,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
@@ -92,7 +105,8 @@ export const createBlockDirectory = (dir: string) => {
       if (!(await renew(path, bytes.byteLength))) await rename(part, path)
       return undefined
     } finally {
-      await rm(part, { force: true }).catch(() => undefined)
+      // `rm` would look at it first. It is gone where it took the place of what was broken; what is left otherwise a collection removes.
+      await unlink(part).catch(() => undefined)
     }
   }
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { storageFailure } from '../../domain/errors.ts'
 import type { HeldFile, UploadFolder } from '../../domain/ports.ts'
 
-const READ_BYTES = 65_536
+/** A block of the file network: so one passes through as it was read, and is not put together of several. */
+const READ_BYTES = 262_144
 
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
