@@ -53,6 +53,8 @@ export function createMaintenance({
     },
   }
   const sweeps = [...createRetentionSweeps(retention), histories]
+  // What has not happened yet is 0, not missing.
+  for (const { name } of sweeps) meter.swept(name, 0)
 
   async function* pinned() {
     yield* documents

@@ -4,7 +4,7 @@ import { DomainError, isUnavailable } from '../errors.ts'
 import type { Database, FeedNotifications, Log, OnError } from '../ports.ts'
 import { type Meter, silentMeter } from '../telemetry.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
-import { type ItemRow, type RoundName, type Sweep, type SweepName, sweepNames } from './sweep.ts'
+import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
 
 /** Items that a line of the log names. */
 const NAMED = 5
@@ -53,9 +53,6 @@ interface Dependencies {
  * table `setbacks`. It remembers only which items of rounds failed in this process.
  */
 export function createSweeper({ database, log, notifications, meter = silentMeter }: Dependencies) {
-  // What has not happened yet is 0, not missing.
-  for (const name of sweepNames) meter.swept(name, 0)
-
   /**
    * A transaction that failed lets go of its rows before this raises; after a statement alone they may still be held for a
    * moment, and would be passed over as somebody else's.

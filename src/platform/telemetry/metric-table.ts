@@ -198,7 +198,7 @@ export const metricTable = {
   annal_swept_total: {
     type: 'counter',
     labels: ['sweep'],
-    help: 'Items that sweeps of this process dealt with: rows that were forgotten, orders that expired, and so on.',
+    help: 'Items that sweeps of this process dealt with: rows that were forgotten because they were old, and histories of deleted assets.',
   },
   annal_retention_overdue_seconds: {
     type: 'gauge',
