@@ -46,9 +46,13 @@ async function serve(child: ChildProcess, url: string, path: string): Promise<Se
   }
 }
 
-/** A gateway with its embedded parts in the folder `dir`. */
-export async function serveGateway(dir: string): Promise<Served> {
-  const port = await findFreePort()
+/** A gateway with its embedded parts in the folder `dir`, with these variables besides; on a port that was chosen before, if one is given. */
+export async function serveGateway(
+  dir: string,
+  variables: Record<string, string> = {},
+  port?: number,
+): Promise<Served> {
+  port ??= await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/main.ts')], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,6 +66,7 @@ export async function serveGateway(dir: string): Promise<Served> {
       ALLOW_INSECURE_WEBHOOKS: 'true',
       ANNAL_EMBEDDED_DEPOSITS: 'true',
       LOG_LEVEL: 'warn',
+      ...variables,
     },
   })
   return serve(child, url, '/readyz')

@@ -2,7 +2,7 @@
  * examples/web as a person uses it, in a real browser on a gateway of its own: from the first click to the last, each test where
  * the one before has ended. Every screen is looked at in light and dark, wide and narrow. SCREENSHOTS=<folder> keeps what was seen.
  */
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,12 +21,17 @@ import { type Served, serveGateway, servePage } from './serve.ts'
 const folder = join(import.meta.dirname, '../../examples/web')
 const person = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
 const PHOTO = join(import.meta.dirname, '../../bench/demo-photo.jpg')
+/** So much that one sees it on its way, however long one looks. */
+const LARGE_BYTES = 20_000_000
+const SLOW_BYTES_A_SECOND = 100_000
 const PAGE_SIZE = 12
 
 const endings: (() => unknown)[] = []
 let gateway: Served
 /** Where the gateway keeps what is its own. */
 let dir: string
+/** A large file of a photograph. */
+let photo: string
 let site: Served
 let serveSite: (port?: number) => Promise<void>
 let browser: Browser
@@ -59,6 +64,8 @@ const PUBLISH = 'mutation ($input: CreateNetworkAppInput!) { createNetworkApp(in
 async function open() {
   dir = await mkdtemp(join(tmpdir(), 'annal-examples-'))
   endings.push(() => rm(dir, { recursive: true, force: true }))
+  photo = join(dir, 'demo-photo.jpg')
+  await writeFile(photo, Buffer.concat([await readFile(PHOTO), Buffer.alloc(LARGE_BYTES)]))
   gateway = await serveGateway(dir)
   endings.push(() => gateway.stop())
   const admin = await annal(dir, 'admin', 'create', '--username', 'root', '--email', 'root@example.org')
@@ -176,7 +183,7 @@ it('somebody signs up by the keyboard alone, and is in', async () => {
 it('a file is sent with its progress, and its first commit becomes final before one’s eyes', async () => {
   await page.getByRole('link', { name: 'Register a file' }).click()
   await heading('Register a file')
-  await page.getByLabel('File').setInputFiles(PHOTO)
+  await page.getByLabel('File').setInputFiles(photo)
   await page.getByLabel('Title').fill('Evening at sea')
   await page.getByLabel('Description').fill('The last light, from the pier.')
   await page.getByLabel('Alternative text').fill('The sun goes down over a quiet sea.')
@@ -185,7 +192,7 @@ it('a file is sent with its progress, and its first commit becomes final before 
 
   const network = await page.context().newCDPSession(page)
   await network.send('Network.enable')
-  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: (await stat(PHOTO)).size / 4 }
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: SLOW_BYTES_A_SECOND }
   await network.send('Network.emulateNetworkConditions', slow)
   await page.getByRole('button', { name: 'Register' }).click()
   const progress = page.getByRole('progressbar', { name: 'Upload' })
@@ -213,7 +220,7 @@ it('a file that is registered already is named', async () => {
   const nid = page.url().split('/').at(-1)!
   await page.getByRole('link', { name: 'Assets' }).click()
   await page.getByRole('link', { name: 'Register a file' }).click()
-  await page.getByLabel('File').setInputFiles(PHOTO)
+  await page.getByLabel('File').setInputFiles(photo)
   await awaitPrice()
   await page.getByRole('button', { name: 'Register' }).click()
   expect(await alert()).toContain('This file is registered already.')
@@ -278,6 +285,25 @@ it('what happened while the connection was broken appears by itself once it is b
   await awaitFinal()
 })
 
+it('what was typed stays while the asset cannot be read anew', async () => {
+  const away = { data: { asset: null }, errors: [{ message: 'Away.', extensions: { code: 'UNAVAILABLE' } }] }
+  const answerAway = (route: Route) =>
+    route.request().postData()?.includes('query Asset(') ? route.fulfill({ json: away }) : route.fallback()
+  await page.getByLabel('Title').fill('Dawn at sea')
+  await page.route('**/graphql', answerAway)
+  const input = { id: page.url().split('/').at(-1), caption: 'Written while nobody could read.' }
+  expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
+  expect(await alert()).toContain('A part of the service is down.')
+  expect(await page.getByLabel('Title').inputValue()).toBe('Dawn at sea')
+  await look('away')
+  await page.unroute('**/graphql', answerAway)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Somebody else changed this asset').waitFor()
+  await page.getByRole('button', { name: 'Drop my changes' }).click()
+  expect(await page.getByLabel('Description').inputValue()).toBe('Written while nobody could read.')
+  await awaitFinal()
+})
+
 it('an action is ordered with its price, paid in time, and its outcome appears by itself', async () => {
   await page.getByRole('button', { name: 'Order Upscale' }).click()
   await heading('Upscale')
@@ -310,11 +336,11 @@ it('an order that is not wanted any more is cancelled', async () => {
 it('the wallet tells every charge once', async () => {
   await page.getByRole('link', { name: 'Wallet' }).click()
   await heading('Your wallet')
-  await page.getByRole('row').nth(7).waitFor()
+  await page.getByRole('row').nth(8).waitFor()
   const rows = await page.locator('tbody tr').allTextContents()
   expect(rows.map((row) => /An order|An asset’s commit|Points to start with/.exec(row)?.[0])).toEqual([
     'An order',
-    ...Array.from({ length: 5 }, () => 'An asset’s commit'),
+    ...Array.from({ length: 6 }, () => 'An asset’s commit'),
     'Points to start with',
   ])
   await look('wallet')
@@ -380,7 +406,26 @@ it('a withdrawal shows what it takes first, wants the password, and is cancelled
   await list.getByRole('button', { name: 'Cancel the withdrawal' }).click()
   await list.getByText('Cancelled; amount and fee are back in your wallet').waitFor()
   await eventually(spendable, (text) => text === before)
+  await page.getByRole('row').filter({ hasText: 'Withdrawal, given back' }).waitFor()
   await look('withdrawal-cancelled')
+})
+
+it('a withdrawal that is not held back arrives, and its transaction is named', async () => {
+  await page.goto('about:blank')
+  await gateway.stop()
+  gateway = await serveGateway(dir, { WITHDRAWAL_HOLD_SECONDS: '0' }, Number(new URL(gateway.url).port))
+  await page.goto(`${site.url}/wallet`)
+  const form = page.getByRole('form', { name: 'Withdrawal' })
+  await form.getByLabel('Amount that arrives').fill('1.5')
+  await form.getByLabel('Address').fill(`0x${'ab'.repeat(20)}`)
+  await page.keyboard.press('Enter')
+  await form.getByLabel('Your password').fill(person.password)
+  await page.keyboard.press('Enter')
+  const sent = page.getByRole('list', { name: 'Withdrawals' }).getByRole('listitem').first()
+  await sent.getByText('Arrived').waitFor()
+  expect(await sent.textContent()).toMatch(/^1\.5\u00a0NUM and .*by 0x[0-9a-f]{64}/)
+  expect(await sent.getByRole('button').count()).toBe(0)
+  await look('withdrawal-sent')
 })
 
 it('assets are leafed through by cursors, and the browser’s way back works', async () => {

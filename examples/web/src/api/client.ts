@@ -1,19 +1,13 @@
 import { authExchange } from '@urql/exchange-auth'
 import { retryExchange } from '@urql/exchange-retry'
-import { type CombinedError, createClient, fetchExchange, type Operation } from 'urql'
+import { createClient, fetchExchange, type Operation } from 'urql'
 import { createCache } from './cache.ts'
-import { codeOf } from './errors.ts'
+import { codeOf, isPassing } from './errors.ts'
 import { isSafeToRepeat } from './once.ts'
 import { endSession } from './session.ts'
 
 /** Any page can have a browser send a form, but not this header: uploads are refused without it. */
 const PREFLIGHT = { 'GraphQL-Require-Preflight': 'true' }
-
-const isPassing = (error: CombinedError) => {
-  if (error.networkError) return error.networkError.name !== 'AbortError'
-  const code = codeOf(error)
-  return code === 'UNAVAILABLE' || code === 'IDEMPOTENCY_KEY_IN_USE'
-}
 
 /** Asks again what may be asked twice: queries, and mutations that carry an idempotency key. */
 const retry = retryExchange({

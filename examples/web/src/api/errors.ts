@@ -72,6 +72,13 @@ const extensionsOf = (error: CombinedError): Extensions => error.graphQLErrors[0
 /** The code to branch on. Undefined when no answer came. */
 export const codeOf = (error: CombinedError): ErrorCode | undefined => extensionsOf(error).code
 
+/** Whether the same thing may succeed a moment later. */
+export function isPassing(error: CombinedError): boolean {
+  if (error.networkError) return error.networkError.name !== 'AbortError'
+  const code = codeOf(error)
+  return code === 'UNAVAILABLE' || code === 'IDEMPOTENCY_KEY_IN_USE'
+}
+
 /** Words for a code, also when it stands in a quote. A code that is newer than this page keeps the server's sentence. */
 export function wordsFor(code: ErrorCode | undefined, fallback: string, extensions: Extensions = {}): string {
   const found = code && words[code]

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
-import { useQuery } from 'urql'
 import { useRepeatedly } from '../api/repeatedly.ts'
+import { useSteadyQuery } from '../api/steady.ts'
 import { graphql } from '../gql/gql.ts'
 import { Moment } from './moment.tsx'
 import { Money } from './money.tsx'
@@ -35,7 +35,7 @@ const SHOWN = 5
 
 /** Where coins are sent to, what counts there and what does not, and what has come. `onChange`: a deposit came, or counts by now. */
 export function DepositSection({ onChange }: { onChange: () => void }) {
-  const [{ data, error }, execute] = useQuery({
+  const [{ data, error }, execute] = useSteadyQuery({
     query: Deposits,
     variables: { first: SHOWN },
     requestPolicy: 'cache-and-network',

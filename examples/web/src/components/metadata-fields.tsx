@@ -16,9 +16,11 @@ export const metadataLabels: Record<keyof Metadata, string> = {
   publicAccess: 'Everybody may see it',
 }
 
-/** A value of it as text. */
-export const showValue = (value: unknown) =>
-  typeof value === 'boolean' ? (value ? 'yes' : 'no') : `${value || '(empty)'}`
+/** A value of it as text, or of a field that somebody added, which may be anything that JSON has. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : `${value || '(empty)'}`
+}
 
 /** The inputs for it. `wrong` tells by field what is not as it has to be. */
 export function MetadataFields({

@@ -1,5 +1,6 @@
-import { useMutation, useQuery } from 'urql'
+import { useMutation } from 'urql'
 import { useRepeatedly } from '../api/repeatedly.ts'
+import { useSteadyQuery } from '../api/steady.ts'
 import { graphql } from '../gql/gql.ts'
 import { Moment } from './moment.tsx'
 import { Money } from './money.tsx'
@@ -41,7 +42,7 @@ const SHOWN = 5
 
 /** What was withdrawn lately and how far it is; as long as nothing is signed for it, it can be cancelled. */
 export function WithdrawalList() {
-  const [{ data, error }, execute] = useQuery({
+  const [{ data, error }, execute] = useSteadyQuery({
     query: Withdrawals,
     variables: { first: SHOWN },
     requestPolicy: 'cache-and-network',

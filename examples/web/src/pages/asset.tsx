@@ -1,7 +1,8 @@
 import { useCallback, useMemo } from 'react'
 import { useParams } from 'react-router'
-import { createRequest, useQuery } from 'urql'
+import { createRequest } from 'urql'
 import { useLive } from '../api/live.ts'
+import { useSteadyQuery } from '../api/steady.ts'
 import { Actions } from '../components/actions.tsx'
 import { AssetForm } from '../components/asset-form.tsx'
 import { History } from '../components/history.tsx'
@@ -41,7 +42,7 @@ const PAGE_SIZE = 10
 
 export function AssetPage() {
   const { id = '' } = useParams()
-  const [{ data, error, fetching }, execute] = useQuery({
+  const [{ data, error, fetching }, execute] = useSteadyQuery({
     query: Asset,
     variables: { id, ...usePage(PAGE_SIZE) },
     requestPolicy: 'cache-and-network',
@@ -57,6 +58,13 @@ export function AssetPage() {
   if (!asset) return <Page title="Asset">{fetching ? <p role="status">Loading…</p> : <Problem error={error} />}</Page>
   return (
     <Page title={asset.headline || asset.assetFileName}>
+      <Problem error={error}>
+        <div className="buttons">
+          <button type="button" onClick={reread}>
+            Try again
+          </button>
+        </div>
+      </Problem>
       <div className="columns">
         <section aria-label="File">
           <Picture asset={asset} />

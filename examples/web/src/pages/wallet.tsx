@@ -1,6 +1,6 @@
 import { useCallback } from 'react'
 import { Link } from 'react-router'
-import { useQuery } from 'urql'
+import { useSteadyQuery } from '../api/steady.ts'
 import { DepositSection } from '../components/deposits.tsx'
 import { Moment } from '../components/moment.tsx'
 import { Money, Points } from '../components/money.tsx'
@@ -62,7 +62,7 @@ const kinds: Record<TransferKind, string> = {
 }
 
 export function WalletPage() {
-  const [{ data, error, fetching }, execute] = useQuery({
+  const [{ data, error, fetching }, execute] = useSteadyQuery({
     query: Wallet,
     variables: usePage(PAGE_SIZE),
     requestPolicy: 'cache-and-network',
