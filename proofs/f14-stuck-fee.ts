@@ -14,6 +14,8 @@ const GWEI = 1_000_000_000n
 const CAP = 100n
 /** Milliseconds from the rise of the base fee to the inclusion of what was sent before. */
 const BACK = 60_000
+/** Milliseconds within which a machine sends enough, however much else it does. */
+const SENDING = 300_000
 
 /** Transactions, which may carry several commits each. */
 const countSent = statement(
@@ -59,6 +61,9 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
   const { rpc, parts } = scene
   const reasons: string[] = []
   const backs: number[] = []
+  // As fast as the callers are: nothing is judged yet.
+  const untilEnough = () =>
+    until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30, SENDING)
   const mine = (seconds: number) => rpc.call('evm_setIntervalMining', seconds)
   const calm = async () => {
     await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(GWEI))
@@ -67,7 +72,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
 
   for (let round = 0; round < rounds; round += 1) {
     await mine(0)
-    await until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30)
+    await untilEnough()
     const offer = BigInt((await parts.database.query(highestOffer))[0]!.fee!)
     // Tenfold of what the base fee was: an offer is twice that and a tip.
     const fee = offer * 5n
@@ -86,7 +91,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
 
   // Above the cap: what was sent waits, nothing is offered above it, and it goes on when the fee falls.
   await mine(0)
-  await until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30)
+  await untilEnough()
   const stop = holdBaseFee(scene, 2n * CAP * GWEI)
   await delay(15_000)
   const waiting = (await parts.database.query(countSent))[0]!.count

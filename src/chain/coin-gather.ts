@@ -1,10 +1,10 @@
 /** Gathers credited deposits: from their owners' addresses into the treasury. */
 import { isUnavailable } from '../domain/errors.ts'
 import type { LyingCoins } from '../domain/ports.ts'
+import { readAddresses, type SeenAddress } from './coin-addresses.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
 import { DUST_FACTOR, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './coin-plan.ts'
 import { explain } from './explain.ts'
-import { resultOf } from './rpc.ts'
 import type { ChainView } from './view.ts'
 
 /** Addresses of one step. */
@@ -25,7 +25,8 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
   const problems: string[] = []
   for (let after = FIRST_UUID; !parts.stopping.aborted; ) {
     const rows = await parts.books.findLying(least, after, PAGE)
-    const seen = await readAddresses(parts, rows)
+    const addresses = rows.map(({ address }) => address)
+    const seen = await readAddresses(parts.rpc, addresses, 'latest')
     for (const [index, lying] of rows.entries()) {
       const problem = await gatherOne(parts, lying, seen[index]!, ladder)
       if (problem) problems.push(`${lying.address}: ${problem}`)
@@ -37,24 +38,6 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
   const [first] = problems
   tell(parts, 'gathering', first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '')
   return least
-}
-
-interface SeenAddress {
-  balance: bigint
-  count: number
-}
-
-async function readAddresses({ rpc }: MoverParts, rows: readonly LyingCoins[]): Promise<SeenAddress[]> {
-  const outcomes = await rpc.batch(
-    rows.flatMap(({ address }) => [
-      { method: 'eth_getBalance', params: [address, 'latest'] },
-      { method: 'eth_getTransactionCount', params: [address, 'latest'] },
-    ]),
-  )
-  return rows.map((_, index) => ({
-    balance: BigInt(resultOf<string>(outcomes[2 * index])),
-    count: Number(resultOf<string>(outcomes[2 * index + 1])),
-  }))
 }
 
 /** Returns what is in the way; empty when nothing is. Raises UNAVAILABLE. */

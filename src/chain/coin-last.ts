@@ -2,10 +2,11 @@
 
 import { isUnavailable } from '../domain/errors.ts'
 import type { BookedCoins, Coins, Database, MovePlan } from '../domain/ports.ts'
+import { freeOf, readAddresses } from './coin-addresses.ts'
 import { lessenedBy, presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { findSetting } from './registry-statements.ts'
-import { quantity, RpcError, resultOf } from './rpc.ts'
+import { quantity, RpcError } from './rpc.ts'
 import { readView } from './view.ts'
 
 /** Which chain it is, and where the coins go. */
@@ -44,16 +45,9 @@ export function createLastCoins({
     const view = await readView(rpc, [])
     await registry.assertChain(view.chainId)
     // Of one block: a move that is included in between would count twice.
-    const [balance, counted] = (
-      await rpc.batch([
-        { method: 'eth_getBalance', params: [address, quantity(view.head.number)] },
-        { method: 'eth_getTransactionCount', params: [address, quantity(view.head.number)] },
-      ])
-    ).map((outcome) => BigInt(resultOf<string>(outcome)))
-    const count = Number(counted)
-    const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
+    const [at] = await readAddresses(rpc, [address], quantity(view.head.number))
     const present = presentPrice(view, cap) ?? cap
-    return { chainId: view.chainId, lowest: present >> STEPS_BELOW_PRESENT, free: balance! - taken, count }
+    return { chainId: view.chainId, lowest: present >> STEPS_BELOW_PRESENT, free: freeOf(at!, open), count: at!.count }
   }
 
   /** What the node says; what the books say where it does not answer in time; nothing where none ever answered. */

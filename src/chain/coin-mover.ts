@@ -5,6 +5,7 @@
  */
 import type { CoinBooks, CoinMove, Custody, Log } from '../domain/ports.ts'
 import type { Meter } from '../domain/telemetry.ts'
+import { setAside } from './coin-aside.ts'
 import { followMoves } from './coin-follow.ts'
 import { gather } from './coin-gather.ts'
 import { createSendMemory, type MoverParts, tell } from './coin-parts.ts'
@@ -57,7 +58,10 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     ...options,
     rpc: registry.rpc.until(stopping.signal),
     memory: createSendMemory(),
-    tellers: { sending: createTeller(), receipts: createTeller(), gathering: createTeller(), treasury: createTeller() },
+    tellers: {
+      ...{ sending: createTeller(), receipts: createTeller(), aside: createTeller() },
+      ...{ gathering: createTeller(), treasury: createTeller() },
+    },
     stopping: stopping.signal,
   }
   let looked: { at: number; least: bigint; isSettling: boolean } | undefined
@@ -79,11 +83,11 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
       await tellEarlierTreasuries(parts)
     }
     const isMoving = await bringUp(parts, view)
-    await setAside(parts)
+    const isWaiting = await setAside(parts, view)
     await books.endWithdrawals()
     await payWithdrawals(parts, view)
     const least = await gather(parts, view)
-    looked = { at: performance.now(), least, isSettling: isMoving }
+    looked = { at: performance.now(), least, isSettling: isMoving || isWaiting }
     return pollEvery
   }
 
@@ -112,13 +116,4 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
   forgetOthers(parts.memory, waiting)
   tell(parts, 'sending', problem)
   return last !== undefined
-}
-
-/** Has moves wait whose coins are gone with their deposits, until something comes in there again. */
-async function setAside({ books, log }: MoverParts): Promise<void> {
-  for (const address of await books.setAside())
-    log.warn(
-      { address },
-      `The chain has lost coins that were to be moved from ${address}: the move is set aside until as much is there`,
-    )
 }

@@ -13,12 +13,15 @@ export interface SendMemory {
   waitingFrom: Map<string, { at: number; head: number }>
   /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
   isTreasuryDoubted: boolean | undefined
+  /** How many moves that are set aside wait for what is not credited yet, as it was told; undefined before the first look. */
+  movesWaiting: number | undefined
 }
 
 /** A memory that knows nothing yet. */
 export const createSendMemory = (): SendMemory => ({
   ...{ sentAt: new Map(), waitingFrom: new Map() },
   isTreasuryDoubted: undefined,
+  movesWaiting: undefined,
 })
 
 /** What every part works with. */
@@ -33,7 +36,7 @@ export interface MoverParts {
   maxFeePerGas: bigint
   memory: SendMemory
   /** By what is in the way. */
-  tellers: Record<'sending' | 'receipts' | 'gathering' | 'treasury', Teller>
+  tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury', Teller>
   stopping: AbortSignal
 }
 

@@ -1,6 +1,7 @@
 /** The treasury: what it can pay with, and coins that lie where it was before. */
 import { fromUnits } from '../domain/money.ts'
 import type { CoinBooks, KeyVault } from '../domain/ports.ts'
+import { freeOf, readAddresses } from './coin-addresses.ts'
 import type { MoverParts } from './coin-parts.ts'
 import { createRelayAccount, type RelayAccount, toHex } from './keys.ts'
 import { quantity, type Rpc, resultOf } from './rpc.ts'
@@ -25,22 +26,16 @@ export async function readTreasury(
   { rpc, books, memory, treasury: { address } }: MoverParts,
   { head }: ChainView,
 ): Promise<Treasury | undefined> {
-  const block = quantity(head.number)
-  const [balance, counted] = (
-    await rpc.batch([
-      { method: 'eth_getBalance', params: [address, block] },
-      { method: 'eth_getTransactionCount', params: [address, block] },
-    ])
-  ).map((outcome) => BigInt(resultOf<string>(outcome)))
-  const count = Number(counted)
+  // Of one block: a move that is included in between would count twice.
+  const [seen] = await readAddresses(rpc, [address], quantity(head.number))
+  const { count } = seen!
   const first = await books.noteTreasury(address, count)
   const { nextNonce, open } = await books.readSender(address)
   const isDoubted = count > Math.max(nextNonce, first)
   if (memory.isTreasuryDoubted !== isDoubted) await books.doubtTreasury(address, isDoubted)
   memory.isTreasuryDoubted = isDoubted
   if (isDoubted) return undefined
-  const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
-  return { free: balance! - taken, nextNonce: Math.max(nextNonce, count) }
+  return { free: freeOf(seen!, open), nextNonce: Math.max(nextNonce, count) }
 }
 
 /** A treasury that is not the one in use, and what of what was gathered there still lies there, in wei. */

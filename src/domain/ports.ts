@@ -757,11 +757,17 @@ export interface CoinBooks {
   endWithdrawals(): Promise<void>
   /** A page of what is not settled, and what is in a block from `youngest` on, in the order of senders and nonces. */
   findOpen(youngest: number, after: Pick<CoinMove, 'sender' | 'nonce'> | undefined, limit: number): Promise<CoinMove[]>
-  /**
-   * Sets moves aside whose coins the chain has lost an hour ago, and takes up again those whose coins are back. Returns the addresses of those
-   * that were set aside.
-   */
+  /** Sets moves aside whose coins the chain has lost an hour ago. Returns their addresses. */
   setAside(): Promise<string[]>
+  /** A page of addresses where a move is set aside and the books have what is signed for at its nonce, in their order; `open` as in `BookedCoins`. */
+  findResumable(after: string, limit: number): Promise<Pick<BookedCoins, 'address' | 'open'>[]>
+  /**
+   * Takes up again what is set aside at these addresses, with all that is signed for and that the chain has `free` there, in wei. Returns those
+   * where it was; at the others the chain has more than was credited.
+   */
+  resume(seen: readonly { address: string; free: bigint }[]): Promise<string[]>
+  /** Says how many of them wait, for the operator. */
+  noteWaiting(count: number): Promise<void>
   /** Whether anything is signed and not settled, or at least `least` wei of somebody's lie where they came in. */
   hasWork(least: bigint): Promise<boolean>
   /** Stored bytes by hash. */

@@ -6,6 +6,7 @@ import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
+import { readState } from '../../src/platform/telemetry/metric-statements.ts'
 import { eventually } from '../support/eventually.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
@@ -501,6 +502,72 @@ it('of an account that is deleted the rest arrives, when the chain loses some of
   await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   expect(await settled(user)).toMatchObject([{ amount: '5' }])
   expect(await balanceOf(user.address)).toBe(0n)
+  await app.services.deletions.sweep()
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('of an account that is deleted nothing less is sent than the chain has, while what it has is not credited yet', async () => {
+  const user = await rich(COIN)
+  const payment = (value: bigint) => payable(user.address, value * COIN)
+  const [two, four, eight] = [await payment(2n), await payment(4n), await payment(8n)]
+  await mine()
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  for (const send of [two, four, eight]) {
+    await send()
+    await mine()
+  }
+  await mine(CONFIRMATIONS)
+  await credited(user, '15')
+  expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  await goBack(snapshot)
+  // Two come back, one of them so late that it does not count yet.
+  const lost = async () =>
+    app.sql<{ amount: string; found: boolean }>(
+      `select trim_scale(amount)::text as amount, block_number is not null as found from deposits
+       where wallet_id = $1::uuid and status = 'FROZEN' order by amount`,
+      [user.id],
+    )
+  await two()
+  await mine(CONFIRMATIONS + 1)
+  await eventually(lost, (found) =>
+    isDeepStrictEqual(found, [
+      { amount: '4', found: false },
+      { amount: '8', found: false },
+    ]),
+  )
+  await four()
+  await mine()
+  await eventually(lost, (found) =>
+    isDeepStrictEqual(found, [
+      { amount: '4', found: true },
+      { amount: '8', found: false },
+    ]),
+  )
+  const mover = moveCoins()
+  await eventually(
+    () => movesOf(user),
+    ([move]) => move?.status === 'SIGNED',
+  )
+  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  const waiting = async () => {
+    const rows = await installation.database.query(readState)
+    return rows.find(({ metric }) => metric === 'annal_coin_moves_waiting')?.value
+  }
+  await eventually(waiting, (count) => count === 1)
+  const isTold = ({ message }: { message: string }) =>
+    message.includes(`such as ${user.address}: moves that are set aside`)
+  await eventually(
+    () => app.log.lines,
+    (lines) => lines.some(isTold),
+  )
+  expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED', amount: '15' }])
+  await mover.stop()
+  await mine(CONFIRMATIONS)
+  await eventually(lost, (found) => found.length === 1)
+  // By a process that knows nothing of it.
+  moveCoins()
+  expect(await settled(user)).toMatchObject([{ amount: '7' }])
+  expect([await balanceOf(user.address), await waiting()]).toEqual([0n, 0])
   await app.services.deletions.sweep()
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })

@@ -198,6 +198,11 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 10, labels: {} },
     calm: { 'annal_deposits_set_aside{instance="a:4001"}': '1x9 0 1x3' },
   },
+  AnnalCoinMovesWait: {
+    trouble: { 'annal_coin_moves_waiting{instance="a:4001"}': '1x80' },
+    ...{ firesAt: 60, labels: {} },
+    calm: { 'annal_coin_moves_waiting{instance="a:4001"}': '1x59 0 1x19' },
+  },
   AnnalWithdrawalsWait: {
     trouble: { 'annal_withdrawals_waiting_seconds{instance="a:4001"}': '700x20' },
     ...{ firesAt: 5, labels: {} },

@@ -71,6 +71,14 @@ export const chain: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf('src/chain/coin-addresses.ts', COINS, [
+    [
+      'chain.coins-taken',
+      'What other moves take from an address is not free for one that is set aside.',
+      `nonce >= count).reduce((free, { amount }) => free - amount`,
+      `nonce >= count).reduce((free, { amount }) => free - 0n * amount`,
+    ],
+  ]),
   ...mutantsOf('src/chain/coin-last.ts', COINS, [
     [
       'chain.coins-not-credited',

@@ -274,8 +274,14 @@ export const money: Mutant[] = [
       [
         'money.coins-resumed',
         'A move that was set aside goes on once its coins are back.',
-        `<= \${lyingSql('w')}\n`,
-        `< \${lyingSql('w')}\n`,
+        `<= \${lyingSql('w')}\``,
+        `< \${lyingSql('w')}\``,
+      ],
+      [
+        'money.coins-not-credited-yet',
+        'A move that was set aside goes on with no less than the chain has for it, though less is credited.',
+        `and \${leavesSql} <= o.free`,
+        `and \${leavesSql} <= 0 * o.free`,
       ],
       [
         'money.coins-less',

@@ -137,6 +137,7 @@ because(
     'coins_has_work',
     'coins_lying',
     'coins_own_lying',
+    'coins_resumable',
     'coins_resume',
     'coins_sign_anew',
     'coins_store_gathering',

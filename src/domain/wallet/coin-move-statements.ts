@@ -20,7 +20,8 @@ import { postTransferSql } from './post-transfer-sql.ts'
 
 /** Of a move `m`: signed and not settled. */
 export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
-const isOpenSql = `${isSignedSql} and m.stranded_at is null`
+/** The same, and not set aside. */
+export const isOpenSql = `${isSignedSql} and m.stranded_at is null`
 /** The chain's own coin, of whatever way it came in, and in the books; the others are tokens. */
 const isCoinSql = `d.kind <> 'TOKEN' and d.status = 'CREDITED'`
 /** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it and is not set aside. */

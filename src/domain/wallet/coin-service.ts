@@ -28,7 +28,7 @@ import {
   signAnew,
   storeGathering,
 } from './coin-move-statements.ts'
-import { resumeMoves, strandMoves } from './stranded-move-statements.ts'
+import { findResumable, noteWaiting, resumeMoves, strandMoves } from './stranded-move-statements.ts'
 import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
@@ -142,12 +142,25 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       return row?.open ?? false
     },
     async setAside() {
-      await query(resumeMoves)
       const [row] = await query(strandMoves)
-      const addresses = row?.addresses ?? []
-      // Less may be signed, too, and be there.
-      if (addresses.length > 0) await query(resumeMoves)
-      return addresses
+      return row?.addresses ?? []
+    },
+    async findResumable(after, limit) {
+      const rows = await query(findResumable, { after, limit })
+      return rows.map(({ address, nonces, amounts }) => ({
+        address,
+        open: nonces.map((nonce, index) => ({ nonce, amount: toUnits(amounts[index]!) })),
+      }))
+    },
+    async resume(seen) {
+      const [row] = await query(resumeMoves, {
+        addresses: seen.map(({ address }) => address),
+        free: seen.map(({ free }) => fromUnits(free)),
+      })
+      return row?.addresses ?? []
+    },
+    async noteWaiting(count) {
+      await query(noteWaiting, { count })
     },
     async readRaw(hashes) {
       const rows = await query(findCoinRaw, { hashes })

@@ -1,6 +1,6 @@
 /** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
-import { arrayOf, statement, text } from '../sql.ts'
-import { isSignedSql, leavesSql, lyingSql } from './coin-move-statements.ts'
+import { arrayOf, int, numeric, statement, text } from '../sql.ts'
+import { isOpenSql, isSignedSql, leavesSql, lyingSql } from './coin-move-statements.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */
@@ -39,22 +39,62 @@ export const strandMoves = statement(
    select array(select sender from stranded_moves order by sender) as addresses`,
 )
 
+/** What the books could take the move `move` up again with, at the wallet `w`. */
+const coveredSql = (move: string) =>
+  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${lyingSql('w')}`
+
 /**
- * Takes moves up again that were set aside, the oldest one of each address: with the largest amount that is signed at its nonce and that
- * the books have there.
+ * A page of addresses where a move is set aside and the books have what something is signed for at its nonce (the oldest move of an address counts), with
+ * the nonces and amounts of what is under way from there.
+ */
+export const findResumable = statement(
+  'coins_resumable',
+  {
+    parameters: { after: text, limit: int },
+    columns: { address: text, nonces: arrayOf(int), amounts: arrayOf(numeric) },
+  },
+  `with oldest_moves as materialized (
+     select distinct on (m.sender) m.id, m.sender from coin_moves m
+     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+   )
+   select o.sender as address, u.nonces, u.amounts from oldest_moves o join wallets w on w.address = o.sender, lateral (
+     select coalesce(array_agg(m.nonce order by m.nonce), '{}') as nonces, coalesce(array_agg(m.amount order by m.nonce), '{}') as amounts
+     from coin_moves m where m.sender = o.sender and ${isOpenSql}
+   ) u
+   where o.sender > $after and exists (${coveredSql('o')}) order by o.sender limit $limit`,
+)
+
+/** How many moves that are set aside wait because the chain has more than was credited. */
+export const noteWaiting = statement(
+  'coins_note_waiting',
+  { parameters: { count: int } },
+  `insert into settings (key, value) values ('coin-moves-waiting', $count::text)
+   on conflict (key) do update set value = excluded.value where settings.value <> excluded.value`,
+)
+
+/**
+ * Takes moves up again that were set aside, the oldest one of each of these addresses: with the largest amount that is signed at its nonce and
+ * that the books have there. Not with less than what is `free` for it on the chain, as far as that is signed for: the rest is not credited yet, and
+ * nothing else can be sent at that nonce. Returns the addresses.
  */
 export const resumeMoves = statement(
   'coins_resume',
-  {},
+  {
+    parameters: { addresses: arrayOf(text), free: arrayOf(numeric) },
+    columns: { addresses: arrayOf(text) },
+  },
   `with oldest_moves as materialized (
-     select distinct on (m.sender) m.id, m.sender from coin_moves m
+     select distinct on (m.sender) m.id, m.sender, seen.free
+     from coin_moves m join unnest($addresses, $free) as seen (address, free) on seen.address = m.sender
      where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
    ),
    covering_wallets as materialized (
      select o.id, f.hash, f.amount from wallets w join oldest_moves o on o.sender = w.address, lateral (
-       select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = o.id and ${leavesSql} <= ${lyingSql('w')}
-       order by amount desc, t.gas_price limit 1
+       ${coveredSql('o')} order by amount desc, t.gas_price limit 1
      ) f
+     where not exists (
+       select from coin_transactions t where t.move_id = o.id and ${leavesSql} > f.amount and ${leavesSql} <= o.free
+     )
      order by w.user_id for no key update of w
    ),
    resumed_moves as (
@@ -63,7 +103,7 @@ export const resumeMoves = statement(
        transaction_hash = case when m.amount = c.amount then m.transaction_hash else c.hash end
      from covering_wallets c
      where m.id = c.id and m.stranded_at is not null
-     returning m.id, m.amount, uuidv7() as transfer_id
+     returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
    ${postTransferSql({
      from: 'resumed_moves',
@@ -73,5 +113,5 @@ export const resumeMoves = statement(
        { book: 'UNDER_WAY', currency: 'NUM', amount: '-amount' },
      ],
    })}
-   select from resumed_moves limit 0`,
+   select array(select sender from resumed_moves order by sender) as addresses`,
 )

@@ -85,6 +85,8 @@ export const readState = statement(
    union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status and d.status <> 'CREDITED')::float8
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
    union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
+   union all select ${metric('annal_coin_moves_waiting')}, null, null,
+     coalesce((select value::int from settings where key = 'coin-moves-waiting'), 0)::float8
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
    union all select ${metric('annal_foreign_commits')}, null, null, count(*)::float8 from foreign_commits

@@ -242,6 +242,12 @@ export const metricTable = {
     labels: [],
     help: 'Deposits that count and could not be credited yet.',
   },
+  annal_coin_moves_waiting: {
+    type: 'gauge',
+    source: 'database',
+    labels: [],
+    help: 'Moves of coins that the chain had lost and that wait until what it has at their addresses is credited, as the mover of coins saw it last.',
+  },
   annal_deposits_shortfall_units: {
     type: 'gauge',
     source: 'database',
