@@ -10,7 +10,7 @@ import { createDatabase } from '../src/platform/database/database.ts'
 import { createPasswordHasher } from '../src/platform/passwords.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
-import type { TriedService } from '../test/support/model/scene.ts'
+import { PutOff, type TriedService } from '../test/support/model/scene.ts'
 import { agreement, nothingPlayed, type Shape } from '../test/support/model/sequences.ts'
 import { modelEnv, terms } from '../test/support/model/state.ts'
 import { decimal } from '../test/support/model/units.ts'
@@ -83,6 +83,11 @@ async function findDivergence(
   if (!found.failed) return undefined
   const { counterexample, errorInstance, numShrinks } = found
   const cause = errorInstance instanceof Error ? errorInstance.message : String(errorInstance)
+  if (errorInstance instanceof PutOff) {
+    tally.anew += 1
+    context.say(`Sequence ${number} was put off for good: ${cause}`)
+    return undefined
+  }
   return {
     length: String(counterexample?.[0] ?? '').length,
     report: `Sequence ${number} (SEED=${context.seed} SEQUENCE=${number}), shrunk ${numShrinks} times: ${fc.stringify(counterexample)}: ${cause}`,
@@ -99,7 +104,7 @@ export async function proveModel(context: ProofContext): Promise<ProofResult> {
 
   const tally = nothingPlayed()
   const divergences: string[] = []
-  let next = only ?? 1
+  let next = only ?? context.setting('FIRST', 1)
   const last = next + count
   const started = performance.now()
   const worker = async () => {
@@ -107,7 +112,10 @@ export async function proveModel(context: ProofContext): Promise<ProofResult> {
       const number = next
       next += 1
       const found = await findDivergence(context, service, shape, number, tally)
-      if (found) divergences.push(found.report)
+      if (found) {
+        context.say(found.report)
+        divergences.push(found.report)
+      }
       if (number % 100 === 0) context.say(`${number} of ${count} after ${seconds(started)} s: ${JSON.stringify(tally)}`)
     }
   }

@@ -1,5 +1,6 @@
 /** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
 import fc from 'fast-check'
+import { isUnavailable } from '../../../src/domain/errors.ts'
 import { lookAtEnd, wrongAtEnd, wrongIn } from './compare.ts'
 import { altered, type Deed, type Kind, keyed, type Names, nameIn, noNames, resolve, type Wish } from './deeds.ts'
 import type { DoorName, Told } from './doors.ts'
@@ -288,7 +289,10 @@ async function play(service: TriedService, commands: Iterable<Command>, turns: T
       tally.mostStates = Math.max(tally.mostStates, mostStates)
       return
     } catch (error) {
-      if (!(error instanceof PutOff) || tries === TRIES) throw error
+      // Also what is looked at past the doors.
+      const isPutOff = error instanceof PutOff || isUnavailable(error)
+      if (!isPutOff) throw error
+      if (tries === TRIES) throw error instanceof PutOff ? error : new PutOff(error.message)
       tally.anew += 1
     }
   }
