@@ -372,7 +372,7 @@ const variables = {
   },
   LIMIT_UNPAID_MEGABYTES_PER_USER: {
     schema: count.prefault('1000'),
-    doc: 'Megabytes of files that one user has on their way in, not yet paid for, at each process.',
+    doc: 'Megabytes of files that one user has on their way in, not yet paid for, at all processes together. Requests count as a whole. What a process had that was killed is free a minute later.',
   },
   LIMIT_REQUESTS_PER_TOKEN: {
     schema: count.prefault('6000'),
@@ -384,7 +384,7 @@ const variables = {
   },
   LIMIT_UNDER_WAY: {
     schema: count.prefault('50'),
-    doc: 'Fields at the root of GraphQL, and requests of REST as one each, that one user, or one address without a valid access token, has under way at once at each process. What goes beyond waits its turn for up to 5 seconds, in a line of 200 requests that holds nobody else up.',
+    doc: 'Fields at the root of GraphQL, and requests of REST as one each, that one user, or one address without a valid access token, has under way at once at each process. What goes beyond waits its turn for up to 5 seconds, in a line of 200 requests that holds nobody else up. Of one process on purpose: it shares out the memory, processor and connections of that process.',
   },
   LIMIT_STREAMS_PER_USER: {
     schema: count.prefault('50'),

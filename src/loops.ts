@@ -72,7 +72,7 @@ function choresOf({
   layer: { services, maintenance },
   chain: { gasQuote },
 }: LoopParts): Chore[] {
-  const { orders, grants, sessions, thumbnails, deletions, events } = services
+  const { orders, grants, sessions, thumbnails, deletions, events, uploads } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -138,6 +138,12 @@ function choresOf({
       every: 20_000,
       work: events.tellStreams,
       failure: 'Other processes could not be told which streams are open; it is tried again soon',
+    },
+    {
+      role: 'http',
+      every: 20_000,
+      work: uploads.tellUnderWay,
+      failure: 'Other processes could not be told which uploads are under way; it is tried again soon',
     },
     {
       role: 'http',

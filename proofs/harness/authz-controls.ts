@@ -138,7 +138,7 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
   const isAllowed = ({ kind }: Finding) => kind !== 'other'
 
   /** From here on the owner has as much on its way in as one may have. It takes nothing from anybody else. */
-  const intake = services.uploads.open(actors.owner)
+  const intake = services.uploads.open(actors.owner, 0)
   async function fillOwnersRoom(): Promise<string[]> {
     const bytes = Buffer.alloc(service.uploadRoom)
     const everything = (async function* () {

@@ -99,10 +99,10 @@ export interface HeldFile {
 /** Where files of requests under way lie. */
 export interface UploadFolder {
   /**
-   * Writes a stream down. `onBytes` is told of each piece before it is written, and may refuse it. Nothing stays behind when it
+   * Writes a stream down. `onBytes` is told of each piece before it is written, is waited for, and may refuse it. Nothing stays behind when it
    * fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
-  hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<HeldFile>
+  hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Removes what was left behind more than `seconds` ago. `onError` is told of what cannot be removed, by its name. */
   sweep(seconds: number, onError: OnError): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { BodyReaders } from '../domain/asset/uploads.ts'
+import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams, readSearchParams } from './read-params.ts'
@@ -43,9 +43,11 @@ function knownParams<Params extends object>(params: Params): Params {
  * cannot hold.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
-  /** Until the answer is sent, or the caller is gone. */
+  const intakes = new WeakMap<IncomingMessage, Intake>()
+  /** Until there is an answer, or the caller is gone. */
   const readFiles = ({ req, res, services, actor }: Context & NodeContext) => {
-    const intake = services.uploads.open(actor)
+    const intake = services.uploads.open(actor, Number(req.headers['content-length'] ?? 0))
+    intakes.set(req, intake)
     const form = readUploadForm(req, options, intake)
     res.once('close', () => {
       form.cancel()
@@ -83,5 +85,6 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
     onParams({ params, setParams }) {
       setParams(knownParams(params))
     },
+    onResponse: ({ serverContext }) => intakes.get(serverContext.req)?.close(),
   }
 }

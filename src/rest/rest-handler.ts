@@ -126,8 +126,8 @@ export function createRestHandler(deps: RestDependencies) {
     const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
     await route.admit?.(context, { dryRun, declaredBytes })
-    const intake = context.services.uploads.open(context.actor)
-    try {
+    const intake = context.services.uploads.open(context.actor, declaredBytes)
+    const answered = async () => {
       const options = { ...deps.body, files, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
@@ -140,10 +140,9 @@ export function createRestHandler(deps: RestDependencies) {
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }
-      send(req, res, await replayable(() => executeRoute(deps, route, request, context), context))
-    } finally {
-      await intake.close()
+      return replayable(() => executeRoute(deps, route, request, context), context)
     }
+    send(req, res, await answered().finally(intake.close))
   }
 
   /** A replay sends the very body of the first time, whatever has become of the thing since; a first time keeps it. */

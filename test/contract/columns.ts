@@ -125,6 +125,11 @@ export const columns: Record<string, Names> = {
     count('count'),
     moment('until'),
   ),
+  unpaid_bytes: table(
+    each('whose uploads are under way now: of a minute, and gone with the hourly tidying', 'owner'),
+    count('holders'),
+    moment('until'),
+  ),
   leases: ours('name holder epoch expires_at'),
   limits: table(each('a digest with a window of an hour at most', 'key'), count('count'), moment('window_end')),
   network_apps: table(

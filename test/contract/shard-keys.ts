@@ -62,6 +62,7 @@ export const homes: Record<string, Home> = {
   withdrawals_of_sight: 'own',
   timelines: 'own',
   held_places: 'own',
+  unpaid_bytes: 'own',
   'jobs.job': 'own',
   'jobs.job_common': 'own',
   'jobs.queue': 'own',

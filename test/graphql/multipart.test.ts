@@ -20,12 +20,13 @@ import { atEnd } from '../support/at-end.ts'
 import { formType, part, partHead } from '../support/form-parts.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
+import { roomForUploads } from '../support/room-for-uploads.ts'
 
 const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 1_000
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 atEnd(() => rm(dir, { recursive: true }))
-const uploads = createUploads({ folder: createUploadFolder({ dir }), megabytesPerUser: 1, meter: silentMeter })
+const uploads = createUploads({ folder: createUploadFolder({ dir }), unpaidBytes: roomForUploads, meter: silentMeter })
 
 /** What a reader makes of a body: the operation, with each file told in its place. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
@@ -44,7 +45,7 @@ async function withFiles<File>(
 }
 
 const ours: Read = async (req) => {
-  const intake = uploads.open({ kind: 'system' })
+  const intake = uploads.open({ kind: 'system' }, 0)
   const options = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const form = readUploadForm(req, options, intake)
   try {

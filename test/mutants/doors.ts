@@ -411,6 +411,54 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/asset/unpaid-bytes.ts',
+    ['domain/unpaid-bytes.test.ts'],
+    [
+      [
+        'doors.unpaid-bytes-of-all-processes',
+        'Uploads at all processes count together.',
+        `where \${grantedSql} >= $needed`,
+        `where \${grantedSql} is not null`,
+      ],
+      [
+        'doors.unpaid-bytes-of-the-gone',
+        'What a process had that is gone is free a minute later.',
+        `where (held->>'until')::float8 > extract(epoch from now())`,
+        `where (held->>'until')::float8 >= 0`,
+      ],
+      [
+        'doors.unpaid-bytes-given-back',
+        'What was not heard of that is over is told again.',
+        `if (held.size > 0) await tell`,
+        `if (held.size > 9) await tell`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/unpaid-bytes.ts',
+    ['rest/unpaid-bytes.test.ts'],
+    [
+      [
+        'doors.unpaid-bytes',
+        'An account has so many unpaid bytes under way, and no more.',
+        `heldBy(owner) + bytes <= most`,
+        `heldBy(owner) + bytes <= most * 99`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/uploads.ts',
+    ['rest/shared-limits.test.ts'],
+    [
+      [
+        'doors.unpaid-bytes-declared',
+        'A request counts with as much as it announces.',
+        `if (room < declaredBytes) await`,
+        `if (room > declaredBytes) await`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/request-limits.ts',
     ['rest/shared-limits.test.ts', 'domain/request-limits.test.ts'],
     [
@@ -457,12 +505,11 @@ export const doors: Mutant[] = [
     ['rest/unpaid-bytes.test.ts', 'rest/broken-bodies.test.ts'],
     [
       [
-        'doors.unpaid-bytes',
-        'An account has so many unpaid bytes under way, and no more.',
-        `if ((underWay.get(owner) ?? 0) + bytes <= most) return`,
-        `if ((underWay.get(owner) ?? 0) + bytes <= most * 99) return`,
+        'doors.unpaid-released',
+        'Bytes of a request that ended count no more.',
+        `if (bytes > 0) await unpaidBytes.giveBack`,
+        `if (bytes < 0) await unpaidBytes.giveBack`,
       ],
-      ['doors.unpaid-released', 'Bytes of a request that ended count no more.', `add(owner, -taken)`, `add(owner, 0)`],
     ],
   ),
   ...mutantsOf(

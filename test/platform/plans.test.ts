@@ -29,6 +29,7 @@ const small: Record<string, string> = {
   leases: 'one for each kind of work',
   processes: 'those that live',
   held_places: 'streams that are open',
+  unpaid_bytes: 'who has uploads under way',
   limits: 'windows that have not ended',
   setbacks: 'what goes wrong and waits',
   timelines: 'one for each change of the primary',

@@ -1,7 +1,11 @@
 /** Limits that protect people hold for all processes together: what is used up at one is used up at the other. Decision 42. */
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
+import { expectError } from '../support/expect-error.ts'
+import { formType, partHead } from '../support/form-parts.ts'
+import { createGraphQL } from '../support/graphql-client.ts'
+import { openRequest } from '../support/http-client.ts'
 import { createRest, type RestOptions } from '../support/rest-client.ts'
 import { startAnother } from '../support/start-another.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
@@ -13,6 +17,7 @@ const app = await createTestApp({
     LIMIT_SIGN_INS_PER_IP: '4',
     LIMIT_RESETS_PER_IP: '2',
     LIMIT_UPLOADS_PER_USER: '2',
+    LIMIT_UNPAID_MEGABYTES_PER_USER: '1',
     LIMIT_REQUESTS_PER_TOKEN: '30',
     LIMIT_REQUESTS_PER_IP: '30',
     LIMIT_STREAMS_PER_USER: '2',
@@ -76,6 +81,70 @@ it('files that a user registers', async () => {
   await expectShared(2, (url) =>
     ask(url, 'POST', 'assets/', { actor: user, multipart: { asset_file: newFile() }, headers: newAddress() }),
   )
+})
+
+const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
+
+/** A registration of which so many bytes are announced, and few are sent. */
+function beginUpload(url: string, { token }: SignedIn, bytes: number) {
+  const headers = { ...newAddress(), 'Content-Type': formType, 'Content-Length': String(bytes) }
+  const request = openRequest(`${url}/api/v3/assets/`, { token, headers })
+  request.answer.catch(() => {})
+  request.write(partHead('asset_file', 'a.bin'))
+  request.write(Buffer.alloc(1_000))
+  onTestFinished(request.abort)
+  return request
+}
+const toldOf = async ({ id }: SignedIn) => {
+  const told = `select (held->>'bytes')::int as bytes from unpaid_bytes, jsonb_each(holders) as holder (process, held) where owner = $1`
+  return (await app.sql<{ bytes: number }>(told, [id])).map(({ bytes }) => bytes).sort((a, b) => a - b)
+}
+const register = (url: string, actor: SignedIn) =>
+  ask(url, 'POST', 'assets/', { actor, multipart: { asset_file: newFile() }, headers: newAddress() })
+
+it('bytes that a user has on their way in, to the last one, and what ends makes room at the other process', async () => {
+  const user = await app.newUser()
+  const first = beginUpload(app.url, user, 700_000)
+  await eventually(
+    () => toldOf(user),
+    (told) => told.join() === '700000',
+  )
+  beginUpload(another.url, user, 300_000)
+  await eventually(
+    () => toldOf(user),
+    (told) => told.join() === '300000,700000',
+  )
+  for (const url of urls) {
+    const refused = await register(url, user)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
+  }
+  const upload = { input: { assetFile: newFile() } }
+  expectError(await createGraphQL(another.url)(registerAsset, upload, { actor: user }), 'THROTTLED')
+  first.abort()
+  await eventually(
+    () => toldOf(user),
+    (told) => told.join() === '300000',
+  )
+  expect((await register(another.url, user)).status).toBe(201)
+})
+
+it('bytes of uploads of a process that is gone are free a minute later', async () => {
+  const user = await app.newUser()
+  beginUpload(app.url, user, 1_000_000)
+  await eventually(
+    () => toldOf(user),
+    (told) => told.join() === '1000000',
+  )
+  expect((await register(another.url, user)).status).toBe(429)
+  // As if it had been killed, and a minute were over.
+  await app.sql(
+    `update unpaid_bytes set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where owner = $1`,
+    [user.id],
+  )
+  expect((await register(another.url, user)).status).toBe(201)
+  // Whoever lives says it again.
+  await app.services.uploads.tellUnderWay()
+  expect((await register(another.url, user)).status).toBe(429)
 })
 
 it('requests with one token', async () => {

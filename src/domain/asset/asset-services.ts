@@ -26,6 +26,7 @@ import { createLinkService } from './link-service.ts'
 import { createManifestReader } from './manifest-reader.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
+import { createUnpaidBytes } from './unpaid-bytes.ts'
 import { createUploads } from './uploads.ts'
 import { createVersionService } from './version-service.ts'
 
@@ -66,11 +67,12 @@ interface Dependencies {
 /** The services of assets, by the names that the context has for them. */
 export type AssetServices = ReturnType<typeof createAssetServices>['services']
 
-/** Makes the services of assets, and what carries out their jobs. Uploads that are under way are counted in this process. */
+/** Makes the services of assets, and what carries out their jobs. */
 export function createAssetServices(given: Dependencies) {
   const deps = { ...given, keep: createKeep(given) }
   const { uploadFolder, verifiesAddresses, meter, config } = deps
-  const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes, meter })
+  const unpaidBytes = createUnpaidBytes({ ...deps, most: config.unpaidMegabytes * 1_000_000 })
+  const uploads = createUploads({ folder: uploadFolder, unpaidBytes, meter })
   const versions = createVersionService(deps)
   const assets = createAssetService({ ...deps, uploads, versions, config: { ...config, verifiesAddresses } })
   const thumbnails = createThumbnailService(deps)

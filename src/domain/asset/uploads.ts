@@ -3,6 +3,7 @@ import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
 import type { HeldFile, OnError, UploadFolder } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
+import type { UnpaidBytes } from './unpaid-bytes.ts'
 
 /** A file on its way in. */
 export interface IncomingFile {
@@ -28,7 +29,7 @@ export class Upload {
 export interface Intake {
   /** Takes a file to disk. Raises what its stream raises, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
   hold(file: { filename: string; mimeType: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
-  /** To be called when the request is over, whatever came of it. */
+  /** To be called when the request is over, whatever came of it, before it is answered: then there is room for the next one. */
   close(): Promise<void>
 }
 
@@ -55,80 +56,103 @@ export interface BodyReaders<Request> {
 /** Seconds after which somebody may try again whose other uploads are under way. */
 const PATIENCE_SECONDS = 10
 
+/** Bytes that a request takes room for at once which does not say how long it is. */
+const STEP_BYTES = 1_000_000
+
 /** Takes files of requests in, and counts them; what `createUploads` makes. */
 export type Uploads = ReturnType<typeof createUploads>
 
 /**
- * An account has at most `megabytesPerUser` (10^6 bytes) under way at a time. Counted in memory: the bytes are on this
- * process's disk, and gone with their request.
+ * An account has at most so much under way at a time, at all processes together. A request counts as a whole from its first file on; one that
+ * does not say how long it is, in steps of a megabyte, or of what is left.
  */
 export function createUploads({
   folder,
-  megabytesPerUser,
+  unpaidBytes,
   meter,
 }: {
   folder: UploadFolder
-  megabytesPerUser: number
+  unpaidBytes: UnpaidBytes
   meter: Meter
 }) {
-  const most = megabytesPerUser * 1_000_000
-  const underWay = new Map<string, number>()
   const ownerOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : actor.kind)
+  let underWay = 0
 
-  function add(owner: string, bytes: number) {
-    const sum = (underWay.get(owner) ?? 0) + bytes
-    if (sum > 0) underWay.set(owner, sum)
-    else underWay.delete(owner)
-  }
-
-  function assertOwnerHasRoom(owner: string, bytes: number) {
-    if ((underWay.get(owner) ?? 0) + bytes <= most) return
+  function refuse(): never {
     meter.limitRefused('unpaid-bytes')
     throw throttled(PATIENCE_SECONDS)
   }
 
   return {
-    /** Raises THROTTLED when so many bytes more would be more than the actor may have under way. */
-    assertRoom: (actor: Actor, bytes: number) => assertOwnerHasRoom(ownerOf(actor), bytes),
+    /** Raises THROTTLED when so many bytes more would be more than the actor may have under way at this process alone. */
+    assertRoom(actor: Actor, bytes: number) {
+      if (!unpaidBytes.hasRoomHere(ownerOf(actor), bytes)) refuse()
+    },
 
-    /** The files of a request of the actor, which is to close them. */
-    open(actor: Actor): Intake {
+    /** The files of a request of the actor, which is to close them. `declaredBytes`: as long as the request says that it is; 0 when it does not. */
+    open(actor: Actor, declaredBytes: number): Intake {
       const owner = ownerOf(actor)
       const files: HeldFile[] = []
       let taken = 0
+      let room = 0
       let isClosed = false
-      const take = (bytes: number) => {
+
+      const assertOpen = () => {
         if (isClosed) throw new DomainError('PARSE_ERROR', 'The request is over.')
-        assertOwnerHasRoom(owner, bytes)
+      }
+      async function makeRoom(needed: number, wanted: number) {
+        const granted = await unpaidBytes.take(owner, needed, wanted)
+        if (granted === 0) refuse()
+        room += granted
+        // Its request ended meanwhile.
+        if (isClosed) await giveBack()
+      }
+      async function giveBack() {
+        const bytes = room
+        room = 0
+        if (bytes > 0) await unpaidBytes.giveBack(owner, bytes)
+      }
+      async function take(bytes: number) {
+        assertOpen()
+        const lacking = taken + bytes - room
+        if (lacking > 0) await makeRoom(lacking, Math.max(lacking, STEP_BYTES))
+        assertOpen()
         taken += bytes
-        add(owner, bytes)
+        underWay += bytes
       }
       const release = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
         async hold({ filename, mimeType, bytes }) {
+          if (room < declaredBytes) await makeRoom(declaredBytes - room, declaredBytes - room)
           const file = await folder.hold(bytes, take).catch((error: unknown) => {
             meter.fileRefused()
             throw error
           })
           meter.fileTaken(file.size)
           files.push(file)
-          // Its request ended meanwhile.
           if (isClosed) await release()
           return { filename, mimeType, open: () => file.bytes() }
         },
         async close() {
           if (isClosed) return
           isClosed = true
-          add(owner, -taken)
+          underWay -= taken
           await release()
+          await giveBack()
         },
       }
     },
 
-    /** Bytes that are under way. */
-    bytesUnderWay: () => [...underWay.values()].reduce((sum, bytes) => sum + bytes, 0),
+    /** Bytes that are under way at this process. */
+    bytesUnderWay: () => underWay,
 
-    /** Removes what crashes left behind. */
-    sweep: (onError: OnError) => folder.sweep(3_600, onError),
+    /** Tells the other processes again how much is under way here. Raises UNAVAILABLE. */
+    tellUnderWay: unpaidBytes.tellAll,
+
+    /** Removes what crashes left behind, and what processes said that are gone. */
+    async sweep(onError: OnError) {
+      await folder.sweep(3_600, onError)
+      await unpaidBytes.forget()
+    },
   }
 }

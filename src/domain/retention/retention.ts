@@ -184,6 +184,12 @@ export const retentions = {
     why: 'it counts no more',
     by: 'the next place that is told',
   },
+  unpaid_bytes: {
+    grows: 'an account with uploads under way',
+    kept: 'a minute after it was told last',
+    why: 'it counts no more',
+    by: 'the hourly tidying',
+  },
   processes: {
     grows: 'a process that starts',
     kept: 'an hour after its last sign of life',

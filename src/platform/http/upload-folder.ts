@@ -37,7 +37,7 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
       let size = 0
       try {
         for await (const chunk of bytes) {
-          onBytes(chunk.length)
+          await onBytes(chunk.length)
           await storing(() => handle.writeFile(chunk))
           size += chunk.length
         }

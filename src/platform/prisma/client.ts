@@ -257,6 +257,11 @@ export type Process = Prisma.ProcessModel
  */
 export type HeldPlace = Prisma.HeldPlaceModel
 /**
+ * Model UnpaidBytes
+ * What processes have on their disks of the uploads of an account, not yet paid for: told again before it ends. Unlogged.
+ */
+export type UnpaidBytes = Prisma.UnpaidBytesModel
+/**
  * Model ReadPosition
  * How far a replica must have come before it is asked for a user: what they wrote last. Unlogged; that of nobody was noted when the
  * table was found empty, and holds for all.

@@ -438,6 +438,7 @@ export const ModelName = {
   Lease: 'Lease',
   Process: 'Process',
   HeldPlace: 'HeldPlace',
+  UnpaidBytes: 'UnpaidBytes',
   ReadPosition: 'ReadPosition',
   Timeline: 'Timeline',
   WithdrawalOfSight: 'WithdrawalOfSight',
@@ -458,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3496,6 +3497,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UnpaidBytes: {
+      payload: Prisma.$UnpaidBytesPayload<ExtArgs>
+      fields: Prisma.UnpaidBytesFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UnpaidBytesFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UnpaidBytesFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        findFirst: {
+          args: Prisma.UnpaidBytesFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UnpaidBytesFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        findMany: {
+          args: Prisma.UnpaidBytesFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>[]
+        }
+        create: {
+          args: Prisma.UnpaidBytesCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        createMany: {
+          args: Prisma.UnpaidBytesCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UnpaidBytesCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>[]
+        }
+        delete: {
+          args: Prisma.UnpaidBytesDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        update: {
+          args: Prisma.UnpaidBytesUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        deleteMany: {
+          args: Prisma.UnpaidBytesDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UnpaidBytesUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UnpaidBytesUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>[]
+        }
+        upsert: {
+          args: Prisma.UnpaidBytesUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UnpaidBytesPayload>
+        }
+        aggregate: {
+          args: Prisma.UnpaidBytesAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUnpaidBytes>
+        }
+        groupBy: {
+          args: Prisma.UnpaidBytesGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UnpaidBytesGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UnpaidBytesCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UnpaidBytesCountAggregateOutputType> | number
+        }
+      }
+    }
     ReadPosition: {
       payload: Prisma.$ReadPositionPayload<ExtArgs>
       fields: Prisma.ReadPositionFieldRefs
@@ -4492,6 +4567,15 @@ export const HeldPlaceScalarFieldEnum = {
 export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]
 
 
+export const UnpaidBytesScalarFieldEnum = {
+  owner: 'owner',
+  holders: 'holders',
+  until: 'until'
+} as const
+
+export type UnpaidBytesScalarFieldEnum = (typeof UnpaidBytesScalarFieldEnum)[keyof typeof UnpaidBytesScalarFieldEnum]
+
+
 export const ReadPositionScalarFieldEnum = {
   userId: 'userId',
   position: 'position',
@@ -5125,6 +5209,7 @@ export type GlobalOmitConfig = {
   lease?: Prisma.LeaseOmit
   process?: Prisma.ProcessOmit
   heldPlace?: Prisma.HeldPlaceOmit
+  unpaidBytes?: Prisma.UnpaidBytesOmit
   readPosition?: Prisma.ReadPositionOmit
   timeline?: Prisma.TimelineOmit
   withdrawalOfSight?: Prisma.WithdrawalOfSightOmit

@@ -92,6 +92,7 @@ export const ModelName = {
   Lease: 'Lease',
   Process: 'Process',
   HeldPlace: 'HeldPlace',
+  UnpaidBytes: 'UnpaidBytes',
   ReadPosition: 'ReadPosition',
   Timeline: 'Timeline',
   WithdrawalOfSight: 'WithdrawalOfSight',
@@ -700,6 +701,15 @@ export const HeldPlaceScalarFieldEnum = {
 } as const
 
 export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]
+
+
+export const UnpaidBytesScalarFieldEnum = {
+  owner: 'owner',
+  holders: 'holders',
+  until: 'until'
+} as const
+
+export type UnpaidBytesScalarFieldEnum = (typeof UnpaidBytesScalarFieldEnum)[keyof typeof UnpaidBytesScalarFieldEnum]
 
 
 export const ReadPositionScalarFieldEnum = {
