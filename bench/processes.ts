@@ -1,6 +1,8 @@
 /**
  * `npm run bench -- processes [seconds] [rounds]`: what a read costs in processor time when one, two and four gateways serve at once, on one PostgreSQL.
- * Each gateway that takes part has the same callers, and the gateways that do not take part stand idle; all numbers of gateways take turns in each round.
+ * Each gateway that takes part has the same callers, and the gateways that do not take part stand idle; all numbers of gateways take turns in each
+ * round, and of each number every gateway has its turn, so that none is better warmed than another. What a gateway takes that stands idle is measured, too,
+ * and told beside it and taken off: the fewer requests a machine leaves time for, the more of that would fall on each.
  * Read the ratios: on a machine with fewer processors than gateways, requests a second say nothing of what more processors would give. Processor time
  * of PostgreSQL stands beside it: where that grows with the gateways, the database pays for them.
  */
@@ -8,6 +10,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { nothingAcknowledged, openAccount } from '../proofs/harness/callers.ts'
 import { cpuTime } from '../proofs/harness/cpu.ts'
 import { createGateway, type Gateway, startAsSupervisor } from '../proofs/harness/gateway.ts'
@@ -20,13 +23,21 @@ const SECONDS = Number(process.argv[3] ?? 8)
 const ROUNDS = Number(process.argv[4] ?? 3)
 const COUNTS = [1, 2, 4]
 const CALLERS_OF_EACH = 12
-const WARM_UP_REQUESTS = 3_000
+const WARM_UP_REQUESTS = 5_000
 
-/** What one turn took: milliseconds of processor time a request. */
+/** What so many gateways took in a round: milliseconds of processor time a request, without what they take that stand idle. */
 interface Turn {
   gateways: number
   postgres: number
   perSecond: number
+}
+
+/** Milliseconds of processor time, of time that passed, and requests. */
+interface Spent {
+  gateways: number
+  postgres: number
+  passed: number
+  requests: number
 }
 
 /** Of the server and all that it has forked, those that are gone included. Milliseconds. */
@@ -60,8 +71,8 @@ async function measure() {
   for (let index = 0; index < Math.max(...COUNTS); index += 1) {
     const gateway = await createGateway(context, `gateway-${index}`, {
       ...parts.env,
-      // What goes on by itself is another process's, as where there are several.
-      ROLES: index === 0 ? 'http,relay' : 'http',
+      // What goes on by itself would be another process's, as where there are several; it is not needed to read.
+      ROLES: 'http',
       LIMIT_REQUESTS_PER_TOKEN: '100000000',
       LIMIT_REQUESTS_PER_IP: '100000000',
     })
@@ -79,39 +90,62 @@ async function measure() {
   const agent = new Agent({ keepAlive: true })
   endings.unshift(async () => agent.destroy())
 
-  /** Has so many gateways read from until `isOver`; returns how many answers there were. */
-  const readFrom = async (count: number, isOver: (done: number) => boolean) => {
+  /** Reads from these until `isOver`; returns how many answers there were. */
+  const readFrom = async (some: readonly Gateway[], isOver: (done: number) => boolean) => {
     let done = 0
     const caller = async (index: number) => {
-      const { url } = gateways[index % count]!
+      const { url } = some[index % some.length]!
       for (let turn = index; !isOver(done); turn += 1) {
         const { status, text } = await send(url, reads[turn % reads.length]!, { agent })
         if (status !== 200) throw new Error(`A read was answered with ${status}: ${text}`)
         done += 1
       }
     }
-    await Promise.all(Array.from({ length: count * CALLERS_OF_EACH }, (_, index) => caller(index)))
+    await Promise.all(Array.from({ length: some.length * CALLERS_OF_EACH }, (_, index) => caller(index)))
     return done
   }
-  const turnOf = async (count: number): Promise<Turn> => {
-    const pids = gateways.slice(0, count).map((gateway) => gateway.pid()!)
+  const spent = async (some: readonly Gateway[], work: () => Promise<number>): Promise<Spent> => {
     const times = async () => ({
-      gateways: pids.reduce((sum, pid) => sum + cpuTime(pid), 0),
+      gateways: some.reduce((sum, gateway) => sum + cpuTime(gateway.pid()!), 0),
       postgres: await postgresTime(dir),
     })
     const before = await times()
     const begin = performance.now()
-    const done = await readFrom(count, () => performance.now() - begin > SECONDS * 1_000)
-    const took = performance.now() - begin
+    const requests = await work()
+    const passed = performance.now() - begin
     const after = await times()
+    return { gateways: after.gateways - before.gateways, postgres: after.postgres - before.postgres, passed, requests }
+  }
+  const add = (a: Spent, b: Spent): Spent => ({
+    gateways: a.gateways + b.gateways,
+    postgres: a.postgres + b.postgres,
+    passed: a.passed + b.passed,
+    requests: a.requests + b.requests,
+  })
+  /** Each gateway once, `count` at a time; they share the seconds of a round. */
+  const turnOf = async (count: number): Promise<Turn> => {
+    let sum: Spent = { gateways: 0, postgres: 0, passed: 0, requests: 0 }
+    const milliseconds = (SECONDS * 1_000 * count) / gateways.length
+    for (let first = 0; first < gateways.length; first += count) {
+      const some = gateways.slice(first, first + count)
+      const begin = performance.now()
+      const read = () => readFrom(some, () => performance.now() - begin > milliseconds)
+      sum = add(sum, await spent(some, read))
+    }
     return {
-      gateways: (after.gateways - before.gateways) / done,
-      postgres: (after.postgres - before.postgres) / done,
-      perSecond: (done * 1_000) / took,
+      gateways: (sum.gateways - idle.gateways * count * sum.passed) / sum.requests,
+      postgres: (sum.postgres - idle.postgres * sum.passed) / sum.requests,
+      perSecond: (sum.requests * 1_000) / sum.passed,
     }
   }
 
-  await readFrom(gateways.length, (done) => done >= WARM_UP_REQUESTS * gateways.length)
+  await readFrom(gateways, (done) => done >= WARM_UP_REQUESTS * gateways.length)
+  const still = await spent(gateways, async () => {
+    await delay(SECONDS * 1_000)
+    return 0
+  })
+  /** Of one gateway, and of PostgreSQL below all of them, for each millisecond that passes. */
+  const idle = { gateways: still.gateways / still.passed / gateways.length, postgres: still.postgres / still.passed }
   const turns = new Map<number, Turn[]>(COUNTS.map((count) => [count, []]))
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const count of round % 2 ? [...COUNTS].reverse() : COUNTS) turns.get(count)!.push(await turnOf(count))
@@ -126,6 +160,8 @@ async function measure() {
     'requests/s': of(count, 'perSecond').toFixed(0),
   }))
   process.stdout.write(`${availableParallelism()} processors, load ${loadavg()[0]!.toFixed(1)}\n`)
+  const idleOf = (what: keyof typeof idle) => `${(idle[what] * 1_000).toFixed(1)} ms/s`
+  process.stdout.write(`idle: a gateway ${idleOf('gateways')}, PostgreSQL ${idleOf('postgres')}\n`)
   for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
 }
 
