@@ -225,7 +225,7 @@ async function openSupervised(context: ProofContext, parts: Parts, count: number
     await until(
       `${worker} is replaced`,
       async () => ((await pids()).get(worker) ?? pid) !== pid && isWhole(),
-      120_000,
+      600_000,
       100,
     )
   }
