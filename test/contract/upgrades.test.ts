@@ -18,6 +18,7 @@ const takesAway = [
 
 /** Migrations that take away only what no version before has used, with why. */
 const harmless: Record<string, string> = {
+  note_earlier_balances: 'the table of its own progress',
   require_blame: 'the table of its own progress',
   hold_places_for_a_minute: 'places are held since the same version, by `add_processes`',
 }
