@@ -88,6 +88,12 @@ describe('with several servers', () => {
 
   it('a primary that turns read-only is left, and callers are told to come back', async () => {
     await first.configure({ default_transaction_read_only: 'on' })
+    await until('the server has read its settings', async () => {
+      const [row] = await first.sql<{ isOn: boolean }>(
+        `select current_setting('default_transaction_read_only')::boolean as "isOn"`,
+      )
+      return row!.isOn
+    })
     const statuses: number[] = []
     const refused = await eventually(
       async () => {
