@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 export const failover: Mutant[] = [
   ...mutantsOf(
     'src/platform/database/primary-watch.ts',
-    ['platform/failover.test.ts'],
+    ['processes/failover.processes.ts'],
     [
       [
         'failover.past-primary',
@@ -33,7 +33,7 @@ export const failover: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/database/database-client.ts',
-    ['platform/failover.test.ts'],
+    ['processes/failover.processes.ts'],
     [
       [
         'failover.cancelled-wait',
@@ -51,7 +51,7 @@ export const failover: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/idempotency.ts',
-    ['platform/failover.test.ts'],
+    ['processes/failover.processes.ts'],
     [
       [
         'failover.replay-before-standby',
@@ -63,7 +63,7 @@ export const failover: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/database/database.ts',
-    ['platform/failover.test.ts'],
+    ['processes/failover.processes.ts'],
     [
       [
         'failover.read-only-away',

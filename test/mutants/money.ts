@@ -384,7 +384,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'prisma/migrations/20261122231500_note_balances/migration.sql',
-    ['server/migrated-balances.test.ts'],
+    ['processes/migrated-balances.processes.ts'],
     [
       [
         'money.noted-earlier',

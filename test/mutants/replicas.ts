@@ -1,12 +1,12 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
-const REPLICAS = ['platform/replicas.test.ts']
+const REPLICAS = ['processes/replicas.processes.ts']
 const MAY_LAG = ['platform/may-lag.test.ts']
 
 export const replicas: Mutant[] = [
   ...mutantsOf(
     'src/platform/replicas/replica.ts',
-    ['platform/replicas-exchanged.test.ts'],
+    ['processes/replicas-exchanged.processes.ts'],
     [
       [
         'replicas.cut',

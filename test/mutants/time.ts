@@ -100,7 +100,7 @@ export const time: Mutant[] = [
   ]),
   ...mutantsOf(
     'prisma/migrations/20261122181000_tell_blame_of_earlier_commits/migration.sql',
-    ['server/migrated-blame.test.ts'],
+    ['processes/migrated-blame.processes.ts'],
     [
       [
         'time.earlier-lock',
@@ -124,7 +124,7 @@ export const time: Mutant[] = [
   ),
   ...mutantsOf(
     'prisma/migrations/20261122130500_say_which_commit_set_each_field/migration.sql',
-    ['server/migrated-blame.test.ts'],
+    ['processes/migrated-blame.processes.ts'],
     [
       [
         'time.follows-unknown',
@@ -136,7 +136,7 @@ export const time: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/database/migrations.ts',
-    ['server/migrated-blame.test.ts'],
+    ['processes/migrated-blame.processes.ts'],
     [
       [
         'time.preparation',

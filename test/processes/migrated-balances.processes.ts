@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { invariants } from '../../src/domain/invariants/check-invariants.ts'
 import { applyMigrations, readMigrationStatus } from '../../src/platform/database/migrations.ts'
-import { deploy, type Migrated, openEmptyDatabase, schemaOf } from './migrated.ts'
+import { deploy, type Migrated, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
 
 const FIRST = '20261122231500_note_balances'
 const LAST = '20261122231600_note_earlier_balances'

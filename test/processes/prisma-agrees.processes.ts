@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { applyMigrations } from '../../src/platform/database/migrations.ts'
 import { listMigrations } from '../../src/platform/database/new-migration.ts'
 import { withSchemaEngine } from '../../src/platform/database/schema-engine.ts'
-import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from './migrated.ts'
+import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
 
 let ours: Migrated
 let prismas: Migrated
