@@ -4,15 +4,15 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { CID } from 'multiformats/cid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { blockName } from '../../src/files/block-name.ts'
-import { type Published, publish, sha256Of } from '../gateway/fixture.ts'
-import { annalHere } from '../support/annal-command.ts'
+import { sha256Of } from '../gateway/fixture.ts'
+import { openStoredFiles } from '../gateway/stored-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { npmEnvironment } from '../support/npm-environment.ts'
 import { newPicture } from '../support/pictures.ts'
-import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
 import { BUCKET, KEY_ID, SECRET, startS3Server } from './server.ts'
 
 const FOLDER = join(import.meta.dirname, 'blockstore')
@@ -25,57 +25,23 @@ const carryOut = promisify(execFile)
 
 const s3 = await startS3Server()
 const app = await createTestApp({ withChain: true, env: s3.env })
-let published: Published
-let user: SignedIn
-
-beforeAll(async () => {
-  published = await publish(app)
-  user = published.user
-})
+const {
+  published,
+  user,
+  annal,
+  read,
+  readiness,
+  ready,
+  upload,
+  isWhole,
+  collect,
+  expectNothingTaken,
+  expectReadInEveryForm,
+} = await openStoredFiles(app)
 afterAll(s3.stop)
 
-const read = async (cid: string, headers: Record<string, string> = {}, query = '') => {
-  const answer = await fetch(`${app.url}/ipfs/${cid}${query}`, { headers })
-  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
-}
-const readiness = async () => (await app.rest('GET', '/readyz')).body
-const ready = () => eventually(readiness, ({ status }) => status === 'ok', 60_000)
-const upload = (file: File) => user.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } })
-const annal = (...args: string[]) => annalHere(app.env, args)
-
-/** Whether the file store has all that assets need, as an operator is told. */
-const isWhole = async () => {
-  const { stdout, stderr } = await annal('check', '--json')
-  expect(stdout, stderr).not.toBe('')
-  return JSON.parse(stdout).find(({ id }: { id: string }) => id === 'B1').holds
-}
-const collect = async () => {
-  const { stdout, stderr } = await annal('gc', '--json')
-  expect(stdout, stderr).not.toBe('')
-  return JSON.parse(stdout).removedBlocks as number
-}
-
-/** Nothing may be registered or charged while `work` goes on. */
-const expectNothingTaken = async (work: () => Promise<unknown>) => {
-  const assets = 'select count(*)::int as n from assets'
-  const before = [await app.wallet(user), await app.sql(assets)]
-  await work()
-  expect([await app.wallet(user), await app.sql(assets)]).toEqual(before)
-}
-
 describe('files in a bucket', () => {
-  it('are read whole, in ranges, as blocks and as CARs', async () => {
-    const { small, large, tree } = published
-    for (const { cid, bytes } of [small, large, tree]) {
-      const found = await read(cid)
-      expect([found.status, sha256Of(found.bytes)]).toEqual([200, sha256Of(bytes)])
-    }
-    const part = await read(large.cid, { Range: 'bytes=262100-786500' })
-    expect([part.status, sha256Of(part.bytes)]).toEqual([206, sha256Of(large.bytes.subarray(262_100, 786_501))])
-    expect((await read(large.cid, {}, '?format=raw')).status).toBe(200)
-    expect((await read(large.cid, {}, '?format=car')).bytes.length).toBeGreaterThan(large.bytes.length)
-    expect((await read(published.hidden)).status).toBe(404)
-  })
+  it('are read whole, in ranges, as blocks and as CARs', expectReadInEveryForm)
 
   it('have their thumbnails and their copies with Content Credentials there, too', async () => {
     const asset = await user.register({
