@@ -51,7 +51,7 @@ it('what a process said last holds for a minute, and longer when it says so agai
   await living.take('minute', 500, 500)
   const minuteLater = () =>
     database.prisma.$executeRawUnsafe(
-      `update unpaid_bytes set until = now(), holders =
+      `update unpaid_bytes set until = now() - interval '1 second', holders =
          (select coalesce(jsonb_object_agg(key, value || '{"until": 0}'), '{}') from jsonb_each(holders)) where owner = 'minute'`,
     )
   await minuteLater()

@@ -185,7 +185,7 @@ it('streams that are open from one address, and what a process held that is gone
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
   const subject = `streams:address:${headers['X-Forwarded-For']}`
   // As if it had been killed, and a minute were over.
-  await app.sql(`update held_places set until = now() where subject = $1`, [subject])
+  await app.sql(`update held_places set until = now() - interval '1 second' where subject = $1`, [subject])
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(200)
   // Whoever lives says it again.
   await app.services.events.tellStreams()
