@@ -6,7 +6,8 @@ import { fromUnits, toUnits } from '../domain/money.ts'
 import type { Database } from '../domain/ports.ts'
 import { arrayOf, boolean, int, numeric, statement, text } from '../domain/sql.ts'
 import type { ChainCheck, ChainFinding } from './check-chain.ts'
-import { quantity, type Rpc, resultOf } from './rpc.ts'
+import { readAddresses, type SeenAddress } from './coin-addresses.ts'
+import { quantity } from './rpc.ts'
 
 /** Addresses of owners to whom anything was credited, or from whom anything was moved: a page in the order of addresses. */
 const findAddresses = statement(
@@ -44,24 +45,6 @@ const sentences = {
   H7: 'No address of an owner holds coins that are in no book: too young to be credited, sent by a contract, or sent after the account was deleted.',
 } as const
 
-interface Held {
-  balance: bigint
-  count: number
-}
-
-async function readHeld(rpc: Rpc, addresses: readonly string[], block: string): Promise<Held[]> {
-  const outcomes = await rpc.batch(
-    addresses.flatMap((address) => [
-      { method: 'eth_getBalance', params: [address, block] },
-      { method: 'eth_getTransactionCount', params: [address, block] },
-    ]),
-  )
-  return addresses.map((_, index) => ({
-    balance: BigInt(resultOf<string>(outcomes[2 * index])),
-    count: Number(resultOf<string>(outcomes[2 * index + 1])),
-  }))
-}
-
 async function* addressesOf(database: Database) {
   for (let after = ''; ; ) {
     const rows = await database.query(findAddresses, { after })
@@ -80,7 +63,7 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
   const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
   for await (const rows of addressesOf(database)) {
     const block = quantity(await readHead())
-    const held = await readHeld(
+    const held = await readAddresses(
       rpc,
       rows.map(({ address }) => address),
       block,
@@ -97,7 +80,7 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
   }
   const head = await readHead()
   for (const { address, arrived } of await database.query(findTreasuries, { upTo: head })) {
-    const [{ balance, count }] = (await readHeld(rpc, [address], quantity(head))) as [Held]
+    const [{ balance, count }] = (await readAddresses(rpc, [address], quantity(head))) as [SeenAddress]
     const [row] = await database.query(findSpent, { sender: address, count })
     const booked = toUnits(arrived) - toUnits(row?.spent ?? '0')
     if (balance < booked)
