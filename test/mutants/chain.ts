@@ -49,7 +49,7 @@ export const chain: Mutant[] = [
   ]),
   ...mutantsOf(
     'src/chain/coin-compare.ts',
-    ['chain/coins-restore.test.ts'],
+    ['processes/coins-restore.processes.ts'],
     [
       [
         'chain.compare-unclaimed',
@@ -150,7 +150,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-follow.ts',
-    ['chain/relay-seek.test.ts'],
+    ['processes/relay-seek.processes.ts'],
     [
       [
         'chain.seen-too-late',
@@ -165,7 +165,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-follow.ts',
-    ['chain/relay-faults.test.ts'],
+    ['processes/relay-faults.processes.ts'],
     [
       [
         'chain.final-early',
@@ -178,7 +178,7 @@ export const chain: Mutant[] = [
         'A transaction that logged nothing carried no commit.',
         `if (costs.length === row.commits.length) return`,
         `if (receipt.status === '0x1') return`,
-        ['chain/relay-faults.test.ts', 'chain/relay-batch.test.ts'],
+        ['processes/relay-faults.processes.ts', 'chain/relay-batch.test.ts'],
       ],
     ],
   ),
@@ -262,14 +262,14 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-doubt.ts',
-    ['chain/relay-doubt.test.ts'],
+    ['processes/relay-doubt.processes.ts'],
     [
       [
         'chain.displaced',
         'A commit whose block is gone is sent again.',
         `: hash !== row.block_hash`,
         `: false`,
-        ['chain/relay-faults.test.ts'],
+        ['processes/relay-faults.processes.ts'],
       ],
       [
         'chain.displaced-unshown',
@@ -305,7 +305,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-recover.ts',
-    ['chain/relay-doubt.test.ts'],
+    ['processes/relay-doubt.processes.ts'],
     [
       [
         'chain.count-too-low',
@@ -317,7 +317,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-sign.ts',
-    ['chain/relay-doubt.test.ts'],
+    ['processes/relay-doubt.processes.ts'],
     [
       [
         'chain.count-too-high',
@@ -336,7 +336,7 @@ export const chain: Mutant[] = [
         'No more is offered than the operator allows.',
         `  if (nextBaseFee > cap) return undefined\n`,
         '',
-        ['chain/signing.test.ts', 'chain/relay-faults.test.ts'],
+        ['chain/signing.test.ts', 'processes/relay-faults.processes.ts'],
       ],
       ['chain.fee-twice', 'An offer stays valid while fees rise.', `2n * nextBaseFee + tip`, `nextBaseFee + tip`],
       [
@@ -355,7 +355,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/asset/fail-commit.ts',
-    ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
+    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.refund-once',
@@ -374,7 +374,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-statements.ts',
-    ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
+    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.taken-once',
@@ -388,7 +388,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-prepare.ts',
-    ['chain/relay-seek.test.ts'],
+    ['processes/relay-seek.processes.ts'],
     [
       [
         'chain.refund-unsought',

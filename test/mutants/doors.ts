@@ -317,7 +317,7 @@ export const doors: Mutant[] = [
   ),
   ...mutantsOf(
     'src/graphql/use-answer-bytes.ts',
-    ['parity/answers-that-wait.test.ts'],
+    ['processes/answers-that-wait.processes.ts'],
     [
       [
         'doors.answer-bytes',

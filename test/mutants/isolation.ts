@@ -7,7 +7,7 @@ const S3 = ['files/s3-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']
 const NODES = ['files/replicated-store.test.ts']
 const STUCK = ['platform/stuck-files.test.ts']
-const SEEK = ['chain/relay-seek.test.ts']
+const SEEK = ['processes/relay-seek.processes.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [

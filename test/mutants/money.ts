@@ -312,7 +312,7 @@ export const money: Mutant[] = [
         'A withdrawal that the chain may have paid already is not cancelled.',
         ` and \${isTreasuryCertainSql}`,
         ``,
-        ['chain/coins-restore.test.ts'],
+        ['processes/coins-restore.processes.ts'],
       ],
       [
         'money.withdrawal-cancelled-late',

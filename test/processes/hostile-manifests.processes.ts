@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { reportBounds } from '../../src/domain/asset/manifest-report.ts'
+import corpus from '../fuzz/manifests.json' with { type: 'json' }
 import { atEnd } from '../support/at-end.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { bombed, boxesIn, cborBombs, withLength, withRemoteManifest } from '../support/hostile-manifests.ts'
 import { listen } from '../support/listen.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp } from '../support/test-app.ts'
-import corpus from './manifests.json' with { type: 'json' }
 
 /** One way to change the file. Places are parts of a million, so that they fit whatever is there. */
 type Change =

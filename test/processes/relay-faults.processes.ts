@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
+import { startChain, type TestChain } from '../chain/support/anvil.ts'
+import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../chain/support/relay-scene.ts'
+import type { TestAsset, World } from '../chain/support/world.ts'
 import { cuts, hangs, html, losesReply, onChain, onlyTo, refuses } from '../support/chain-faults.ts'
 import { type ChainProxy, type Fault, isSending } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { startChain, type TestChain } from './support/anvil.ts'
-import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from './support/relay-scene.ts'
-import type { TestAsset, World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

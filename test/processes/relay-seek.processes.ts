@@ -6,12 +6,12 @@ import { encodeCommit } from '../../src/chain/registry-abi.ts'
 import { createHistories } from '../../src/chain/relay-histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
+import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
+import { all, messagesOn, useRelayScene } from '../chain/support/relay-scene.ts'
+import type { TestAsset, World } from '../chain/support/world.ts'
 import { onlyTo, page, refuses, rewriting } from '../support/chain-faults.ts'
 import { type ChainProxy, isSending, type RpcRequest } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, type TestChain } from './support/anvil.ts'
-import { all, messagesOn, useRelayScene } from './support/relay-scene.ts'
-import type { TestAsset, World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

@@ -3,13 +3,13 @@ import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { toUnits } from '../../src/domain/money.ts'
+import { COIN, CONFIRMATIONS, createCoinScene } from '../chain/support/coin-scene.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { backUp } from '../support/test-database.ts'
 import { PASSWORD } from '../support/user.ts'
-import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
 
 const scene = await createCoinScene({ WITHDRAWAL_HOLD_SECONDS: '0', WITHDRAWALS_PER_DAY: '50' })
 const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, pay, rich, settled, movesOf, findings } = scene

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay-options.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
+import { all, messagesOn, useRelayScene } from '../chain/support/relay-scene.ts'
+import type { TestAsset, World } from '../chain/support/world.ts'
 import { lagging, miscounts } from '../support/chain-faults.ts'
 import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, type TestChain } from './support/anvil.ts'
-import { all, messagesOn, useRelayScene } from './support/relay-scene.ts'
-import type { TestAsset, World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import type { ContentStore, Custody } from '../../src/domain/ports.ts'
+import type { TestChain } from '../chain/support/anvil.ts'
+import { all, useRelayScene } from '../chain/support/relay-scene.ts'
+import type { World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
-import type { TestChain } from './support/anvil.ts'
-import { all, useRelayScene } from './support/relay-scene.ts'
-import type { World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

@@ -1,0 +1,22 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take ten seconds and more, and are small. */
+const LONG = [
+  'chain/coins.test.ts',
+  'domain/key-rotation.test.ts',
+  'fuzz/fuzz.test.ts',
+  'platform/plans.test.ts',
+  'rest/content-credentials.test.ts',
+]
+
+/**
+ * The order of files where no run before has told how long each takes: Vitest begins with the largest. What takes long is begun first, because
+ * it is waited for alone when it is begun last.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((name) => moduleId.endsWith(`/test/${name}`))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
