@@ -44,6 +44,8 @@ const FOREIGN_LEASE = 'foreign-commits'
 const NAMED_AT_ONCE = 500
 /** Milliseconds between two looks for files that are watched for and were deleted, or are not watched for yet. */
 const WATCHED_EVERY_MS = 3_600_000
+/** A registry with so few blocks behind it is read from its first one on: then no file has a past to be asked for by itself. */
+const YOUNG_BLOCKS = 2_000
 /** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
 const BETWEEN_MS = 20
 
@@ -85,6 +87,8 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
   })
   let start: { at: string; block: number; soughtAt: number } | undefined
   let watchedAt = Number.NEGATIVE_INFINITY
+  /** The block before the registry, while reading stands there. */
+  let first: number | undefined
 
   /** Asked for once in a while only: halving a long chain takes some thirty questions. */
   const startOf = async (at: string) => {
@@ -105,25 +109,33 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     watchedAt = performance.now()
   }
 
-  /** Has new files found in what is read from here on. */
+  /** Has new files found in what is read from here on. Returns whether there were any. */
   const nameAll = async (trail: Trail) => {
     const rows = await database.query(findUnnamed, { limit: NAMED_AT_ONCE })
     if (rows.length === 0) return false
     const nids = rows.map(({ nid }) => nid)
     const topics = nids.map((nid) => toHex(keccak256(Buffer.from(nid))))
-    await lease.write(FOREIGN_LEASE, nameAssets, { nids, topics, pastTo: trail[0].number })
+    const pastTo = trail[0].number
+    await lease.write(FOREIGN_LEASE, nameAssets, { nids, topics, pastTo, isFirst: pastTo === first })
     return true
   }
 
-  const begin = (place: string, head: PassedBlock) =>
-    lease.write(FOREIGN_LEASE, beginAt, { place, trail: writeTrail([head]), head: head.number })
+  /** Before the first block of a young registry; else at the newest one, and what is behind is the past of each file. */
+  const begin = async (place: string, at: string, head: PassedBlock) => {
+    const deployedAt = await registry.findStart(at, await registry.readChainId())
+    const isYoung = deployedAt !== undefined && deployedAt > 0 && head.number - deployedAt < YOUNG_BLOCKS
+    const from = isYoung ? await readBlock(rpc, deployedAt - 1) : head
+    if (!from) throw contradiction(rpc)
+    first = isYoung ? from.number : undefined
+    await lease.write(FOREIGN_LEASE, beginAt, { place, trail: writeTrail([from]), head: head.number })
+  }
 
   /** The chain is another one below what was read of it: back to the newest block that it still has. */
-  const goBack = async (place: string, trail: Trail, head: PassedBlock) => {
+  const goBack = async (place: string, at: string, trail: Trail, head: PassedBlock) => {
     const fork = await findFork(rpc, trail)
     if (!fork) {
       log.warn({}, 'The chain is another one; commits by others are sought on it from the beginning')
-      return begin(place, head)
+      return begin(place, at, head)
     }
     if (fork[0].hash === trail[0].hash) throw contradiction(rpc)
     const height = fork[0].number
@@ -142,12 +154,12 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
   /** Reads on from the newest block of the trail. Returns whether there is more. */
   const readOn = async (place: string, at: string, trail: Trail, head: PassedBlock): Promise<boolean> => {
     if (head.number <= trail[0].number) {
-      if (isAnother(trail, head)) await goBack(place, trail, head)
+      if (isAnother(trail, head)) await goBack(place, at, trail, head)
       return false
     }
     const read = await finder.readAfter(at, trail[0], head.number)
     if (!read) {
-      await goBack(place, trail, head)
+      await goBack(place, at, trail, head)
       return true
     }
     const to = writeTrail(extendTrail(trail, read.last))
@@ -167,7 +179,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     const place = placeOf(chainId, at)
     const [row] = await database.query(findForeignPlace, { place })
     if (!row?.trail) {
-      await begin(place, head)
+      await begin(place, at, head)
       return 0
     }
     const trail = readTrail(row.trail)
@@ -176,6 +188,8 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
       return 0
     }
     const hasNamed = await nameAll(trail)
+    // Before anything is read for all, all have to be named.
+    if (hasNamed && trail[0].number === first) return 0
     const hasPast = await past.readOn(at, trail[0])
     const hasMore = await readOn(place, at, trail, head)
     return hasNamed || hasPast || hasMore ? BETWEEN_MS : pollEvery

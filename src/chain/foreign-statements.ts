@@ -45,12 +45,15 @@ export const findUnnamed = statement(
   'select nid from watched_assets where topic is null order by nid limit $limit',
 )
 
-/** From here on they are found in what is read; what is behind is their past. */
+/**
+ * From here on they are found in what is read; what is behind is their past. `isFirst`: there is nothing behind. Each is looked up by its key: where
+ * none had no topic when they were counted last, the planner would read all that have none.
+ */
 export const nameAssets = statement(
   'foreign_name',
-  { parameters: { nids: arrayOf(text), topics: arrayOf(text), pastTo: int } },
-  `update watched_assets w set topic = item.topic, past_to = $pastTo
-   from unnest($nids, $topics) as item (nid, topic) where w.nid = item.nid and w.topic is null`,
+  { parameters: { nids: arrayOf(text), topics: arrayOf(text), pastTo: int, isFirst: boolean } },
+  `update watched_assets w set topic = item.topic, past_to = $pastTo, past_read = w.past_read or $isFirst
+   from unnest($nids, $topics) as item (nid, topic) where w.nid = item.nid and coalesce(w.topic, '') = ''`,
 )
 
 /** The files that these topics are of. */
