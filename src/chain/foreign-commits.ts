@@ -120,14 +120,21 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     return true
   }
 
-  /** Before the first block of a young registry; else at the newest one, and what is behind is the past of each file. */
-  const begin = async (place: string, at: string, head: PassedBlock) => {
+  /** The block before a registry that is young, or not there yet; undefined when there may be much behind the newest one. */
+  const findBefore = async (at: string, head: PassedBlock): Promise<PassedBlock | undefined> => {
+    if (!(await registry.hasCode(at))) return head
     const deployedAt = await registry.findStart(at, await registry.readChainId())
-    const isYoung = deployedAt !== undefined && deployedAt > 0 && head.number - deployedAt < YOUNG_BLOCKS
-    const from = isYoung ? await readBlock(rpc, deployedAt - 1) : head
-    if (!from) throw contradiction(rpc)
-    first = isYoung ? from.number : undefined
-    await lease.write(FOREIGN_LEASE, beginAt, { place, trail: writeTrail([from]), head: head.number })
+    if (!deployedAt || head.number - deployedAt >= YOUNG_BLOCKS) return undefined
+    return readBlock(rpc, deployedAt - 1)
+  }
+
+  /** Where no file has a past yet, or at the newest block: then what is behind it is the past of each. */
+  const begin = async (place: string, at: string, head: PassedBlock) => {
+    const before = await findBefore(at, head)
+    const from = before ?? head
+    first = before?.number
+    const to = { trail: writeTrail([from]), head: head.number, pastTo: from.number }
+    await lease.write(FOREIGN_LEASE, beginAt, { place, ...to, isFirst: before !== undefined })
   }
 
   /** The chain is another one below what was read of it: back to the newest block that it still has. */

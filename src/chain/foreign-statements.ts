@@ -166,15 +166,23 @@ export const goBackTo = statement(
    where past_to > $height or cut_at > $height`,
 )
 
-/** Begins at a block: all that is behind it is the past of each file. */
+/**
+ * Begins behind a block: what is up to it is the past of each file. `isFirst`: there is nothing up to it. A file that stands there already is not
+ * written.
+ */
 export const beginAt = statement(
   'foreign_begin',
-  { parameters: { place: text, trail: text, head: int } },
+  { parameters: { place: text, trail: text, head: int, pastTo: int, isFirst: boolean } },
   `with ${rememberSql},
    forgotten as (delete from foreign_commits),
    answered as (delete from settings where key = ${AGAIN})
-   update watched_assets set topic = null, past_to = null, past_from = 0, past_read = false, cut_at = null, attempts = 0,
-     next_attempt_at = now(), last_error = null`,
+   update watched_assets w set past_to = begun.past_to, past_from = 0, past_read = begun.past_read, cut_at = null, attempts = 0,
+     next_attempt_at = now(), last_error = null
+   from (
+     select nid, case when topic is not null then $pastTo end as past_to, topic is not null and $isFirst as past_read from watched_assets
+   ) as begun
+   where begun.nid = w.nid
+     and (w.past_to, w.past_from, w.past_read, w.cut_at, w.attempts) is distinct from (begun.past_to, 0, begun.past_read, null, 0)`,
 )
 
 /** Has everything from this block on read again. */
