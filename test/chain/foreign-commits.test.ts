@@ -111,6 +111,31 @@ describe('commits by others', () => {
     }
   })
 
+  it('are found for all files alike where the registry is young, however many there are', async () => {
+    const { assets } = await settle(1, 1)
+    const nids = await world.sql<{ nid: string }>(
+      `insert into assets select (jsonb_populate_record(a, jsonb_build_object('id', uuidv7(), 'nid', a.nid || n))).*
+       from assets a, generate_series(1, 1100) n where a.id = $1 returning nid`,
+      [assets[0]!.id],
+    )
+    const last = nids
+      .map(({ nid }) => nid)
+      .toSorted()
+      .at(-1)!
+    await write({ nid: last }, 'before the first look')
+    let asked = 0
+    proxy.fault = (calls) => {
+      asked += calls.filter(({ method }) => method === 'eth_call').length
+      return undefined
+    }
+    watch({ rpcUrl: proxy.url })
+    await tells('before the first look')
+    await hasRead()
+    expect(asked).toBe(0)
+    await write({ nid: last }, 'after it')
+    await tells('before the first look', 'after it')
+  })
+
   it('are forgotten with the blocks that the chain loses, and found anew where they are', async () => {
     const { assets } = await settle(1, 1)
     watch()
@@ -180,7 +205,8 @@ describe('commits by others', () => {
   ])('are found on a node that %s', async (_, method, isAlways) => {
     const { assets } = await settle(1, 1)
     await write(assets[0]!, 'long ago')
-    await chain.rpc.call('anvil_mine', quantity(20))
+    // Too much to be read for all files alike.
+    await chain.rpc.call('anvil_mine', quantity(2_001))
     await write(assets[0]!, 'later')
     const spanOf = (filter: unknown) => {
       const { fromBlock, toBlock } = filter as Record<'fromBlock' | 'toBlock', string>

@@ -4,6 +4,24 @@ const COINS = ['chain/coins.test.ts']
 
 export const chain: Mutant[] = [
   ...mutantsOf(
+    'src/chain/foreign-commits.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      [
+        'foreign.named-first',
+        'Nothing is read for all files before all are known.',
+        `if (hasNamed && trail[0].number === first) return 0`,
+        ``,
+      ],
+      [
+        'foreign.young',
+        'Of a registry that is not young, each file’s past is read.',
+        `head.number - deployedAt >= YOUNG_BLOCKS) return undefined`,
+        `head.number - deployedAt >= YOUNG_BLOCKS) return head`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/foreign-find.ts',
     ['chain/foreign-commits.test.ts'],
     [
