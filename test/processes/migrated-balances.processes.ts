@@ -10,7 +10,7 @@ import { deploy, type Migrated, openEmptyDatabase, schemaOf } from '../server/mi
 const FIRST = '20261122231500_note_balances'
 const LAST = '20261122231600_note_earlier_balances'
 /** Of each of the wallets. */
-const TRANSFERS = [3, 3_000, 0, 500]
+const TRANSFERS = [3, 6_000, 0, 500]
 
 let database: Migrated
 let dir: string
@@ -96,7 +96,7 @@ it('they are noted from where an interruption left it, with what an earlier vers
   const noted = await countNoted()
   expect(noted).toBeGreaterThan(0)
   const status = await readMigrationStatus(database.url)
-  expect(status.progress).toMatchObject({ name: LAST, done: 4_349, total: 5_254 })
+  expect(status.progress).toMatchObject({ name: LAST, done: 4_349, total: 9_754 })
   // Behind what is noted, in the middle of it, before it, and where nothing was.
   for (const n of TRANSFERS.keys()) await move(n, 700)
   expect(await applyMigrations(database.url)).toContain(LAST)
