@@ -36,6 +36,8 @@ export interface ForeignWatcherOptions {
   own: readonly string[]
   /** Milliseconds between looks while nothing is new; 5,000 when missing. */
   pollEvery?: number
+  /** A registry with fewer blocks behind it is read from its first one on: then no file has a past to be asked for by itself; 2,000 when missing. */
+  youngBlocks?: number
 }
 
 /** The lease of who reads. */
@@ -44,8 +46,6 @@ const FOREIGN_LEASE = 'foreign-commits'
 const NAMED_AT_ONCE = 500
 /** Milliseconds between two looks for files that are watched for and were deleted, or are not watched for yet. */
 const WATCHED_EVERY_MS = 3_600_000
-/** A registry with so few blocks behind it is read from its first one on: then no file has a past to be asked for by itself. */
-const YOUNG_BLOCKS = 2_000
 /** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
 const BETWEEN_MS = 20
 
@@ -71,7 +71,7 @@ const readBlock = async (rpc: Rpc, at: number | 'latest'): Promise<PassedBlock |
  * it asks again, every 5 seconds at last, and is told of in the log once.
  */
 export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
-  const { database, registry, log, pollEvery = 5_000 } = options
+  const { database, registry, log, pollEvery = 5_000, youngBlocks = 2_000 } = options
   const own = options.own.map((each) => getAddress(each.toLowerCase()))
   const stopping = new AbortController()
   const rpc = registry.rpc.until(stopping.signal)
@@ -124,7 +124,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
   const findBefore = async (at: string, head: PassedBlock): Promise<PassedBlock | undefined> => {
     if (!(await registry.hasCode(at))) return head
     const deployedAt = await registry.findStart(at, await registry.readChainId())
-    if (!deployedAt || head.number - deployedAt >= YOUNG_BLOCKS) return undefined
+    if (!deployedAt || head.number - deployedAt >= youngBlocks) return undefined
     return readBlock(rpc, deployedAt - 1)
   }
 

@@ -16,8 +16,8 @@ export const chain: Mutant[] = [
       [
         'foreign.young',
         'Of a registry that is not young, each file’s past is read.',
-        `head.number - deployedAt >= YOUNG_BLOCKS) return undefined`,
-        `head.number - deployedAt >= YOUNG_BLOCKS) return head`,
+        `head.number - deployedAt >= youngBlocks) return undefined`,
+        `head.number - deployedAt >= youngBlocks) return head`,
       ],
     ],
   ),
