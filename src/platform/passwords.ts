@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import type { PasswordHasher } from '../domain/ports.ts'
 import type { QueueLoad } from '../domain/telemetry.ts'
@@ -9,14 +10,17 @@ const ARGON2ID = 2
 /** KiB (64 MiB), filled twice in one lane: OWASP's second recommendation with more memory. */
 const MEMORY_COST = 65_536
 
-/** Each hash takes 64 MiB and a core for a while: two at once, the rest waits for some seconds at most, and a longer queue is refused. */
-const AT_ONCE = 2
+/**
+ * Each hash takes 64 MiB and a core for a while: two at once, and one where that would leave no core to everybody else. The rest waits for some
+ * seconds at most, and a longer queue is refused.
+ */
+const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
 const MAX_WAITING = 120
 
 /** A hasher that tells how full its queue is. */
 export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
 
-/** Hashes by argon2id, two at once; 120 wait at most. `memoryCost` in KiB, which tests make small. */
+/** Hashes by argon2id, two at once at most; 120 wait at most. `memoryCost` in KiB, which tests make small. */
 export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): WatchedHasher {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
