@@ -42,7 +42,7 @@ interface Scene {
 }
 
 export async function proveCoins(context: ProofContext): Promise<ProofResult> {
-  const rounds = context.setting('ROUNDS', 10)
+  const rounds = context.setting('ROUNDS', 12)
   const people = context.setting('PEOPLE', 16)
   const scene = await openScene(context, rounds * people)
   const { parts, chain, promises, faults } = scene
