@@ -1,7 +1,7 @@
 /**
  * Whatever manifest a file brings along, it is registered, told of in short or not at all, and given with ours or refused: never is
- * anything asked of the network, logged as an error, or answered as a fault of ours. `manifest.webp` holds two valid ones; `SEED=… RUNS=… npx
- * vitest run test/fuzz/manifests` changes it in other ways, and `manifests.json` has what is tried each time.
+ * anything asked of the network, logged as an error, or answered as a fault of ours. `../fuzz/manifest.webp` holds two valid ones; `SEED=… RUNS=… npx
+ * vitest run --config test/processes/vitest.config.ts hostile-manifests` changes it in other ways, and `manifests.json` has what is tried each time.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,7 +25,7 @@ type Change =
   | { box: number; length: number }
   | { bomb: keyof typeof cborBombs }
 
-const whole = readFileSync(join(import.meta.dirname, 'manifest.webp'))
+const whole = readFileSync(join(import.meta.dirname, '../fuzz/manifest.webp'))
 const app = await createTestApp({ env: { LIMIT_UPLOADS_PER_USER: '1000000' } })
 const user = await app.newUser({ num: '1000' })
 const seed = Number.parseInt(process.env.SEED ?? '38', 16)
