@@ -87,8 +87,8 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
   })
   let start: { at: string; block: number; soughtAt: number } | undefined
   let watchedAt = Number.NEGATIVE_INFINITY
-  /** The block before the registry, while reading stands there. */
-  let first: number | undefined
+  /** Hash of the block before the registry, at which reading began. */
+  let first: string | undefined
 
   /** Asked for once in a while only: halving a long chain takes some thirty questions. */
   const startOf = async (at: string) => {
@@ -115,24 +115,22 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     if (rows.length === 0) return false
     const nids = rows.map(({ nid }) => nid)
     const topics = nids.map((nid) => toHex(keccak256(Buffer.from(nid))))
-    const pastTo = trail[0].number
-    await lease.write(FOREIGN_LEASE, nameAssets, { nids, topics, pastTo, isFirst: pastTo === first })
+    const { number: pastTo, hash } = trail[0]
+    await lease.write(FOREIGN_LEASE, nameAssets, { nids, topics, pastTo, isFirst: hash === first })
     return true
   }
 
-  /** The block before a registry that is young, or not there yet; undefined when there may be much behind the newest one. */
+  /** The block before a young registry, or the first one of a young chain; undefined when there may be much behind the newest one. */
   const findBefore = async (at: string, head: PassedBlock): Promise<PassedBlock | undefined> => {
-    if (!(await registry.hasCode(at))) return head
-    const deployedAt = await registry.findStart(at, await registry.readChainId())
-    if (!deployedAt || head.number - deployedAt >= youngBlocks) return undefined
-    return readBlock(rpc, deployedAt - 1)
+    const deployedAt = (await registry.findStart(at, await registry.readChainId())) ?? 0
+    return head.number - deployedAt < youngBlocks ? readBlock(rpc, Math.max(deployedAt - 1, 0)) : undefined
   }
 
   /** Where no file has a past yet, or at the newest block: then what is behind it is the past of each. */
   const begin = async (place: string, at: string, head: PassedBlock) => {
     const before = await findBefore(at, head)
     const from = before ?? head
-    first = before?.number
+    first = before?.hash
     const to = { trail: writeTrail([from]), head: head.number, pastTo: from.number }
     await lease.write(FOREIGN_LEASE, beginAt, { place, ...to, isFirst: before !== undefined })
   }
@@ -196,7 +194,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     }
     const hasNamed = await nameAll(trail)
     // Before anything is read for all, all have to be named.
-    if (hasNamed && trail[0].number === first) return 0
+    if (hasNamed && trail[0].hash === first) return BETWEEN_MS
     const hasPast = await past.readOn(at, trail[0])
     const hasMore = await readOn(place, at, trail, head)
     return hasNamed || hasPast || hasMore ? BETWEEN_MS : pollEvery

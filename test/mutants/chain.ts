@@ -10,14 +10,14 @@ export const chain: Mutant[] = [
       [
         'foreign.named-first',
         'Nothing is read for all files before all are known.',
-        `if (hasNamed && trail[0].number === first) return 0`,
+        `if (hasNamed && trail[0].hash === first) return BETWEEN_MS`,
         ``,
       ],
       [
         'foreign.young',
         'Of a registry that is not young, each file’s past is read.',
-        `head.number - deployedAt >= youngBlocks) return undefined`,
-        `head.number - deployedAt >= youngBlocks) return head`,
+        `head.number - deployedAt < youngBlocks ?`,
+        `deployedAt >= 0 ?`,
       ],
     ],
   ),
