@@ -16,8 +16,8 @@ export const chain: Mutant[] = [
       [
         'foreign.young',
         'Of a registry that is not young, each file’s past is read.',
-        `head.number - deployedAt < youngBlocks ?`,
-        `deployedAt >= 0 ?`,
+        `isFirst: before !== undefined`,
+        `isFirst: true`,
       ],
     ],
   ),
