@@ -16,8 +16,8 @@ export const chain: Mutant[] = [
       [
         'foreign.young',
         'Of a registry that is not young, each file’s past is read.',
-        `isFirst: before !== undefined`,
-        `isFirst: true`,
+        `first = before?.hash`,
+        `first = from.hash`,
       ],
     ],
   ),
