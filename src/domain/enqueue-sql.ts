@@ -18,13 +18,15 @@ export type JobParts = {
     group?: string
     /** SQL expression: when it is due; now when left out. */
     startAfter?: string
+    /** SQL expression: where what caused it began; where the statement did when left out. */
+    trace?: string
   }
 }[keyof JobData]
 
-const selectSql = ({ queue, from, data, group, startAfter }: JobParts) => {
+const selectSql = ({ queue, from, data, group, startAfter, trace = '$trace' }: JobParts) => {
   const facts = Object.entries(data).map(([name, value]) => `'${name}', ${value}`)
   // Whoever follows what caused the job follows the job.
-  const payload = `jsonb_build_object(${facts.join(', ')}) || jsonb_strip_nulls(jsonb_build_object('trace', $trace))`
+  const payload = `jsonb_build_object(${facts.join(', ')}) || jsonb_strip_nulls(jsonb_build_object('trace', ${trace}))`
   const given = [`'${queue}'`, payload]
   if (group) given.push(`lane => ${group}::text`)
   if (startAfter) given.push(`due => ${startAfter}`)

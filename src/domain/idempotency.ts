@@ -91,14 +91,16 @@ export const fingerprintOf = ({ fingerprint }: IdempotencyContext) => ({
   payloadHash: fingerprint?.payloadHash ?? null,
 })
 
+const asParameter = (name: string) => `$${name}`
+
 /**
  * The part of a writing statement that keeps the key with its effect. `result`: SQL of what the effect made; `from`: the part that
- * tells the effect happened.
+ * tells the effect happened; `given`: SQL of what the caller gave as that parameter.
  */
-export const rememberSql = (result: string, from: string) => `
+export const rememberSql = (result: string, from: string, given: (name: string) => string = asParameter) => `
   inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
-    select $scope, $payloadHash, ${result} from ${from} where $scope is not null)`
+    select ${given('scope')}, ${given('payloadHash')}, ${result} from ${from} where ${given('scope')} is not null)`
 
 const userScope = (actor: UserActor, key: string) => Buffer.concat([senderOf(actor), digest(actor.id, key)])
 

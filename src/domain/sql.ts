@@ -74,8 +74,18 @@ export interface StatementOptions {
   readonly mayLag?: boolean
 }
 
+/** How a write is carried out for several callers at once. */
+export interface Together {
+  /** Takes a list of each parameter, and `origins`; answers each row with the `place` of who asked, from 1. */
+  readonly statement: Statement<never, unknown>
+  /** Parameters of which no two callers may give the same: what each of them changes. */
+  readonly apart: readonly string[]
+}
+
 /** One SQL statement, prepared once per connection under its name. */
 export interface Statement<Parameters, Row> extends StatementOptions {
+  /** Of a write that may be carried out with others (decision 52). */
+  readonly together?: Together
   readonly name: string
   readonly text: string
   /** In the order of their places. */
@@ -136,6 +146,68 @@ export function statement<
   }
   statements.set(name, made)
   return made
+}
+
+/** The two forms of a write: for one caller, and for several. */
+export interface Form {
+  /** The part `item`: a row for each caller, with a column for each parameter, in snake case, and `trace`. It is to be named once. */
+  readonly item: string
+  /** Whether a row that somebody else holds is to be passed over. Then whoever asked for it is served alone, and waits for it. */
+  readonly skipsLocked: boolean
+  /** To be selected first of what is answered: the place of who asked. */
+  readonly place: string
+}
+
+/** A statement for many waits no longer for what somebody else holds; then its callers are served alone. */
+const LONGEST_LOCK_MS = 300
+
+const columnOf = (parameter: string) => parameter.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** What a caller gave as a parameter, as a column of the row `of` that carries it on. */
+export const givenSql = (of: string) => (parameter: string) => `${of}.${columnOf(parameter)}`
+
+function oneItem(parameters: Types): Form {
+  const columns = [...Object.keys(parameters), 'trace'].map((name) => `$${name} as "${columnOf(name)}"`)
+  return { item: `item as (select ${columns.join(', ')})`, skipsLocked: false, place: '' }
+}
+
+function manyItems(parameters: Types): Form {
+  const columns = [...Object.keys(parameters), 'trace'].map((name) => `"${columnOf(name)}"`).join(', ')
+  // Of a list in a query of its own the planner knows no length: one plan serves all.
+  const lists = [...Object.keys(parameters), 'origins'].map((name) => `(select $${name})`).join(', ')
+  return {
+    // Others than who asks for something that somebody holds are not to wait for it.
+    item: `item as (
+      select ${columns}, place::int
+      from (select set_config('lock_timeout', '${LONGEST_LOCK_MS}ms', true)) as patience,
+        unnest(${lists}) with ordinality as list (${columns}, place)
+    )`,
+    skipsLocked: true,
+    place: 'place,',
+  }
+}
+
+/**
+ * Declares a write that is carried out for several callers at once where they come together, each as if alone: whoever gets no row is
+ * served again by the statement for one. `apart`: parameters of which no two of them may give the same.
+ */
+export function joinedStatement<Parameters extends Types, Columns extends Types>(
+  name: string,
+  {
+    parameters,
+    columns,
+    apart,
+  }: { parameters: Parameters; columns: Columns; apart: readonly (keyof Parameters & string)[] },
+  words: (form: Form) => string,
+): Statement<ParametersOf<Parameters>, RowOf<Columns>> {
+  const lists = Object.entries({ ...parameters, origins: ambient.trace }).map(([each, type]) => [each, arrayOf(type)])
+  const together = statement(
+    `${name}_together`,
+    { parameters: Object.fromEntries(lists) as Types, columns: { place: int, ...columns } },
+    words(manyItems(parameters)),
+  )
+  const alone = statement(name, { parameters, columns }, words(oneItem(parameters)))
+  return Object.assign(alone, { together: { statement: together, apart } })
 }
 
 /** What a statement is asked with; nothing where it has no parameters. */

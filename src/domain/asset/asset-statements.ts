@@ -1,8 +1,9 @@
 import { countsSql } from '../account/address-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
-import { bigint, boolean, int, orNull, statement, text, timestamp, uuid } from '../sql.ts'
+import { bigint, boolean, givenSql, int, joinedStatement, orNull, statement, text, timestamp, uuid } from '../sql.ts'
 import { charged, chargeSql } from '../wallet/charge-sql.ts'
+import { heldAccountSql } from '../wallet/held-account-sql.ts'
 import { COMMITS_AT_ONCE } from './erasure-statements.ts'
 import { fileJobsSql } from './file-jobs-sql.ts'
 import {
@@ -38,32 +39,43 @@ export const findRegistered = statement(
 /** The author's commit, `changes` as JSON text. */
 const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
 
-/** Commit, relay row and event of the asset that the part `asset` tells. */
-const commitSql = (asset: string, sequence: string) => `
+interface CommitParts {
+  /** The part that has a row for each asset that changed: `(id, position)`, and what `charge` tells of who paid for it. */
+  asset: string
+  /** SQL of what the author gave as that parameter. */
+  given: (name: string) => string
+}
+
+/** Commits, relay rows and events of assets that changed. */
+const commitSql = ({ asset, given }: CommitParts) => `
   inserted_commit as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
-    select charge.commit_id, ${asset}.id, ${sequence}, $user, $message, $changes::jsonb, $tree, $treeCid, $treeSha256
-    from charge, ${asset}
+    select commit_id, id, position, payer, ${given('message')}, ${given('changes')}::jsonb, ${given('tree')}, ${given('treeCid')}, ${given('treeSha256')}
+    from ${asset}
   ),
   inserted_relay as (
-    insert into commit_relays (commit_id, trace) select charge.commit_id, $trace from charge, ${asset}
+    insert into commit_relays (commit_id, trace) select commit_id, ${given('trace')} from ${asset}
   ),
   ${eventSql({
-    from: `charge, ${asset}`,
-    owner: 'charge.user_id',
-    sequence: 'charge.sequence',
+    from: asset,
+    owner: 'payer',
+    sequence: 'sequence',
     type: 'commit.accepted',
-    commit: 'charge.commit_id',
-    transfer: 'charge.transfer_id',
+    commit: 'commit_id',
+    transfer: 'transfer_id',
   })}`
+
+const asParameter = (name: string) => `$${name}`
+const ofUpdate = givenSql('updated_asset')
 
 /**
  * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
  * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
  */
-export const updateAsset = statement(
+export const updateAsset = joinedStatement(
   'asset_update',
   {
+    apart: ['user', 'asset'],
     parameters: {
       ...commit,
       ...charged,
@@ -75,18 +87,23 @@ export const updateAsset = statement(
     },
     columns: { commit_id: uuid, updated_at: timestamp },
   },
-  `with locked_asset as (
-     select id from assets where id = $asset and head_sequence = $headSequence and deleted_at is null for update
+  ({ item, skipsLocked, place }) => `with ${item},
+   locked_asset as (
+     select item.*, item.user as payer
+     from item join assets a on a.id = item.asset and a.head_sequence = item.head_sequence and a.deleted_at is null
+       ${skipsLocked ? heldAccountSql.join('item.user') : ''}
+     for update of a ${skipsLocked ? `skip locked ${heldAccountSql.locks}` : ''}
    ),
-   ${chargeSql({ from: 'locked_asset', payer: '$user' })},
+   ${chargeSql({ from: 'locked_asset' })},
    updated_asset as (
-     update assets a set ${assignMetadataSql}, head_sequence = $headSequence + 1, head_commit_id = charge.commit_id, updated_at = now()
-     from charge where a.id = $asset
-     returning a.id, a.head_commit_id as commit_id, a.updated_at
+     update assets a set ${assignMetadataSql(givenSql('charge'))}, head_sequence = charge.head_sequence + 1,
+       head_commit_id = charge.commit_id, updated_at = now()
+     from charge where a.id = charge.asset
+     returning charge.*, a.id, a.head_sequence as position, a.updated_at
    ),
-   ${commitSql('updated_asset', '$headSequence + 1')},
-   ${rememberSql('$nid', 'updated_asset')}
-   select commit_id, updated_at from updated_asset`,
+   ${commitSql({ asset: 'updated_asset', given: ofUpdate })},
+   ${rememberSql('updated_asset.nid', 'updated_asset', ofUpdate)}
+   select ${place} commit_id, updated_at from updated_asset`,
 )
 
 /** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
@@ -107,8 +124,8 @@ export const insertAsset = statement(
     },
     columns: { nid: text, jobs: bigint },
   },
-  `with payer as (select user_id from wallets where user_id = $user),
-   ${chargeSql({ from: 'payer', payer: 'payer.user_id' })},
+  `with author as (select user_id as payer, $fee as fee, $gas as gas from wallets where user_id = $user),
+   ${chargeSql({ from: 'author' })},
    inserted_asset as (
      insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
        head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
@@ -116,7 +133,8 @@ export const insertAsset = statement(
        1, charge.commit_id, $uploadedAt, $uploadedAt, true
      from charge returning id, nid
    ),
-   ${commitSql('inserted_asset', '1')},
+   first_commit as (select charge.*, inserted_asset.id, 1 as position from charge, inserted_asset),
+   ${commitSql({ asset: 'first_commit', given: asParameter })},
    updated_owner as (
      update users set asset_count = asset_count + 1 from inserted_asset where users.id = $user
    ),

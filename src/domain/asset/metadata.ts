@@ -153,11 +153,11 @@ export const parametersOf = (metadata: Metadata) => ({
 
 const emptySql = ({ empty }: MetadataField) => (typeof empty === 'string' ? `''` : String(empty))
 
-/** Assignments of an update, with `metadataParameters`. */
-export const assignMetadataSql = [
-  ...entries.map(([name, { column }]) => `${column} = $${name}`),
-  'custom = $custom::jsonb',
-].join(', ')
+/** Assignments of an update, of what `given` makes of the names in `metadataParameters`. */
+export const assignMetadataSql = (given: (name: string) => string) =>
+  [...entries.map(([name, { column }]) => `${column} = ${given(name)}`), `custom = ${given('custom')}::jsonb`].join(
+    ', ',
+  )
 
 /** Columns of an insertion, and their values, with `registrationParameters`. */
 export const metadataColumnsSql = [...allEntries.map(([, { column }]) => column), 'custom'].join(', ')

@@ -21,12 +21,12 @@ export interface EventParts {
   transfer?: string
 }
 
-/** `inserted_events (id, owner_id)` tells what was appended. */
+/** `inserted_events (id, owner_id, order_id)` tells what was appended. */
 export const eventSql = ({ from, owner, sequence, type, ...about }: EventParts): string => `
   inserted_events as (
     insert into events (owner_id, sequence, type, order_id, commit_id, delivery_id, transfer_id)
     select ${owner}, ${sequence}, ${typeof type === 'string' ? `'${type}'` : type.sql}, ${about.order ?? 'null'}::uuid,
       ${about.commit ?? 'null'}::uuid, ${about.delivery ?? 'null'}::uuid, ${about.transfer ?? 'null'}::uuid
     from ${from}
-    returning id, owner_id
+    returning id, owner_id, order_id
   )`

@@ -1,8 +1,9 @@
 import type { JobParts } from '../enqueue-sql.ts'
 
-/** The next attempts of the deliveries of the part `from`, `(id, network_app_id)`: one app holds up no other. */
-export const deliveryJobs = (from: string) =>
+/** The next attempts of the deliveries of the part `from`, `(id, network_app_id)`: one app holds up no other. `trace` as for any job. */
+export const deliveryJobs = (from: string, trace?: string) =>
   ({
+    ...(trace !== undefined && { trace }),
     queue: 'webhook-delivery',
     from,
     data: { deliveryId: 'id' },

@@ -5,7 +5,9 @@ import { remembered, rememberSql } from '../idempotency.ts'
 import {
   boolean,
   bytes,
+  givenSql,
   int,
+  joinedStatement,
   numeric,
   orNull,
   type RowOf,
@@ -16,9 +18,10 @@ import {
   timestamp,
   uuid,
 } from '../sql.ts'
+import { heldAccountSql } from '../wallet/held-account-sql.ts'
 import { overdueSql, pointsFirstSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
-import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { newTransferSql } from '../wallet/transfer-sql.ts'
+import { type EntryLine, postTransferSql } from '../wallet/post-transfer-sql.ts'
+import { nextTransferSql } from '../wallet/transfer-sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
 
 /** Orders that one statement ends or empties. */
@@ -86,16 +89,17 @@ export const findOffer = statement(
      and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
 )
 
-const quoted = pointsFirstSql('updated_wallet.points', 'app.price')
+const quoted = pointsFirstSql('points', 'price')
 
 /**
  * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
  * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
  * `app`: its UUID, or null when the name tells. `window`: seconds.
  */
-export const insertOrder = statement(
+export const insertOrder = joinedStatement(
   'order_insert',
   {
+    apart: ['buyer'],
     parameters: {
       order: uuid,
       buyer: uuid,
@@ -109,32 +113,37 @@ export const insertOrder = statement(
     },
     columns: orderColumns,
   },
-  `with app as (
-     select id, name, price from network_apps
-     where deactivated_at is null and case when $app is null then lower(name) = lower($name) else id = $app end
-       and price <= coalesce($maxCost, price)
+  ({ item, skipsLocked, place }) => `with ${item},
+   wanted as (
+     select item.*, a.id as app_id, a.name as app_name, a.price
+     from item join network_apps a on a.deactivated_at is null
+       and case when item.app is null then lower(a.name) = lower(item.name) else a.id = item.app end
+       and a.price <= coalesce(item.max_cost, a.price)
+     ${skipsLocked ? `${heldAccountSql.join('item.buyer')} ${heldAccountSql.locks}` : ''}
    ),
    updated_wallet as (
-     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from app
-     where w.user_id = $buyer and w.closed_at is null and w.open_orders < $maxOpen and ${spendableSql('w')} + w.num >= app.price
-     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from wanted
+     where w.user_id = wanted.buyer and w.closed_at is null and w.open_orders < wanted.max_open
+       and ${spendableSql('w')} + w.num >= wanted.price
+     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at, wanted.*
    ),
    created_order as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
-     select $order, $buyer, app.id, app.name, $actionArgs, app.price, ${quoted.points}, ${quoted.num},
-       updated_wallet.at, date_trunc('milliseconds', updated_wallet.at) + make_interval(secs => $window)
-     from app, updated_wallet returning *
+     select "order", buyer, app_id, app_name, action_args, price, ${quoted.points}, ${quoted.num},
+       at, date_trunc('milliseconds', at) + make_interval(secs => "window")
+     from updated_wallet returning *
    ),
    ${eventSql({
-     from: 'created_order, updated_wallet',
-     owner: 'created_order.buyer_id',
-     sequence: 'updated_wallet.sequence',
+     from: 'updated_wallet',
+     owner: 'buyer',
+     sequence: 'sequence',
      type: 'order.created',
-     order: 'created_order.id',
+     order: '"order"',
    })},
-   ${rememberSql('$order::text', 'created_order')}
-   select ${orderSql('created_order')} from created_order`,
+   ${rememberSql('"order"::text', 'updated_wallet', givenSql('updated_wallet'))}
+   select ${place} ${orderSql('created_order')}
+   from created_order join updated_wallet on updated_wallet.order = created_order.id`,
 )
 
 /** Why an order could not be paid or withdrawn, by the database's clock. */
@@ -160,110 +169,124 @@ export const findOrderState = statement(
 
 const payment = pointsFirstSql('buyer.points', 'sale.price')
 
+/** What a payment takes from the buyer's wallet and adds to the owner's, in the order of the books. */
+const saleLines: readonly EntryLine[] = [
+  { wallet: 'split.buyer', currency: 'POINTS', amount: '-split.points' },
+  { wallet: 'split.buyer', currency: 'NUM', amount: '-split.num' },
+  { wallet: 'split.owner_id', currency: 'POINTS', amount: 'split.points - split.points_share' },
+  { wallet: 'split.owner_id', currency: 'NUM', amount: 'split.num - split.num_share' },
+  { book: 'REVENUE', currency: 'POINTS', amount: 'split.points_share' },
+  { book: 'REVENUE', currency: 'NUM', amount: 'split.num_share' },
+]
+
 /**
  * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
  * ids so that two sales never wait for each other. Balances are written from what was locked: PostgreSQL holds the CHECKs to what
  * is made of the row as the statement saw it first, which would be below zero where money came in meanwhile. The clock is read when all that is held, so that no waiting carries a
- * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
- * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
+ * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share, of all sales that are
+ * paid together in one change of the wallet. The events, the webhook's delivery and the mails' jobs stand in the same statement: all
+ * of it happens or nothing.
  */
-export const payOrder = statement(
+export const payOrder = joinedStatement(
   'order_pay',
   {
+    apart: ['order', 'buyer'],
     parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...remembered },
     columns: { ...orderColumns, ownerId: uuid },
   },
-  `with locked_order as materialized (
-     select id, network_app_id, price, status, expires_at from orders
-     where id = $order and buyer_id = $buyer and status = 'CREATED' for update
+  ({ item, skipsLocked, place }) => `with ${item},
+   locked_order as materialized (
+     select item.*, o.network_app_id, o.price, o.expires_at
+     from item join orders o on o.id = item.order and o.buyer_id = item.buyer
+       -- Not by the index of open orders, of which there may be more than the planner knows.
+       and case when o.status = 'CREATED' then true end
+     for update of o ${skipsLocked ? 'skip locked' : ''}
    ),
    sale as materialized (
-     select locked_order.id, locked_order.network_app_id, locked_order.price, locked_order.expires_at, a.owner_id,
-       a.webhook_url is not null and a.webhook_disabled_at is null as calls
+     select locked_order.*, a.owner_id, a.webhook_url is not null and a.webhook_disabled_at is null as calls
      from locked_order join network_apps a on a.id = locked_order.network_app_id
-     where locked_order.price <= coalesce($maxCost, locked_order.price)
+     where locked_order.price <= coalesce(locked_order.max_cost, locked_order.price)
    ),
+   party as materialized (select buyer as user_id from sale union select owner_id from sale),
    locked_wallets as materialized (
-     select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at from wallets w
-     where w.user_id in (select $buyer from sale union select owner_id from sale)
-     order by w.user_id for update
+     select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at
+     from party join wallets w on w.user_id = party.user_id
+     order by w.user_id for update of w
    ),
-   ${newTransferSql('locked_wallets')},
    moment as materialized (
      select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from locked_wallets) as held where held.n > 0
    ),
-   buyer as materialized (
-     select moment.at, locked_wallets.num, locked_wallets.points - ${overdueSql('locked_wallets', 'moment.at')} as points
-     from locked_wallets, moment where locked_wallets.user_id = $buyer
-   ),
    split as materialized (
-     select sale.*, new_transfer.transfer_id, buyer.at, paid.points, paid.num,
-       round(paid.points * $platformShare, 18) as points_share, round(paid.num * $platformShare, 18) as num_share
-     from sale, buyer, new_transfer, lateral (
-       select ${payment.points} as points, ${payment.num} as num
-     ) as paid
-     where buyer.points + buyer.num >= sale.price and buyer.at < sale.expires_at
-       and not exists (select from locked_wallets where closed_at is not null)
+     select sale.*, transfer.transfer_id, moment.at, paid.points, paid.num,
+       round(paid.points * sale.platform_share, 18) as points_share, round(paid.num * sale.platform_share, 18) as num_share
+     from sale cross join moment
+       join locked_wallets owner on owner.user_id = sale.owner_id and owner.closed_at is null
+       join lateral (
+         select held.num, held.points - ${overdueSql('held', 'moment.at')} as points
+         from locked_wallets held where held.user_id = sale.buyer and held.closed_at is null
+       ) as buyer on buyer.points + buyer.num >= sale.price and moment.at < sale.expires_at
+       cross join lateral (select ${payment.points} as points, ${payment.num} as num) as paid
+       cross join lateral (
+         select ${nextTransferSql('party')} as transfer_id from locked_wallets party
+         where party.user_id in (sale.buyer, sale.owner_id) order by transfer_id desc limit 1
+       ) as transfer
+   ),
+   feed as materialized (select "order", transfer_id, buyer as user_id from split union select "order", transfer_id, owner_id from split),
+   movement as materialized (
+     select user_id, sum(points) as points, sum(num) as num, sum(spent) as spent, sum(bought)::int as bought,
+       (array_agg(transfer_id) filter (where bought > 0))[1] as transfer_id
+     from (
+       select buyer as user_id, -points as points, -num as num, points as spent, 1 as bought, transfer_id from split
+       union all select owner_id, points - points_share, num - num_share, 0, 0, null from split
+     ) as change group by user_id
    ),
    updated_wallets as (
-     update wallets w set
-       points = held.points - case when w.user_id = $buyer then split.points else 0 end
-         + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
-       num = held.num - case when w.user_id = $buyer then split.num else 0 end
-         + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
-       event_sequence = w.event_sequence + 1,
-       open_orders = w.open_orders - case when w.user_id = $buyer then 1 else 0 end
-     from split, locked_wallets held where held.user_id = w.user_id
-     returning w.user_id, w.event_sequence as sequence,
-       ${useGrantsSql({
-         wallet: 'w',
-         change: 'case when w.user_id = $buyer then -split.points else 0 end',
-         transfer: 'split.transfer_id',
-         at: 'split.at',
-       })}
+     update wallets w set points = held.points + movement.points, num = held.num + movement.num,
+       event_sequence = w.event_sequence + (select count(*) from feed where feed.user_id = w.user_id),
+       open_orders = w.open_orders - movement.bought
+     from movement, locked_wallets held, moment where held.user_id = movement.user_id and w.user_id = movement.user_id
+     returning w.user_id, old.event_sequence as before,
+       ${useGrantsSql({ wallet: 'w', change: '-movement.spent', transfer: 'movement.transfer_id', at: 'moment.at' })}
    ),
-   ${postTransferSql({
-     from: 'split',
-     reference: `'order:' || id`,
-     omitsZeros: true,
-     lines: [
-       { wallet: '$buyer', currency: 'POINTS', amount: '-split.points' },
-       { wallet: '$buyer', currency: 'NUM', amount: '-split.num' },
-       { wallet: 'split.owner_id', currency: 'POINTS', amount: 'split.points - split.points_share' },
-       { wallet: 'split.owner_id', currency: 'NUM', amount: 'split.num - split.num_share' },
-       { book: 'REVENUE', currency: 'POINTS', amount: 'split.points_share' },
-       { book: 'REVENUE', currency: 'NUM', amount: 'split.num_share' },
-     ],
-   })},
+   ${postTransferSql({ from: 'split', reference: `'order:' || "order"`, omitsZeros: true, lines: saleLines })},
    paid_order as (
      update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
        points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,
        settled_at = case when split.calls then null else split.at end
-     from split where o.id = split.id
+     from split where o.id = split.order
      returning o.*
    ),
    ${eventSql({
-     from: 'updated_wallets, split',
-     owner: 'updated_wallets.user_id',
-     sequence: 'updated_wallets.sequence',
+     from: 'feed join updated_wallets on updated_wallets.user_id = feed.user_id',
+     owner: 'feed.user_id',
+     sequence: 'updated_wallets.before + row_number() over (partition by feed.user_id order by feed.transfer_id)',
      type: 'order.paid',
-     order: 'split.id',
-     transfer: 'split.transfer_id',
+     order: 'feed.order',
+     transfer: 'feed.transfer_id',
    })},
    inserted_delivery as (
      insert into webhook_deliveries (event_id, network_app_id, order_id)
-     select inserted_events.id, split.network_app_id, split.id from inserted_events, split
-     where split.calls and inserted_events.owner_id = split.owner_id
-     returning id, network_app_id
+     select inserted_events.id, split.network_app_id, split.order
+     from split join inserted_events on inserted_events.order_id = split.order and inserted_events.owner_id = split.owner_id
+     where split.calls
+     returning id, network_app_id, order_id
    ),
-   ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'), {
-     queue: 'mail',
-     from: `split, (values ('receipt'), ('sale')) as mail (template)`,
-     data: { template: 'template', orderId: 'split.id' },
-   })},
-   ${rememberSql('$order::text', 'paid_order')}
-   select ${orderSql('paid_order')}, split.owner_id as "ownerId"
-   from paid_order, split, (select count(*) from enqueued_jobs) as jobs`,
+   ${enqueueSql(
+     'enqueued_jobs',
+     deliveryJobs(
+       '(select d.*, split.trace from inserted_delivery d join split on split.order = d.order_id) as delivery',
+       'trace',
+     ),
+     {
+       queue: 'mail',
+       from: `split, (values ('receipt'), ('sale')) as mail (template)`,
+       data: { template: 'template', orderId: 'split.order' },
+       trace: 'split.trace',
+     },
+   )},
+   ${rememberSql('split.order::text', 'split', givenSql('split'))}
+   select ${place} ${orderSql('paid_order')}, split.owner_id as "ownerId"
+   from paid_order join split on split.order = paid_order.id, (select count(*) from enqueued_jobs) as jobs`,
 )
 
 /** Withdraws an open order. */

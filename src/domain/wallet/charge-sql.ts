@@ -9,40 +9,39 @@ import { openTransferSql } from './transfer-sql.ts'
 
 /** Whom a commit is charged to, and what must hold first. */
 export interface ChargeParts {
-  /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
+  /** The part that has a row for each payer once the effect is allowed: `(payer, fee, gas, …)`, of each payer one. */
   from: string
-  payer: string
 }
 
 /** Parameters of a statement with these parts. */
 export const charged = { fee: numeric, gas: numeric }
 
-const total = pointsFirstSql(spendableSql('w'), '$fee + $gas')
+const total = pointsFirstSql(spendableSql('w'), 'due.fee + due.gas')
 /** What was taken of each pays the fee first, then gas. */
-const fee = pointsFirstSql('charge.points', '$fee')
+const fee = pointsFirstSql('charge.points', 'charge.fee')
 
 /**
  * Points are spent first. `charge` tells what was taken, a position in the payer's feed, and what the commit and its
- * transfer are called: `(user_id, points, num, sequence, commit_id, transfer_id)`.
+ * transfer are called, beside what it was given: `(points, num, sequence, commit_id, transfer_id, payer, …)`.
  */
-export const chargeSql = ({ from, payer }: ChargeParts) => `
+export const chargeSql = ({ from }: ChargeParts) => `
   charge as (
     update wallets w set
       points = w.points - ${total.points},
       num = w.num - ${total.num},
       event_sequence = w.event_sequence + 1
-    from ${from}
-    where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= $fee + $gas
-    returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
-      uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}
+    from ${from} due
+    where w.user_id = due.payer and w.closed_at is null and ${spendableSql('w')} + w.num >= due.fee + due.gas
+    returning old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
+      uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}, due.*
   ),
   ${postTransferSql({
     from: 'charge',
     reference: `'commit:' || commit_id`,
     omitsZeros: true,
     lines: [
-      { wallet: 'charge.user_id', currency: 'POINTS', amount: '-charge.points' },
-      { wallet: 'charge.user_id', currency: 'NUM', amount: '-charge.num' },
+      { wallet: 'charge.payer', currency: 'POINTS', amount: '-charge.points' },
+      { wallet: 'charge.payer', currency: 'NUM', amount: '-charge.num' },
       { book: 'REVENUE', currency: 'POINTS', amount: fee.points },
       { book: 'REVENUE', currency: 'NUM', amount: fee.num },
       { book: 'GAS', currency: 'POINTS', amount: `charge.points - ${fee.points}` },

@@ -2,7 +2,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { Database, Log } from '../../domain/ports.ts'
-import { type Query, type Statement, statement, valuesOf } from '../../domain/sql.ts'
+import { type Query, type Statement, statement, type Together, valuesOf } from '../../domain/sql.ts'
 import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
@@ -10,6 +10,7 @@ import { createReads } from '../reads/reads.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { createReplicas, noReplicas, type Replicas } from '../replicas/replicas.ts'
 import { createPool } from './database-client.ts'
+import { type JoinedWrite, joinWrite, type Row } from './join-writes.ts'
 import type { Pooler } from './pooler.ts'
 import { timeLimits } from './time-limits.ts'
 import { watchWakes } from './wake-watch.ts'
@@ -178,7 +179,7 @@ export function createDatabase({
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
-    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query(asked(wanted, given)))
+    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query<Row>(asked(wanted, given)))
     // A replica is asked without a pooler between.
     const askReplica = ({ pool: place }: Replica) =>
       tracer.span(wanted.name, sqlSpan, () =>
@@ -192,11 +193,29 @@ export function createDatabase({
       : undefined
     if (shown) return shown.rows
     try {
+      if (wanted.together) return await askTogether(wanted, wanted.together, given)
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
       throw tell(error)
     }
   }
+
+  const joined = new Map<Together, JoinedWrite>()
+  function joinOf(together: Together): JoinedWrite {
+    const join = joined.get(together) ?? joinWrite(together, askOne)
+    joined.set(together, join)
+    return join
+  }
+  async function askOne(wanted: Statement<never, unknown>, given: unknown): Promise<Row[]> {
+    assertAwake()
+    return (await pool.query<Row>(asked(wanted, given))).rows
+  }
+
+  /** With those of others that come meanwhile, or alone. Whoever is followed is followed from here on, into the statement for many, too. */
+  const askTogether = (wanted: Statement<never, unknown>, together: Together, given: unknown) =>
+    tracer.span(wanted.name, sqlSpan, () =>
+      joinOf(together)({ given: given as Row, origin: tracer.origin() }, () => askOne(wanted, given)),
+    )
 
   return {
     prisma,
