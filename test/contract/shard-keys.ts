@@ -75,7 +75,7 @@ export const crossing: Record<string, { becomes: string; statements: string[] }>
   sale: {
     becomes:
       'two statements: the buyer’s database takes the money, posts it against the book CLEARING and writes down what the seller is to get; the seller’s, by the order’s identifier and once, posts the other half (test/contract/two-shards.test.ts)',
-    statements: ['order_pay'],
+    statements: ['order_pay', 'order_pay_together'],
   },
   'a refund': {
     becomes:
@@ -155,6 +155,11 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'invariant_C6',
       'invariant_C9',
     ],
+  },
+  'callers of one database': {
+    because:
+      'what joins the writes of several callers has a line for each database, so that a statement joins those of one',
+    statements: ['asset_update_together', 'order_insert_together'],
   },
   'each database for itself': {
     because: 'background work goes over what its own database has, whoever owns it',

@@ -4,12 +4,17 @@ const TESTS = ['domain/deadlines.test.ts']
 
 export const deadlines: Mutant[] = [
   ...mutantsOf('src/domain/store/order-statements.ts', TESTS, [
-    ['deadlines.pay', 'An order is not paid at its end.', `buyer.at < sale.expires_at`, `buyer.at <= sale.expires_at`],
+    [
+      'deadlines.pay',
+      'An order is not paid at its end.',
+      `moment.at < sale.expires_at`,
+      `moment.at <= sale.expires_at`,
+    ],
     [
       'deadlines.pay-never',
       'An order is not paid after its end.',
-      `and buyer.at < sale.expires_at`,
-      `and buyer.at < 'infinity'`,
+      `and moment.at < sale.expires_at`,
+      `and moment.at < 'infinity'`,
     ],
     [
       'deadlines.cancel',

@@ -62,8 +62,8 @@ export const money: Mutant[] = [
       [
         'money.payment-from-what-is-held',
         'A payment is made from the balance that is there once the wallet is held.',
-        `points = held.points - case`,
-        `points = w.points - case`,
+        `points = held.points + movement.points`,
+        `points = w.points + movement.points`,
       ],
     ],
   ),

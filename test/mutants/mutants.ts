@@ -18,6 +18,7 @@ import { replicas } from './replicas.ts'
 import { retention } from './retention.ts'
 import { telemetry } from './telemetry.ts'
 import { time } from './time.ts'
+import { together } from './together.ts'
 import { verify } from './verify.ts'
 
 /** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
@@ -55,6 +56,7 @@ const all: Mutant[] = [
   ...replicas,
   ...telemetry,
   ...time,
+  ...together,
   ...verify,
 ]
 

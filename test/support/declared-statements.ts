@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { allStatements } from '../../src/domain/sql.ts'
 
 const root = new URL('../../src/', import.meta.url)
-const isDeclaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
+const isDeclaring = /^import \{[^}]*\b(?:statement|joinedStatement)\b[^}]*\} from '[^']*\/sql\.ts'$/m
 
 /** Without those of tests and proofs: files of tests share modules, and which have declared theirs depends on what ran before. */
 export async function declaredStatements() {

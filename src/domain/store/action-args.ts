@@ -18,15 +18,21 @@ export type ActionArgs = ReturnType<typeof createActionArgs>
  */
 export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: EnvelopeCipher; log: Pick<Log, 'error'> }) {
   const told = new Set<string>()
+  /** What was sealed here, for as long as somebody holds the sealed bytes: the answer that shows it need not open it. */
+  const sealedHere = new WeakMap<Uint8Array, string>()
 
   /** For whoever acts on them. Raises LostKeyError when they do not open. */
   const open = async (orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> =>
-    sealed ? JSON.parse(await envelopeCipher.open(sealed, actionArgsContext(orderId))) : {}
+    sealed ? JSON.parse(sealedHere.get(sealed) ?? (await envelopeCipher.open(sealed, actionArgsContext(orderId)))) : {}
 
   return {
     /** `json` is the object's text. */
-    seal: async (orderId: string, json: string): Promise<Uint8Array | null> =>
-      json === '{}' ? null : envelopeCipher.seal(json, actionArgsContext(orderId)),
+    async seal(orderId: string, json: string): Promise<Uint8Array | null> {
+      if (json === '{}') return null
+      const sealed = await envelopeCipher.seal(json, actionArgsContext(orderId))
+      sealedHere.set(sealed, json)
+      return sealed
+    },
 
     open,
 

@@ -101,12 +101,14 @@ export function createOrderService({
         async () => {
           const id = newUuid()
           const sealed = await argumentsOf.seal(id, actionArgs)
-          ;[made] = await database.query(insertOrder, {
+          const [inserted] = await database.query(insertOrder, {
             ...{ order: id, buyer: actor.id, app: appId, name: networkApp, actionArgs: sealed },
             ...{ window: config.orderWindowSeconds, maxCost: maxCost ?? null, maxOpen: config.openOrdersPerUser },
             ...fingerprintOf(context),
           })
-          if (made) {
+          if (inserted) {
+            // The same bytes, which need not be opened for the answer.
+            made = { ...inserted, actionArgs: sealed as Buffer | null }
             notifications.notify(actor.id)
             return id
           }
