@@ -85,8 +85,8 @@ export const telemetry: Mutant[] = [
       [
         'telemetry.jobs',
         'A job goes on with the trace of what caused it.',
-        "trace = '$trace' }",
-        "trace = 'nullif($trace, $trace)' }",
+        `jsonb_build_object('trace', \${trace})`,
+        `jsonb_build_object('trace', nullif(\${trace}, \${trace}))`,
       ],
     ],
   ),
