@@ -23,6 +23,8 @@ const MOST_HEALTH = 200
 const PEACE = 5_000
 /** MiB above what a warm gateway holds. */
 const MOST_MEMORY = 64
+/** Thousands until a gateway holds what it goes on holding: it opens connections to its database when they are wanted. */
+const MOST_WARMING = 10
 /** Stands for whatever a path names. */
 const SAMPLE = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4'
 
@@ -132,17 +134,26 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   }
 
   const look = () => holdingsOf(gateway.pid()!, folder, parts.database)
-  // Until it is warm.
-  await sendMany(Math.min(3_000, count))
-  const base = await until(
-    'the gateway rests',
-    async () => {
-      const holdings = await look()
-      return holdings.files.length === 0 ? holdings : undefined
-    },
-    30_000,
-    250,
-  )
+  const rest = () =>
+    until(
+      'the gateway rests',
+      async () => {
+        const holdings = await look()
+        return holdings.files.length === 0 ? holdings : undefined
+      },
+      30_000,
+      250,
+    )
+  // Until it is warm: two thousand in a row ask for no connection more.
+  let base = await rest()
+  for (let same = 0, round = 0; same < 2; round += 1) {
+    if (round === MOST_WARMING) reasons.push('The gateway goes on opening connections to its database.')
+    if (round >= MOST_WARMING) break
+    await sendMany(Math.min(1_000, count))
+    const { connections } = base
+    base = await rest()
+    same = base.connections > connections ? 0 : same + 1
+  }
   await delay(1_000)
   const before = await look()
   say(`before: ${tell(before)}`)
