@@ -193,7 +193,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
     events: createEventService({ ...shared, config: config.limits }),
-    figures: createFigureService(deps),
+    figures: createFigureService({ ...shared, config: config.store }),
     idempotency,
   }
   const { deletions, uploads, blocks } = services

@@ -56,6 +56,7 @@ export const homes: Record<string, Home> = {
   leases: 'own',
   limits: 'own',
   setbacks: 'own',
+  kept_figures: 'own',
   processes: 'own',
   // Of the database's own log: each has its own, and replicas of its own.
   read_positions: 'own',
@@ -129,7 +130,6 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'metrics_books',
       'metrics_state',
       'held_coins',
-      'figures_days',
       'figures_waiting',
       'keys_page',
       'keys_count_all',

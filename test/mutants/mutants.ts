@@ -6,6 +6,7 @@ import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
 import { erasure } from './erasure.ts'
 import { failover } from './failover.ts'
+import { figures } from './figures.ts'
 import { frozen } from './frozen.ts'
 import { growth } from './growth.ts'
 import { isolation } from './isolation.ts'
@@ -47,6 +48,7 @@ const all: Mutant[] = [
   ...doors,
   ...erasure,
   ...failover,
+  ...figures,
   ...frozen,
   ...growth,
   ...isolation,

@@ -126,6 +126,11 @@ export const retentions = {
 
   transfers: { grows: 'a charge, a refund, a grant, a deposit, coins that move', kept: 'ever', why: BOOKS },
   entries: { grows: 'a transfer, two to four', kept: 'ever', why: BOOKS },
+  kept_figures: {
+    grows: 'ten minutes',
+    kept: 'ever',
+    why: 'it says how the service did; a year is ten megabytes',
+  },
   statement_balances: { grows: 'every 256th transfer of a wallet or so', kept: 'ever', why: BOOKS },
   point_grants: { grows: 'a grant of points', kept: 'ever', why: BOOKS },
   grant_uses: { grows: 'a transfer that takes of a grant', kept: 'ever', why: BOOKS },

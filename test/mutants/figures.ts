@@ -1,0 +1,50 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const figures: Mutant[] = mutantsOf(
+  'src/domain/figures/figure-statements.ts',
+  ['graphql/figures.test.ts'],
+  [
+    [
+      'figures.grace',
+      'What is not over is not kept.',
+      `slotOfSql(\`now() - \${GRACE}\`)`,
+      `slotOfSql(\`now() + interval '20 minutes'\`)`,
+    ],
+    [
+      'figures.end',
+      'What happens at the end of ten minutes belongs to the next ones.',
+      `o.created_at >= s.since and o.created_at < s.until`,
+      `o.created_at >= s.since and o.created_at <= s.until`,
+    ],
+    [
+      'figures.unkept',
+      'What is kept is not counted again.',
+      `where not exists (select from kept_figures k where k.starts_at = slot)`,
+      `where true`,
+    ],
+    [
+      'figures.gaps',
+      'Between what is not kept, what is kept is not counted again.',
+      `as numbered group by first`,
+      `as numbered group by true`,
+    ],
+    [
+      'figures.forgotten',
+      'What was given up stays counted when it is forgotten.',
+      `set given_up = k.given_up + gone.n`,
+      `set given_up = k.given_up`,
+    ],
+    [
+      'figures.delivered',
+      'What is still tried is not told as delivered.',
+      `deliveries - pending - given_up as delivered`,
+      `deliveries - given_up as delivered`,
+    ],
+    [
+      'figures.paid-late',
+      'An order is counted as paid where it was paid, not where it was made.',
+      `slotOfSql('o.paid_at')`,
+      `slotOfSql('o.created_at')`,
+    ],
+  ],
+)
