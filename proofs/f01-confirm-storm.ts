@@ -89,7 +89,16 @@ async function catchCareless(
   confirms: number,
 ): Promise<string[]> {
   const careless = await createCarelessConfirm(parts.databaseUrl)
-  const outcomes = await Promise.all(Array.from({ length: confirms }, () => careless.confirm(orderIds[0]!)))
+  // Nobody writes before two have read: else a quick machine has the first one done before the second begins.
+  const { promise: twoHaveRead, resolve } = Promise.withResolvers<void>()
+  let writers = 0
+  const turn = async (statement: string) => {
+    if (!statement.includes(': update wallets')) return
+    writers += 1
+    if (writers === 2) resolve()
+    await twoHaveRead
+  }
+  const outcomes = await Promise.all(Array.from({ length: confirms }, () => careless.confirm(orderIds[0]!, turn)))
   await careless.close()
   const [standing] = await readStandings(parts.database, orderIds)
   const found = await judge(parts, orderIds, outcomes)
