@@ -86,12 +86,18 @@ export interface StoredFile {
   size: number
 }
 
+/** The bytes of a file. */
+export interface Pieces extends AsyncIterable<Uint8Array> {
+  /** For a piece that nobody reads any more: its memory may be written to. What is never given back is left to the garbage collector. */
+  giveBack?(piece: Uint8Array): void
+}
+
 /** A file that a request brought, on disk for as long as the request lasts. */
 export interface HeldFile {
   /** Bytes. */
   readonly size: number
   /** May be called several times. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  bytes(): AsyncIterable<Uint8Array>
+  bytes(): Pieces
   /** Its room is free once nobody reads it any more. May be called again. */
   release(): Promise<void>
 }
@@ -99,8 +105,8 @@ export interface HeldFile {
 /** Where files of requests under way lie. */
 export interface UploadFolder {
   /**
-   * Writes a stream down. `onBytes` is told of each piece before it is written, is waited for, and may refuse it. Nothing stays behind when it
-   * fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
+   * Writes a stream down, whose pieces nobody else may go on using: their memory is freed. `onBytes` is told how many bytes are to be written, is
+   * waited for, and may refuse them. Nothing stays behind when it fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => Promise<void>): Promise<HeldFile>
   /** Removes what was left behind more than `seconds` ago. `onError` is told of what cannot be removed, by its name. */
@@ -143,9 +149,9 @@ export interface ContentStore {
    * Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage; of a failed import
    * nothing stays. Raises what the source raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
-  importFile(source: AsyncIterable<Uint8Array>): Promise<ImportedFile>
+  importFile(source: Pieces): Promise<ImportedFile>
   /** The identity a file would have, without storing anything. */
-  identifyFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
+  identifyFile(source: Pieces): Promise<StoredFile>
   /** The identity a small document would have, without storing it. */
   identify(bytes: Uint8Array): { cid: string; sha256: string }
   /**

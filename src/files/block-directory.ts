@@ -113,12 +113,13 @@ export const createBlockDirectory = (dir: string) => {
   return {
     /**
      * Writes a block whole or not at all: a block under its name is complete and on the disk. Its name is only sure to
-     * outlive a power cut after `syncNames`. Raises INSUFFICIENT_STORAGE, UNAVAILABLE.
+     * outlive a power cut after `syncNames`. `isNew`: it is not looked for first, since it is probably not there; one that is stays. Raises
+     * INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
-    async put(cid: CID, bytes: Uint8Array): Promise<PlacedBlock> {
+    async put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
       const { shard, path } = place(cid)
       try {
-        const isThere = await renew(path, bytes.byteLength)
+        const isThere = !isNew && (await renew(path, bytes.byteLength))
         return { shard, path, writtenAt: isThere ? undefined : await write(shard, path, bytes) }
       } catch (error) {
         throw storageFailure(error)

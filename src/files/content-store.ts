@@ -16,10 +16,13 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
     async importFile(source) {
       const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
+      // A file is there or not, mostly: what was found of the block before is expected of the next one.
+      let isNew = false
       const put = async (cid: CID, bytes: unknown) => {
-        const placed = blocks.put(cid, bytes as Uint8Array)
+        const placed = blocks.put(cid, bytes as Uint8Array, isNew)
         placing.push(placed)
-        await placed
+        isNew = (await placed).writtenAt !== undefined
+        source.giveBack?.(bytes as Uint8Array)
         return cid
       }
       const discard = async () => {

@@ -22,7 +22,10 @@ export const kuboLayout = () => ({
 /** Forms the blocks of a file and forgets them: their names are all that is wanted. */
 export const identifyFile: ContentStore['identifyFile'] = async (source) => {
   const { stream, result } = measure(source)
-  const put = async (cid: CID) => cid
+  const put = async (cid: CID, bytes: unknown) => {
+    source.giveBack?.(bytes as Uint8Array)
+    return cid
+  }
   const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
   return { cid: cid.toString(), ...result() }
 }

@@ -403,6 +403,23 @@ test('a process killed while it imports leaves only whole blocks, and the import
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
+test('a piece of a source is given back once its block is written, and no earlier', async () => {
+  const bytes = bytesOf(4 * chunkSize)
+  const givenBack = new Set<Uint8Array>()
+  const given = () => ({
+    [Symbol.asyncIterator]: () => stream(bytes.slice(), chunkSize),
+    giveBack(piece: Uint8Array) {
+      givenBack.add(piece)
+      piece.fill(0)
+    },
+  })
+  const { cid } = await store.importFile(given())
+  expect(await store.identifyFile(given())).toMatchObject({ cid })
+  expect(givenBack.size).toBeGreaterThanOrEqual(8)
+  expect(await expectBlocksWhole()).toBe(5)
+  expectBytes(await collect(store.read(cid)), bytes)
+})
+
 test('an error of the source is passed on as it is', async () => {
   const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
   async function* broken() {

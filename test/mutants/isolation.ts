@@ -3,6 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 const TESTS = ['platform/sweeps.test.ts']
 const DEPOSITS = ['chain/deposits.test.ts']
 const FILES = ['files/content-store.test.ts']
+const UPLOADS = ['platform/upload-folder.test.ts']
 const S3 = ['files/s3-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']
 const NODES = ['files/replicated-store.test.ts']
@@ -195,6 +196,44 @@ export const isolation: Mutant[] = [
       'What may hang on a block that cannot be read is kept.',
       `(await oldestBelow(blocks, unread)) - grace`,
       `Date.now()`,
+    ],
+  ]),
+  ...mutantsOf('src/files/content-store.ts', FILES, [
+    [
+      'isolation.piece-in-use',
+      'The memory of a block is not used again before the block is written.',
+      `isNew = (await placed).writtenAt !== undefined
+        source.giveBack?.(bytes as Uint8Array)`,
+      `source.giveBack?.(bytes as Uint8Array)
+        isNew = (await placed).writtenAt !== undefined`,
+    ],
+  ]),
+  ...mutantsOf('src/platform/http/piece-pool.ts', UPLOADS, [
+    [
+      'isolation.piece-twice',
+      'Memory that was given back twice is used by one alone.',
+      `if (lent.delete(piece) && buffer`,
+      `if (buffer`,
+    ],
+  ]),
+  ...mutantsOf('src/platform/http/upload-folder.ts', UPLOADS, [
+    [
+      'isolation.piece-of-parser',
+      'Memory that the reader of a form goes on using is not freed.',
+      `byteLength >= OWN_BYTES && `,
+      ``,
+    ],
+    [
+      'isolation.piece-shared',
+      'Memory is freed by who has it for themselves.',
+      `byteLength === buffer.byteLength && `,
+      ``,
+    ],
+    [
+      'isolation.short-write',
+      'What a disk did not take of a write is written again, or refused.',
+      `if (bytesWritten < count) await`,
+      `if (bytesWritten > count) await`,
     ],
   ]),
   ...mutantsOf('src/files/block-reader.ts', FILES, [

@@ -29,8 +29,8 @@ const stored = async () => {
 const largeFile = () => new File([randomBytes(700_000)], 'large.png', { type: 'image/png' })
 
 const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
-  ['the folder of uploads is full', { operation: 'writeFile', code: 'ENOSPC', below: 'uploads' }],
-  ['the folder of uploads fills midway', { operation: 'writeFile', code: 'ENOSPC', below: 'uploads', after: 3 }],
+  ['the folder of uploads is full', { operation: 'writev', code: 'ENOSPC', below: 'uploads' }],
+  ['the folder of uploads fills midway', { operation: 'writev', code: 'ENOSPC', below: 'uploads', after: 1 }],
   ['the quota of the disk is used up', { operation: 'writeFile', code: 'EDQUOT', below: 'blocks' }],
   ['the content store fills midway', { operation: 'writeFile', code: 'ENOSPC', below: 'blocks', after: 2 }],
   ['a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 1 }],

@@ -3,7 +3,7 @@ import { mkdtemp, open, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-type Operation = 'writeFile' | 'sync'
+type Operation = 'writeFile' | 'writev' | 'sync'
 
 export interface DiskFailure {
   operation: Operation
@@ -19,7 +19,7 @@ async function fileHandlePrototype() {
   const dir = await mkdtemp(join(tmpdir(), 'annal-prototype-'))
   const handle = await open(join(dir, 'any'), 'w')
   try {
-    return Object.getPrototypeOf(handle) as Record<Operation, (...values: unknown[]) => Promise<void>>
+    return Object.getPrototypeOf(handle) as Record<Operation, (...values: unknown[]) => Promise<unknown>>
   } finally {
     await handle.close()
     await rm(dir, { recursive: true })
@@ -50,5 +50,21 @@ export async function onFailingDisk<T>(
     return { result: await work(), failures }
   } finally {
     prototype[operation] = real
+  }
+}
+
+/** Runs `work` on a disk that takes so many bytes of each write of several pieces below a folder, as one does that is nearly full. */
+export async function onShortDisk<T>(below: string, bytes: number, work: () => Promise<T>): Promise<T> {
+  const prototype = await fileHandlePrototype()
+  const real = prototype.writev
+  prototype.writev = async function (this: { fd: number }, pieces) {
+    const path = await readlink(`/proc/self/fd/${this.fd}`)
+    const all = Buffer.concat(pieces as Buffer[])
+    return real.call(this, [path.startsWith(below) ? all.subarray(0, bytes) : all])
+  }
+  try {
+    return await work()
+  } finally {
+    prototype.writev = real
   }
 }

@@ -1,7 +1,7 @@
 /** Files on their way in: on disk, and not paid for yet. */
 import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
-import type { HeldFile, OnError, UploadFolder } from '../ports.ts'
+import type { HeldFile, OnError, Pieces, UploadFolder } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
 import type { UnpaidBytes } from './unpaid-bytes.ts'
 
@@ -12,7 +12,7 @@ export interface IncomingFile {
   /** As the sender said; may be empty. */
   mimeType: string
   /** Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  open(): AsyncIterable<Uint8Array>
+  open(): Pieces
 }
 
 /** A file that a request announces. It is not taken from the network before somebody asks for it. */
