@@ -62,6 +62,18 @@ export const failover: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/order-service.ts',
+    ['processes/failover.processes.ts'],
+    [
+      [
+        'failover.missing-before-standby',
+        'A server that was replaced does not tell that an order is missing.',
+        `    await database.query(awaitStandbys)\n`,
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/database/database.ts',
     ['processes/failover.processes.ts'],
     [

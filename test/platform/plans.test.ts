@@ -82,14 +82,7 @@ because(
 )
 because(
   'an operator asks at the command line',
-  ...[
-    'foreign_recorders',
-    'foreign_state',
-    'keys_count_all',
-    'keys_count_wrapped',
-    'kept_tree',
-    'session_end_all',
-  ],
+  ...['foreign_recorders', 'foreign_state', 'keys_count_all', 'keys_count_wrapped', 'kept_tree', 'session_end_all'],
 )
 because('counts, and is asked for a count alone', 'statement_count')
 because(

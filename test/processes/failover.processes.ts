@@ -6,12 +6,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { toId } from '../../src/domain/ids.ts'
 import { DatabaseClient } from '../../src/platform/database/database-client.ts'
 import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { eventually, until } from '../support/eventually.ts'
 import { following, type PostgresServer, startPostgresServer, urlOfSeveral } from '../support/postgres-server.ts'
+import { createStore } from '../support/store.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-failover-'))
@@ -66,8 +68,8 @@ const assetsOn = async (server: PostgresServer) =>
 const cancelWaits = async (server: PostgresServer) =>
   (
     await server.sql<{ name: string }>(
-      `select case when query like '%idempotency_keys,%' then 'idempotency_find' when query like 'with payer %'
-         then 'asset_insert' else left(query, 40) end as name, pg_cancel_backend(pid)
+      `select case when query like '%idempotency_keys,%' then 'idempotency_find' when query like 'with author %'
+         then 'asset_insert' when query like 'select pg_logical_emit_message%' then 'order_await' else left(query, 40) end as name, pg_cancel_backend(pid)
        from pg_stat_activity where wait_event = 'SyncRep'`,
     )
   ).map(({ name }) => name)
@@ -187,6 +189,28 @@ describe('with several servers', () => {
     await second.configure({ synchronous_standby_names: null })
     expect((await send('five', file)).status).toBe(201)
     expect(await assetsOn(second)).toBe(5)
+  })
+})
+
+describe('a server whose standby may have taken its place', () => {
+  it('does not tell that an order is missing before it has heard from its standbys', async () => {
+    const store = await createStore(app)
+    const missing = toId('order', crypto.randomUUID())
+    await second.configure({ synchronous_standby_names: 'nobody' })
+    await second.settleStandbys()
+    let answer: Awaited<ReturnType<typeof store.confirm>> | undefined
+    const asking = store.confirm(alice, missing).then((given) => {
+      answer = given
+    })
+    const cancelled = new Set<string>()
+    await until('the question is cancelled', async () => {
+      for (const name of await cancelWaits(second)) cancelled.add(name)
+      return answer !== undefined
+    })
+    await asking
+    expect([answer!.status, cancelled.has('order_await')]).toEqual([503, true])
+    await second.configure({ synchronous_standby_names: null })
+    expect((await store.confirm(alice, missing)).status).toBe(404)
   })
 })
 

@@ -15,7 +15,15 @@ import { createOrderExpiry } from './order-expiry.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { createOrderQuotes } from './order-quotes.ts'
 import { expired, isExpired, noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
-import { cancelOrder, findOffer, findOrderState, insertOrder, type OrderRow, payOrder } from './order-statements.ts'
+import {
+  awaitStandbys,
+  cancelOrder,
+  findOffer,
+  findOrderState,
+  insertOrder,
+  type OrderRow,
+  payOrder,
+} from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -71,8 +79,9 @@ export function createOrderService({
   /** The order as it stands, for an actor whose statement found it open no more. Raises what the order's state says. */
   async function stateOf(actor: UserActor, uuid: string) {
     const [state] = await database.query(findOrderState, { order: uuid, buyer: actor.id })
-    if (!state) throw notFound('Order')
-    return state
+    if (state) return state
+    await database.query(awaitStandbys)
+    throw notFound('Order')
   }
 
   const busy = () =>

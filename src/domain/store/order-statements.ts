@@ -167,6 +167,16 @@ export const findOrderState = statement(
    where o.id = $order and o.buyer_id = $buyer`,
 )
 
+/**
+ * A reading that changes nothing waits for nobody: a server whose standby has taken its place, and that does not know it yet, would answer that
+ * something is not there. This waits for the synchronous standbys, as a write does, where there are any.
+ */
+export const awaitStandbys = statement(
+  'order_await',
+  { columns: { at: text } },
+  `select pg_logical_emit_message(true, 'annal', '')::text as at`,
+)
+
 const payment = pointsFirstSql('buyer.points', 'sale.price')
 
 /** What a payment takes from the buyer's wallet and adds to the owner's, in the order of the books. */
