@@ -275,19 +275,23 @@ async function catchCareless(scene: Scene, webhookUrl: string, times: number): P
   const before = (await readKeys(parts.database)).filter(({ userId }) => userId === leaver.id)
   const careless = await createCarelessDeletion(parts.databaseUrl, leaver.id)
   await careless.look()
-  let deleting: Promise<void> | undefined
+  // At once: gateways that find a key of somebody who is gone destroy it.
+  const openedAfter = async () => {
+    await careless.delete()
+    return openedBy(openCustody(context), before, TEXT)
+  }
+  let deleting: Promise<number> | undefined
   const departure = await depart(store, context.random.fork('careless'), leaver, {
     times,
     wants: (wish) => wish !== 'delete',
     onDone(wish) {
-      if (wish === 'confirm') deleting ??= careless.delete()
+      if (wish === 'confirm') deleting ??= openedAfter()
     },
   })
-  await deleting
+  const opened = (await deleting) ?? 0
   await careless.close()
   for (const gateway of store.gateways) await gateway.stop()
   const found = await brokenInvariants(parts.database)
-  const opened = await openedBy(openCustody(context), before, TEXT)
   context.say(`control: ${JSON.stringify(countTold(departure.told))}; ${opened} keys open; ${found.join(' ')}`)
   const isBroken = ['I2', 'I9'].some((id) => found.some((reason) => reason.startsWith(`${id} `)))
   return [

@@ -14,8 +14,14 @@ const open = statement(
 )
 
 /** Until every accepted commit is settled. */
-export const quiesce = ({ database }: Parts) =>
-  until('every commit is final', async () => (await database.query(open))[0]?.count === 0, 120_000, 100)
+export async function quiesce({ database }: Parts): Promise<void> {
+  let left = 0
+  const look = async () => {
+    left = (await database.query(open))[0]!.count
+    return left === 0
+  }
+  await until(() => `every commit is final, and ${left} are not`, look, 120_000, 100)
+}
 
 const messages = statement('proof_messages', { columns: { id: text } }, 'select message as id from commits')
 const usernames = statement('proof_usernames', { columns: { id: text } }, 'select username as id from users')
