@@ -14,16 +14,19 @@ const MEMORY_COST = 65_536
  * Each hash takes 64 MiB and a core for a while: two at once, and one where that would leave no core to everybody else. The rest waits for some
  * seconds at most, and a longer queue is refused.
  */
-const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
+const atOnceOn = (processors: number) => Math.max(1, Math.min(2, processors - 1))
 const MAX_WAITING = 120
 
 /** A hasher that tells how full its queue is. */
 export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
 
-/** Hashes by argon2id, two at once at most; 120 wait at most. `memoryCost` in KiB, which tests make small. */
-export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): WatchedHasher {
+/** Hashes by argon2id, two at once at most; 120 wait at most. `memoryCost` in KiB, which tests make small, as they say how many `processors` there are. */
+export function createPasswordHasher({
+  memoryCost = MEMORY_COST,
+  processors = availableParallelism(),
+} = {}): WatchedHasher {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
-  const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
+  const queued = createBoundedQueue({ name: 'Signing in', atOnce: atOnceOn(processors), maxWaiting: MAX_WAITING })
 
   return {
     load: queued.load,

@@ -208,6 +208,18 @@ export const isolation: Mutant[] = [
         isNew = (await placed).writtenAt !== undefined`,
     ],
   ]),
+  ...mutantsOf(
+    'src/platform/passwords.ts',
+    ['platform/passwords.test.ts'],
+    [
+      [
+        'isolation.hashing',
+        'Who signs in leaves a processor to everybody else where there are two.',
+        `Math.min(2, processors - 1)`,
+        `Math.min(2, processors)`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/platform/http/piece-pool.ts', UPLOADS, [
     [
       'isolation.piece-twice',

@@ -13,4 +13,17 @@ describe('A password', () => {
   it('of no account matches nothing', async () => {
     expect(await createPasswordHasher().verify(undefined, 'correct horse')).toBe(false)
   })
+
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [16, 2],
+  ])('on %i processors is one of %i that are hashed at once, and the others wait', async (processors, atOnce) => {
+    const passwords = createPasswordHasher({ memoryCost: 8, processors })
+    const asked = ['one', 'two', 'three'].map((password) => passwords.hash(password))
+    expect(passwords.load()).toMatchObject({ running: atOnce, waiting: 3 - atOnce })
+    expect(new Set(await Promise.all(asked)).size).toBe(3)
+    expect(passwords.load()).toMatchObject({ running: 0, waiting: 0, refused: 0 })
+  })
 })
