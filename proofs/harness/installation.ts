@@ -72,8 +72,8 @@ export async function openInstallation(
       const database = createDatabase({ url: postgres.url, pool: 2, log: silent })
       try {
         const anvil = await findRunning(anvilFiles(dir), silent)
-        const none: Rpc = () => Promise.reject(new Error('No chain runs there.'))
-        return await work({ database, rpc: anvil ? createRpc(anvil.socket) : none })
+        const ask: Rpc = anvil ? createRpc(anvil.socket) : () => Promise.reject(new Error('No chain runs there.'))
+        return await work({ database, rpc: ask })
       } finally {
         await database.close()
         await postgres.stop()

@@ -1,6 +1,7 @@
+import { createBatch } from './batch.ts'
 import { throttled } from './errors.ts'
 import type { Database } from './ports.ts'
-import { boolean, float, int, statement, text } from './sql.ts'
+import { arrayOf, boolean, float, int, joinedStatement, statement, text } from './sql.ts'
 import type { Meter } from './telemetry.ts'
 
 /** At most `count` in `seconds`, on the database's clock, shared by every process and both doors. */
@@ -17,21 +18,34 @@ export interface Hit {
 }
 
 /**
- * Counts a hit in a fixed window that opens with the first one. The row's lock makes concurrent hits count one after the
- * other. Refused hits count as one in all: then it is known how many were let in, whatever is given back.
+ * Counts a hit in a fixed window that opens with the first one. Of many at once, by whichever process, each has a count of its own: the
+ * row's lock has statements count one after the other, and those that come together are one statement, because whoever waits for that
+ * lock would keep a connection from everybody else. Refused hits count as one in all: then it is known how many were let in, whatever
+ * is given back.
  */
-const hit = statement(
+const hit = joinedStatement(
   'limit_hit',
   {
     parameters: { key: text, seconds: float, count: int },
     columns: { key: text, count: int, window_end: text, retry_after: int },
+    apart: [],
   },
-  `insert into limits as l (key, window_end, count) values ($key, now() + make_interval(secs => $seconds), 1)
-   on conflict (key) do update set
-     count = case when l.window_end <= now() then 1 else least(l.count, $count) + 1 end,
-     window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
-   returning key, count, window_end::text as window_end,
-     greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after`,
+  ({ item, place }) => `with ${item},
+   turns as materialized (
+     select *, row_number() over (partition by key) as turn, count(*) over (partition by key) as hits from item
+   ),
+   counted as (
+     insert into limits as l (key, window_end, count)
+       select key, now() + make_interval(secs => seconds), hits from turns where turn = 1 order by key
+     on conflict (key) do update set
+       count = case when l.window_end <= now() then excluded.count
+         else least(l.count, (select t.count from turns t where t.key = l.key and t.turn = 1)) + excluded.count end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     returning key, count, window_end
+   )
+   select ${place} key, (c.count - t.hits + t.turn)::int as count, c.window_end::text as window_end,
+     greatest(1, ceil(extract(epoch from c.window_end - now())))::int as retry_after
+   from counted c join turns t using (key)`,
 )
 
 /** Takes one hit back from a window that has not ended since. */
@@ -51,12 +65,13 @@ const sweep = statement(
    ) returning true as forgotten`,
 )
 
-/** A window that is full now, with the seconds until it ends. */
+/** Which of these windows are full now, with the seconds until they end; `position` among them counts from 1. */
 const find = statement(
   'limit_find',
-  { parameters: { key: text, count: int }, columns: { retry_after: int } },
-  `select greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after
-   from limits where key = $key and window_end > now() and count >= $count`,
+  { parameters: { keys: arrayOf(text), counts: arrayOf(int) }, columns: { position: int, retry_after: int } },
+  `select asked.position::int, greatest(1, ceil(extract(epoch from l.window_end - now())))::int as retry_after
+   from unnest((select $keys), (select $counts)) with ordinality as asked (key, most, position) join limits l using (key)
+   where l.window_end > now() and l.count >= asked.most`,
 )
 
 /** Limits that hold for all processes together, by the database's clock. */
@@ -80,10 +95,19 @@ export function createLimits({ database, meter }: { database: Database; meter: M
     return throttled(seconds)
   }
 
+  const secondsUntilOpen = createBatch(async (buckets: { key: string; count: number }[]) => {
+    const full = await database.query(find, {
+      keys: buckets.map(({ key }) => key),
+      counts: buckets.map(({ count }) => count),
+    })
+    const found = new Map(full.map(({ position, retry_after }) => [position, retry_after]))
+    return buckets.map((_, index) => found.get(index + 1))
+  })
+
   return {
     async assertOpen(limit, subject) {
-      const [full] = await database.query(find, bucketOf(limit, subject))
-      if (full) throw refusal(limit, full.retry_after)
+      const seconds = await secondsUntilOpen(bucketOf(limit, subject))
+      if (seconds !== undefined) throw refusal(limit, seconds)
     },
     async take(limit, subject) {
       const [counted] = await database.query(hit, { ...bucketOf(limit, subject), seconds: limit.seconds })

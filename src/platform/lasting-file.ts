@@ -21,16 +21,24 @@ async function makeFolder(folder: string): Promise<void> {
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
+/** What a file is to hold; what comes by and by is written as it comes. */
+type Content = string | Uint8Array | AsyncIterable<Uint8Array>
+
 /** Written aside, so that no reader and no crash ever meets half a file. The name starts with that of the file. */
-async function writeAside(file: string, content: string | Uint8Array): Promise<string> {
+async function writeAside(file: string, content: Content): Promise<string> {
   await makeFolder(dirname(file))
   const aside = `${file}.${randomBytes(6).toString('hex')}`
-  await writeFile(aside, content, { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    await writeFile(aside, content, { mode: 0o600, flag: 'wx', flush: true })
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw error
+  }
   return aside
 }
 
 /** Writes a file that is not there yet; returns false and leaves it alone when it is. */
-export async function createFile(file: string, content: string | Uint8Array): Promise<boolean> {
+export async function createFile(file: string, content: Content): Promise<boolean> {
   const aside = await writeAside(file, content)
   try {
     await link(aside, file)
@@ -44,10 +52,24 @@ export async function createFile(file: string, content: string | Uint8Array): Pr
   }
 }
 
-/** Writes a file in one step; it is on the disk, under its name, when this resolves. */
-export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
-  await rename(await writeAside(file, content), file)
-  await syncFolder(dirname(file))
+/**
+ * Writes a file in one step; it is on the disk, under its name, when this resolves. Returns false and leaves it as it was when the content
+ * is not wanted any more once it is written aside.
+ */
+export async function replaceFile(
+  file: string,
+  content: Content,
+  isWanted: () => Promise<boolean> = async () => true,
+): Promise<boolean> {
+  const aside = await writeAside(file, content)
+  try {
+    if (!(await isWanted())) return false
+    await rename(aside, file)
+    await syncFolder(dirname(file))
+    return true
+  } finally {
+    await rm(aside, { force: true })
+  }
 }
 
 /** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */

@@ -65,8 +65,8 @@ export const deadlines: Mutant[] = [
     [
       'deadlines.window',
       'A throttle lets in again at the end of its window.',
-      `count = case when l.window_end <= now() then 1`,
-      `count = case when l.window_end < now() then 1`,
+      `count = case when l.window_end <= now() then excluded.count`,
+      `count = case when l.window_end < now() then excluded.count`,
     ],
     [
       'deadlines.count',
@@ -75,5 +75,43 @@ export const deadlines: Mutant[] = [
       `if (count > limit.count + 1)`,
       ['rest/limits.test.ts', 'rest/emails.test.ts', 'rest/passwords.test.ts'],
     ],
+    [
+      'deadlines.together',
+      'Each of those that are counted by one statement has a count of its own.',
+      `(c.count - t.hits + t.turn)::int`,
+      `(c.count - t.hits + 1)::int`,
+      ['rest/shared-limits.test.ts'],
+    ],
+    [
+      'deadlines.anew',
+      'All of those that are counted by one statement count in a window that begins with them.',
+      `then excluded.count\n`,
+      `then 1\n`,
+      ['rest/shared-limits.test.ts'],
+    ],
   ]),
+  ...mutantsOf(
+    'src/domain/account/password-check-statements.ts',
+    ['rest/brute-force.test.ts'],
+    [
+      [
+        'deadlines.spellings',
+        'Two spellings of one address that are counted together are no failure of the service.',
+        `distinct on (key) *`,
+        `*`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/embedded/anvil-process.ts',
+    ['platform/anvil-bytes.test.ts'],
+    [
+      [
+        'deadlines.halves',
+        'A byte that is cut on its way is whole again.',
+        `text.length - (text.length % 2)`,
+        `text.length`,
+      ],
+    ],
+  ),
 ]

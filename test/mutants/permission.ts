@@ -319,8 +319,8 @@ export const permission: Mutant[] = [
       [
         'permission.locked-session',
         'A session of a locked account is good for nothing, however it came to be.',
-        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null\`,\n)\n\n/** The password's hash`,
-        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null\`,\n)\n\n/** The password's hash`,
+        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null\`,\n)\n\n/**\n * The password's hash`,
+        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null\`,\n)\n\n/**\n * The password's hash`,
       ],
     ],
   ),

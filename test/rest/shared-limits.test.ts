@@ -54,6 +54,23 @@ it('sign-ins from one address', async () => {
   await expectShared(4, (url, n) => login(url, `nobody${n}@example.org`, headers))
 })
 
+it('sign-ins that come at once, each address by itself, and anew once their window has ended', async () => {
+  const networks = [newAddress(), newAddress()]
+  const letIn = () =>
+    Promise.all(
+      networks.map(async (headers, network) => {
+        const asked = Array.from({ length: 10 }, (_, n) =>
+          login(urls[Math.floor(n / 5)]!, `nobody${network}${n}@example.org`, headers),
+        )
+        return (await Promise.all(asked)).filter(({ status }) => status !== 429).length
+      }),
+    )
+  expect(await letIn()).toEqual([4, 4])
+  await app.sql(`update limits set window_end = now() - interval '1 second' where key like 'sign-in:%'`)
+  expect(await letIn()).toEqual([4, 4])
+  expect(await letIn()).toEqual([0, 0])
+})
+
 it('guesses at the password of one account, from wherever they come', async () => {
   const { email } = await app.newUser()
   await expectShared(4, (url) => login(url, email, newAddress()))

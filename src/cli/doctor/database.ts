@@ -57,7 +57,7 @@ export async function checkDatabaseServer(parts: Parts): Promise<Diagnosis[]> {
   const { database: configured } = await parts.config()
   const { database } = await parts.database()
   const [server] = await database.query(readServer)
-  const { number, version, mostConnections, connections, isDurable, mayLoseLast } = server!
+  const { number, version, mostConnections, connections, isDurable, mayLoseLast, isCompiling } = server!
   const diagnoses: Diagnosis[] = []
   if (number < OLDEST_SERVER) {
     diagnoses.push(wrong(`PostgreSQL ${version} is too old.`, 'Upgrade it to 18: `pg_upgrade`, or dump and restore.'))
@@ -76,6 +76,11 @@ export async function checkDatabaseServer(parts: Parts): Promise<Diagnosis[]> {
   } else if (connections > mostConnections * CROWDED) {
     const finding = `${connections} of ${mostConnections} connections of the server are in use.`
     diagnoses.push(warning(finding, 'Raise max_connections, or lower DATABASE_POOL of each process.'))
+  }
+  if (isCompiling) {
+    const finding =
+      'jit is on: statements that are estimated to be expensive are compiled, which takes longer than they do.'
+    diagnoses.push(toKnow(finding, 'Set it off for this database: ALTER DATABASE … SET jit = off.'))
   }
   if (diagnoses.length) return diagnoses
   return [

@@ -13,6 +13,8 @@ export const readServer = statement(
       connections: int,
       isDurable: boolean,
       mayLoseLast: boolean,
+      /** Whether statements that look expensive are compiled first. */
+      isCompiling: boolean,
       bytes: bigint,
     },
   },
@@ -21,6 +23,7 @@ export const readServer = statement(
      (select count(*)::int from pg_stat_activity) as connections,
      current_setting('fsync')::boolean and current_setting('full_page_writes')::boolean as "isDurable",
      current_setting('synchronous_commit') = 'off' as "mayLoseLast",
+     current_setting('jit')::boolean and pg_jit_available() as "isCompiling",
      pg_database_size(current_database()) as bytes`,
 )
 

@@ -29,7 +29,7 @@ export const findAddressee = statement(
 export const findAddresseeByEmail = statement(
   'account_addressee_by_email',
   { parameters: { email: text }, columns },
-  `${addressee} ${byAddressSql}`,
+  `${addressee} ${byAddressSql('$email')}`,
 )
 
 /** The newest accounts that wait for an address to be verified; none once one of them has it. */

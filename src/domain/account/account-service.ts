@@ -17,15 +17,8 @@ import { type Custody, type Database, type KeyVault, type PasswordHasher, violat
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
-import {
-  deleteToken,
-  findApiKeys,
-  findByTokens,
-  findCredentials,
-  findLiveHash,
-  insertToken,
-  insertUser,
-} from './account-statements.ts'
+import { deleteToken, findApiKeys, findByTokens, findLiveHash, insertToken, insertUser } from './account-statements.ts'
+import { createCredentialsLookup } from './credentials-lookup.ts'
 import { addressDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { signInLimit } from './sign-in-limit.ts'
@@ -141,6 +134,8 @@ export function createAccountService(deps: Dependencies) {
     return hashes.map((_, index) => found.get(index + 1))
   })
 
+  const findCredentials = createCredentialsLookup(database)
+
   const findService = createBatch(async (hashes: Buffer[]) => {
     const rows = await database.query(findApiKeys, { hashes })
     const found = new Map(rows.map(({ position, id }) => [position, { id }]))
@@ -226,7 +221,7 @@ export function createAccountService(deps: Dependencies) {
       const input = parse(signInInput, rawInput)
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
       const { email } = input
-      const [credentials] = await database.query(findCredentials, { email })
+      const credentials = await findCredentials(email)
       const guess = { email, passwordHash: credentials?.password_hash, password: input.password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
       if (credentials.is_locked) throw accountLocked()

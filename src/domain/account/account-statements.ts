@@ -39,14 +39,21 @@ export const findByTokens = statement(
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
 
-/** The password's hash of whom an address leads to: who holds it, or else claimed it first. */
+/**
+ * The password's hash of whom each of these addresses leads to: who holds it, or else claimed it first. `position` among them counts from 1.
+ * For sign-ins that came together.
+ */
 export const findCredentials = statement(
   'account_credentials',
   {
-    parameters: { email: text },
-    columns: { id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean },
+    parameters: { emails: arrayOf(text) },
+    columns: { position: int, id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean },
   },
-  `select id, password_hash, email_verified, locked_at is not null as is_locked from users ${byAddressSql}`,
+  `select asked.position::int, found.* from unnest((select $emails)) with ordinality as asked (address, position)
+     cross join lateral (
+       select id, password_hash, email_verified, locked_at is not null as is_locked
+       from users ${byAddressSql('asked.address')}
+     ) as found`,
 )
 
 /**

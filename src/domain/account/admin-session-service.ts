@@ -10,8 +10,8 @@ import type { Database } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { signInInput } from './account-input.ts'
 import { incorrectLogin } from './account-refusals.ts'
-import { findCredentials } from './account-statements.ts'
 import { deleteAdminSession, insertAdminSession, useAdminSession } from './admin-session-statements.ts'
+import { createCredentialsLookup } from './credentials-lookup.ts'
 import type { OwnPassword } from './own-password.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { signInLimit } from './sign-in-limit.ts'
@@ -39,6 +39,7 @@ export function createAdminSessionService({
   config,
 }: Dependencies) {
   const signIns = signInLimit(config)
+  const findCredentials = createCredentialsLookup(database)
 
   return {
     /**
@@ -49,7 +50,7 @@ export function createAdminSessionService({
     async signIn(address: string, rawInput: { email: string; password: string }): Promise<string> {
       const { email, password } = parse(signInInput, rawInput)
       await limits.take(signIns, networkOf(address))
-      const [found] = await database.query(findCredentials, { email })
+      const found = await findCredentials(email)
       const guess = { email, passwordHash: found?.password_hash, password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !found) throw incorrectLogin()
       const secret = randomBytes(SECRET_BYTES).toString('base64url')

@@ -1,4 +1,4 @@
-import { int, statement, text } from '../sql.ts'
+import { int, joinedStatement, statement, text } from '../sql.ts'
 
 const NAME = 'password-check'
 /** A quarter of an hour. */
@@ -14,15 +14,23 @@ export const passwordCheckKeySql = (email: string) => `'${NAME}:' || ${subjectSq
 const wrongKeySql = (email: string) => `'password-wrong:' || ${subjectSql(email)}`
 
 /** A guess that may be looked at: `most` may be wrong or under way. No row: so many are. */
-export const takeGuess = statement(
+export const takeGuess = joinedStatement(
   'password_guess_take',
-  { parameters: { email: text, most: int }, columns: { window_end: text } },
-  `insert into limits as l (key, window_end, count)
-   values (${passwordCheckKeySql('$email')}, now() + interval '${SECONDS} seconds', 1)
-   on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
-     window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
-   where l.window_end <= now() or l.count < $most
-   returning window_end::text as window_end`,
+  { parameters: { email: text, most: int }, columns: { window_end: text }, apart: ['email'] },
+  // Two spellings of one address may come together; one of them is served alone then.
+  ({ item, place }) => `with ${item},
+   guess as materialized (
+     select distinct on (key) * from (select ${passwordCheckKeySql('email')} as key, item.* from item) as keyed
+   ),
+   taken as (
+     insert into limits as l (key, window_end, count)
+       select key, now() + interval '${SECONDS} seconds', 1 from guess order by key
+     on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     where l.window_end <= now() or l.count < (select g.most from guess g where g.key = l.key)
+     returning key, window_end
+   )
+   select ${place} t.window_end::text as window_end from taken t join guess using (key)`,
 )
 
 /** How many guesses were wrong for certain, and the seconds until they are forgotten. */

@@ -8,7 +8,7 @@ import { gzip } from 'node:zlib'
 import type { Log } from '../../domain/ports.ts'
 import { replaceFile } from '../lasting-file.ts'
 import { isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
-import { askLocalSocket } from './local-socket.ts'
+import { askLocalSocket, readLocalSocket } from './local-socket.ts'
 
 /** The identifier of the embedded chain. */
 export const chainId = 31337
@@ -31,16 +31,57 @@ const LONGEST_SOCKET_PATH = 96
 /** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
 
-/** Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time. */
-export const createRpc =
-  (socket: string, timeoutMilliseconds = 30_000): Rpc =>
-  async <T>(method: string, params: unknown[] = []) => {
-    const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const text = await askLocalSocket(socket, request, AbortSignal.timeout(timeoutMilliseconds))
-    const answer = JSON.parse(text) as { result: T; error?: { message: string } }
-    if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
-    return answer.result
+/** The same, and answers that are larger than what is to be held. */
+export interface StreamingRpc extends Rpc {
+  /** What is answered as hexadecimal digits, as it comes. */
+  bytes(method: string): AsyncIterable<Uint8Array>
+}
+
+interface Answer {
+  result: unknown
+  error?: { message: string }
+}
+
+function resultOf(method: string, text: string): unknown {
+  const { result, error } = JSON.parse(text) as Answer
+  if (error) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+const DIGITS_BEGIN = '"result":"0x'
+
+/** The bytes of an answer whose result is hexadecimal digits. */
+async function* bytesOf(method: string, answer: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  let text = ''
+  let isInside = false
+  for await (const part of answer) {
+    text += part.toString('latin1')
+    if (!isInside) {
+      const begin = text.indexOf(DIGITS_BEGIN)
+      if (begin < 0) continue
+      isInside = true
+      text = text.slice(begin + DIGITS_BEGIN.length)
+    }
+    const end = text.indexOf('"')
+    const whole = end < 0 ? text.length - (text.length % 2) : end
+    yield Buffer.from(text.slice(0, whole), 'hex')
+    if (end >= 0) return
+    text = text.slice(whole)
   }
+  throw new Error(`${method}: answered ${typeof resultOf(method, text)} instead of bytes`)
+}
+
+/** Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time. */
+export function createRpc(socket: string, timeoutMilliseconds = 30_000): StreamingRpc {
+  const requestOf = (method: string, params: unknown[]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const ask = async <T>(method: string, params: unknown[] = []) => {
+    const text = await askLocalSocket(socket, requestOf(method, params), AbortSignal.timeout(timeoutMilliseconds))
+    return resultOf(method, text) as T
+  }
+  const bytes = (method: string) =>
+    bytesOf(method, readLocalSocket(socket, requestOf(method, []), AbortSignal.timeout(timeoutMilliseconds)))
+  return Object.assign(ask, { bytes })
+}
 
 /** The files of the embedded chain. */
 export interface AnvilFiles {
@@ -198,12 +239,10 @@ export const startAnvil = async (files: AnvilFiles, log: Log): Promise<AnvilProc
 
 /**
  * Writes the chain's state, blocks, transactions and receipts to the state file, in one step. anvil's own option writes
- * the file every second even when nothing happened, and a kill in the middle leaves half of it. Nothing is written when
+ * the file every second even when nothing happened, and a kill in the middle leaves half of it. The file stays as it is when
  * `isCurrent` says that the chain went on: another process drives it by now, and its file is newer.
  */
-export const saveState = async (files: AnvilFiles, rpc: Rpc, isCurrent: () => Promise<boolean>) => {
-  const dump = await rpc<string>('anvil_dumpState')
-  if (!(await isCurrent())) return
-  await replaceFile(files.state, Buffer.from(dump.slice(2), 'hex'))
-  await rm(files.plainState, { force: true })
+export const saveState = async (files: AnvilFiles, rpc: StreamingRpc, isCurrent: () => Promise<boolean>) => {
+  const isReplaced = await replaceFile(files.state, rpc.bytes('anvil_dumpState'), isCurrent)
+  if (isReplaced) await rm(files.plainState, { force: true })
 }

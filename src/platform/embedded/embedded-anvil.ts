@@ -13,6 +13,7 @@ import {
   createRpc,
   findRunning,
   type Rpc,
+  type StreamingRpc,
   saveState,
   startAnvil,
 } from './anvil-process.ts'
@@ -78,7 +79,7 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
   let savedHead: string | undefined
   let savedAt = -Infinity
   let tookToSave = 0
-  const save = async (rpc: Rpc) => {
+  const save = async (rpc: StreamingRpc) => {
     const readHead = async () => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
     const hash = await readHead()
     if (hash === savedHead) return
@@ -92,7 +93,7 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
     performance.now() - savedAt >= Math.min(tookToSave / savingShare, Math.max(LONGEST_UNSAVED_MS, tookToSave))
   return {
     save,
-    mineWhenNeeded: async (rpc: Rpc) => {
+    mineWhenNeeded: async (rpc: StreamingRpc) => {
       const isWanted = await needsBlock(rpc, confirmations)
       if (isWanted) await rpc('evm_mine')
       if (!isWanted || isSaveDue()) await save(rpc)

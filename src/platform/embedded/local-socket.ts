@@ -16,36 +16,42 @@ export const socketUrlOf = (path: string): string => `${scheme}//${path.split('/
 /** An answer that nobody reads to its end. */
 export const tooLong = (mostBytes: number) => new Error(`answered with more than ${mostBytes} bytes`)
 
+/** Sends a line to the socket at a path, and gives the line that comes back as it comes. Raises as `askLocalSocket` does. */
+export async function* readLocalSocket(path: string, line: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  signal.throwIfAborted()
+  const socket = connect(path)
+  const giveUp = () => socket.destroy(signal.reason)
+  signal.addEventListener('abort', giveUp)
+  try {
+    socket.write(`${line}\n`)
+    for await (const part of socket as AsyncIterable<Buffer>) {
+      const end = part.indexOf(newline)
+      yield end < 0 ? part : part.subarray(0, end)
+      if (end >= 0) return
+    }
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    socket.destroy()
+  }
+  throw new Error('the connection ended before the answer')
+}
+
 /**
  * Sends a line to the socket at a path; resolves to the line that comes back. Raises when nobody listens there, when the
  * answer breaks off or is longer than `mostBytes`, and when `signal` says so.
  */
-export const askLocalSocket = (
+export async function askLocalSocket(
   path: string,
   line: string,
   signal: AbortSignal,
   mostBytes = Number.POSITIVE_INFINITY,
-): Promise<string> =>
-  new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const parts: Buffer[] = []
-    let size = 0
-    const socket = connect(path)
-    const giveUp = () => socket.destroy(signal.reason)
-    signal.addEventListener('abort', giveUp)
-    socket.on('data', (part: Buffer) => {
-      const end = part.indexOf(newline)
-      size += part.length
-      if (size > mostBytes) return void socket.destroy(tooLong(mostBytes))
-      parts.push(end < 0 ? part : part.subarray(0, end))
-      if (end < 0) return
-      resolve(Buffer.concat(parts).toString())
-      socket.destroy()
-    })
-    socket.once('error', reject)
-    socket.once('close', () => {
-      signal.removeEventListener('abort', giveUp)
-      reject(new Error('the connection ended before the answer'))
-    })
-    socket.write(`${line}\n`)
-  })
+): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of readLocalSocket(path, line, signal)) {
+    size += part.length
+    if (size > mostBytes) throw tooLong(mostBytes)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}

@@ -1,0 +1,11 @@
+import { createBatch } from '../batch.ts'
+import type { Database } from '../ports.ts'
+import { findCredentials } from './account-statements.ts'
+
+/** Finds the credentials of whom an address leads to, for sign-ins that came together at once; undefined when it leads to nobody. */
+export const createCredentialsLookup = (database: Pick<Database, 'query'>) =>
+  createBatch(async (emails: string[]) => {
+    const rows = await database.query(findCredentials, { emails })
+    const found = new Map(rows.map((row) => [row.position, row]))
+    return emails.map((_, index) => found.get(index + 1))
+  })
