@@ -11,7 +11,7 @@ const COMMITS = 10_000
 export async function withGateway(
   dir: string,
   env: Record<string, string>,
-  work: (gateway: Gateway, afterwards: (end: () => Promise<unknown>) => void) => Promise<void>,
+  work: (gateway: Gateway, afterwards: (end: () => Promise<unknown>) => void, databaseUrl: string) => Promise<void>,
 ): Promise<void> {
   const ends: (() => Promise<unknown>)[] = []
   const afterwards = (end: () => Promise<unknown>) => void ends.unshift(end)
@@ -20,8 +20,9 @@ export async function withGateway(
     afterwards(() => place.stop())
     const chain = await startEmbeddedAnvil({ dir: join(dir, 'chain'), log: silent })
     afterwards(() => chain.stop())
+    const databaseUrl = await place.databaseOf(COMMITS)
     const gateway = await createGateway({ dir: place.dir, afterwards }, 'gateway-alone', {
-      ...place.env(await place.databaseOf(COMMITS)),
+      ...place.env(databaseUrl),
       ROLES: 'http',
       CHAIN_RPC_URL: chain.rpcUrl,
       CHAIN_RELAY_KEYS: developmentKey,
@@ -34,7 +35,7 @@ export async function withGateway(
       ...env,
     })
     await gateway.start()
-    await work(gateway, afterwards)
+    await work(gateway, afterwards, databaseUrl)
   } finally {
     for (const end of ends) await end().catch(() => undefined)
   }

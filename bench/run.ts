@@ -5,6 +5,7 @@
  * `npm run bench -- growth …`: measures Annal beside itself, with databases of several sizes (docs/scaling.md); `… -- uploads …`: uploads beside a
  * plain server that hashes and writes.
  * `npm run bench -- sign-ins …`: how long others wait while many sign in (`bench/sign-ins.ts`).
+ * `npm run bench -- arrival …`: how long commits take to the chain (`bench/arrival.ts`).
  * `npm run bench -- processes`: what a read costs when several processes serve (`bench/processes.ts`).
  */
 import { spawn } from 'node:child_process'
@@ -26,6 +27,9 @@ if (process.argv[2] === 'year') {
 } else if (process.argv[2] === 'sign-ins') {
   const { measureSignIns } = await import('./sign-ins.ts')
   await measureSignIns(process.argv.slice(3))
+} else if (process.argv[2] === 'arrival') {
+  const { measureArrival } = await import('./arrival.ts')
+  await measureArrival(process.argv.slice(3))
 } else if (process.argv[2] === 'processes') {
   await import('./processes.ts')
 } else if (existsSync(runner)) {
