@@ -77,7 +77,7 @@ const variables = {
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
   HEALTH_PORT: {
     schema: port.optional(),
-    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
+    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. PORT opens once requests are answered then, so that a balancer sends elsewhere what comes before; without it PORT opens at once and says that the service is starting. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
   },
   ROLES: {
     schema: roleList.prefault(roles.join(',')),

@@ -47,7 +47,7 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
     publicUrl: config.publicUrl,
     telemetry: telemetry.requests,
   })
-  // The port is taken first: a second start is told at once, and nothing of the first is touched.
+  // A port is taken first: a second start is told at once, and nothing of the first is touched.
   const listensFirst = supervisor?.listensFirst ?? true
   const taken = listensFirst ? await listen(server, config, supervisor !== undefined) : undefined
   const publicUrl = (await supervisor?.opened) ?? config.publicUrl ?? `http://localhost:${taken!.port}`
@@ -91,7 +91,7 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
     ...telemetry.createHandlers({ watched, access, log, supervisor }),
     ...(layer.handlers ?? [createProbesOnly(createProbes(probes))]),
   )
-  if (!taken) await listen(server, config, true)
+  await (taken ?? (await listen(server, config, true))).openRequests()
   const loops = await startLoops({ installation, chain, layer }, config.roles)
   if (supervisor) supervisor.ready()
   else announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
@@ -110,13 +110,21 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   return process.exit(0)
 }
 
-/** Takes the ports that this process answers at. A process without requests has probes alone, at one port; a supervisor has those of its workers. */
+/**
+ * Takes the ports that this process answers at. A process without requests has probes alone, at one port; a supervisor has those of its workers. Where
+ * probes have a port of their own, that of requests opens by `openRequests`, once they are answered: balancers send elsewhere what is refused
+ * a connection, while a change that was told 503 is the caller's to repeat. A port that the system chooses is known once it is taken.
+ */
 async function listen(server: HttpServer, { roles, port, healthPort, host }: Config, isSupervised: boolean) {
-  const hasRequests = roles.has('http')
-  const isAtPort = hasRequests || (healthPort === undefined && !isSupervised)
+  const probesApart = healthPort !== undefined && !isSupervised
+  const isAtPort = roles.has('http') || !(probesApart || isSupervised)
+  const isLate = isAtPort && probesApart && port !== 0
+  const open = () => server.listen(port, host)
   return {
-    port: isAtPort ? await server.listen(port, host) : port,
-    healthPort:
-      healthPort === undefined || isSupervised ? undefined : await server.listen(healthPort, host, 'HEALTH_PORT'),
+    healthPort: probesApart ? await server.listen(healthPort, host, 'HEALTH_PORT') : undefined,
+    port: isAtPort && !isLate ? await open() : port,
+    openRequests: async () => {
+      if (isLate) await open()
+    },
   }
 }

@@ -2,6 +2,18 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const failover: Mutant[] = [
   ...mutantsOf(
+    'src/run-process.ts',
+    ['processes/starting.processes.ts'],
+    [
+      [
+        'failover.not-yet-open',
+        'No request comes to a gateway that does not answer requests yet.',
+        `isAtPort && probesApart && port !== 0`,
+        `port < 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/database/primary-watch.ts',
     ['processes/failover.processes.ts'],
     [
