@@ -2,6 +2,18 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const failover: Mutant[] = [
   ...mutantsOf(
+    'src/platform/workers/handed-connections.ts',
+    ['processes/workers.processes.ts'],
+    [
+      [
+        'failover.handed',
+        'A connection that was handed to a worker that died is answered by another.',
+        `if (handed === undefined) return`,
+        `if (handed !== undefined) return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/run-process.ts',
     ['processes/starting.processes.ts'],
     [

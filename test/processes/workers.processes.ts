@@ -70,6 +70,25 @@ describe('a supervisor with two workers', () => {
     expect(metrics.match(/^# HELP annal_build_info /gm)).toHaveLength(1)
   })
 
+  it('has another worker answer a connection that was handed to one that died before it took it', async () => {
+    const { pid } = (await workers()).get('http-1')!
+    process.kill(pid, 'SIGSTOP')
+    const statuses: number[] = []
+    const asked = Array.from({ length: 4 }, async () => {
+      const { status } = await fetch(`${service.url}/healthz`, { headers: { Connection: 'close' } })
+      statuses.push(status)
+    })
+    await eventually(() => statuses.length === 3, Boolean)
+    process.kill(pid, 'SIGKILL')
+    await Promise.all(asked)
+    expect(statuses).toEqual([200, 200, 200, 200])
+    await eventually(() => isReplaced('http-1', pid), Boolean)
+    await eventually(
+      async () => (await fetch(`${operators}/readyz`)).text(),
+      (text) => text === '{"status":"ok"}',
+    )
+  })
+
   it('replaces a worker that was killed, and the others answer meanwhile', async () => {
     const { pid } = (await workers()).get('http-1')!
     process.kill(pid, 'SIGKILL')

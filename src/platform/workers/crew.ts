@@ -5,6 +5,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Log } from '../../domain/ports.ts'
+import { giveBackConnections } from './handed-connections.ts'
 import { LISTENS_FIRST, METRICS_MS, type ToSupervisor, type ToWorker } from './messages.ts'
 import { createQuestions } from './questions.ts'
 
@@ -93,7 +94,9 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
 
   function fork({ args }: Member, ...more: string[]): Worker {
     cluster.setupPrimary({ exec: program, args: [...args, ...more] })
-    return cluster.fork()
+    const worker = cluster.fork()
+    giveBackConnections(worker)
+    return worker
   }
 
   /** A worker that ended comes back: at once after a long life, ever later after short ones. */
