@@ -390,6 +390,8 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const app = await addApp(parts, { seller: { id: await readUserId(parts.database, seller.username) } }, sink.url)
   const { deeds, bought } = soakDeeds({ buyer, saver, app: app.id, apiKey: await addService(parts) })
   const coins = await openCoins(parts, saverId)
+  // An account asks to withdraw 60 times an hour at most: not while there is nothing yet.
+  await coins.credited(await coins.send(), 60_000)
   const load = await startMixedLoad(context, balancer.url, {
     callers: context.setting('CALLERS', 8),
     rest: 400,
@@ -481,6 +483,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
     const people = tally(load.acknowledged.signUps, await idsOf(parts.database, usernames))
     const [taken] = await parts.database.query(withdrawals, { user: saverId })
     const [sold] = await parts.database.query(paidOrders)
+    if (taken!.count === 0) reasons.push('Nothing was withdrawn: the run is invalid.')
     if (taken!.count !== bought.withdrawals.length)
       reasons.push(`${bought.withdrawals.length} withdrawals were acknowledged, ${taken!.count} are there.`)
     if (sold!.count !== bought.paid.length)
