@@ -67,7 +67,9 @@ async function run(id: string, proof: Proof, seed: string): Promise<ProofResult>
     say: (text) => say(`${id}: ${text}`),
     setting(name, fallback) {
       const value = Number(process.env[name] ?? fallback)
-      if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0.`)
+      const least = Math.min(fallback, 1)
+      if (!Number.isInteger(value) || value < least)
+        throw new Error(`${name} must be a whole number of ${least} or more.`)
       return value
     },
     afterwards: (work) => void endings.unshift(work),
