@@ -1,10 +1,10 @@
 /** A supervisor with several workers for requests, on one port. */
-import { createServer } from 'node:http'
+import { Agent, createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
-import { openRequest } from '../support/http-client.ts'
+import { openRequest, send } from '../support/http-client.ts'
 import { createRest } from '../support/rest-client.ts'
 import { createSharedInstallation, type Service, type SharedInstallation } from '../support/service.ts'
 import { newFile, registerWith } from '../support/test-app.ts'
@@ -74,8 +74,10 @@ describe('a supervisor with two workers', () => {
     const { pid } = (await workers()).get('http-1')!
     process.kill(pid, 'SIGSTOP')
     const statuses: number[] = []
+    // A connection of its own for each: one of before may be that worker's.
+    const agent = new Agent({ keepAlive: false })
     const asked = Array.from({ length: 4 }, async () => {
-      const { status } = await fetch(`${service.url}/healthz`, { headers: { Connection: 'close' } })
+      const { status } = await send(service.url, { path: '/healthz' }, { agent })
       statuses.push(status)
     })
     await eventually(() => statuses.length === 3, Boolean)
