@@ -134,7 +134,7 @@ afterAll(async () => {
 describe('A table', () => {
   it('has its rows at one place that is named', async () => {
     const { rows } = await client.query<{ name: string }>(
-      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> '_prisma_migrations'`,
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
     )
     const own = Object.keys(homes).filter((table) => !table.includes('.'))
     expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted())

@@ -57,6 +57,7 @@ export const homes: Record<string, Home> = {
   limits: 'own',
   setbacks: 'own',
   kept_figures: 'own',
+  _prisma_migrations: 'own',
   processes: 'own',
   // Of the database's own log: each has its own, and replicas of its own.
   read_positions: 'own',

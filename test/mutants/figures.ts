@@ -11,6 +11,12 @@ export const figures: Mutant[] = mutantsOf(
       `slotOfSql(\`now() + interval '20 minutes'\`)`,
     ],
     [
+      'figures.beginning',
+      'How far back there is anything to count does not hang on an identifier.',
+      '(select min(started_at) from _prisma_migrations)',
+      '(select created_at from users order by id limit 1)',
+    ],
+    [
       'figures.end',
       'What happens at the end of ten minutes belongs to the next ones.',
       `o.created_at >= s.since and o.created_at < s.until`,

@@ -1,7 +1,8 @@
 /** An account with a session, written by the statements that sign-up and sign-in write it by. */
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
+import { newUuid } from '../../src/domain/new-uuid.ts'
 import type { Custody, Database } from '../../src/domain/ports.ts'
 import { numeric, statement, uuid } from '../../src/domain/sql.ts'
 
@@ -25,6 +26,8 @@ export interface UserOptions {
   points?: string
   num?: string
   username?: string
+  /** As a process would make it that takes another time for now. */
+  id?: string
 }
 
 const deposit = statement(
@@ -45,11 +48,11 @@ export async function insertPerson(
     points = role === 'USER' ? '12' : '0',
     num = '0',
     username,
+    id = newUuid(),
     passwordHash,
   }: UserOptions & { passwordHash: string },
 ): Promise<TestUser> {
-  const id = randomUUID()
-  const name = username ?? `u${id.slice(0, 12)}`
+  const name = username ?? `u${id.slice(-12)}`
   const email = `${name}@example.org`
   const { address, ...key } = await custody.create(id)
   const unattended = { address: null, scope: null, payloadHash: null }

@@ -92,12 +92,15 @@ const countedSql = `
      from span s join users u on ${isInSpan('u.id', 'u.created_at', PROCESS_IDS)} group by 1
    )`
 
+/** When the installation began: the database had no tables before. */
+const INSTALLED = `(select min(started_at) from _prisma_migrations)`
+
 /** Slots of the last `$days` days until a moment that are not kept. */
 const unkeptSql = (until: string) => `
    start as materialized (select date_trunc('day', now(), 'UTC') - make_interval(days => $days - 1) as since),
    unkept as materialized (
      select slot from start, generate_series(
-       greatest(start.since, ${slotOfSql('(select created_at from users order by id limit 1)')}), ${until}, ${SLOT}
+       greatest(start.since, ${slotOfSql(INSTALLED)}), ${until}, ${SLOT}
      ) as slot
      where not exists (select from kept_figures k where k.starts_at = slot)
    )`
