@@ -2,20 +2,19 @@ import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { DomainError } from '../domain/errors.ts'
+import type { Log } from '../domain/ports.ts'
 import type { Admission } from './admission.ts'
 import type { DocumentChecks } from './document-checks.ts'
 import { documentLimits, documentRefusal } from './document-limits.ts'
+import { maskError } from './mask-error.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 
 const SUGGESTION = / Did you mean [^?]*\?/g
 
-/** A refusal as what is answered; anything else is raised on. */
+/** A refusal as the result of what was not carried out; anything else is raised on. Yoga masks it like any other. */
 function asResult(error: unknown): { errors: GraphQLError[] } {
-  if (error instanceof GraphQLError) return { errors: [error] }
   if (!(error instanceof DomainError)) throw error
-  // What stops before anything is carried out is answered as it stands here; the rest is masked, by what it was.
-  const { message, code, details, retryAfter } = error
-  return { errors: [new GraphQLError(message, { originalError: error, extensions: { code, details, retryAfter } })] }
+  return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
 
 /** What is carried out, as the hooks tell it. */
@@ -33,11 +32,13 @@ export function useDocumentLimits({
   checks,
   introspection,
   admission,
+  log,
 }: {
   checks: DocumentChecks
   introspection: boolean
   /** What operations wait for. */
   admission: Admission
+  log: Log
 }): Plugin<Context> {
   /** What is wrong with an operation, or how many bytes its answer may have. */
   function judge({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | number {
@@ -46,7 +47,8 @@ export function useDocumentLimits({
     try {
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
-      return asResult(error)
+      // What stops before anything is carried out is masked by nobody else.
+      return { errors: [maskError(error, log)] }
     }
   }
 

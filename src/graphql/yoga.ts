@@ -93,7 +93,7 @@ export function createGraphQLHandler({
       useCsrfGuard(),
       useCaller(knownQueries.createContext),
       useRequestBody(knownQueries.body),
-      useDocumentLimits({ checks, introspection, admission }),
+      useDocumentLimits({ checks, introspection, admission, log }),
       useStaleTokens(schema),
       useStreams(),
       ...persistedDocuments,
