@@ -60,6 +60,29 @@ describe('GraphQL over HTTP', () => {
     },
   )
 
+  it.each([
+    ['application/json', 200],
+    ['*/*', 200],
+    ['application/graphql-response+json', 400],
+  ])('refuses a page that is too much, to who accepts %s by the status %i', async (accept, status) => {
+    const paged = 'query ($first: Int, $last: Int) { assets(first: $first, last: $last) { totalCount } }'
+    for (const [variables, field] of [
+      [{ first: -1 }, 'first'],
+      [{ last: 1_001 }, 'last'],
+      [{ first: 1, last: 1 }, 'last'],
+    ] as const) {
+      const answer = await user.graphql(paged, variables, { headers: { Accept: accept } })
+      expectError(answer, 'VALIDATION_FAILED')
+      expect(answer.status).toBe(status)
+      expect(answer.body.errors).toEqual([
+        {
+          message: expect.stringMatching(`^${field}: `),
+          extensions: { code: 'VALIDATION_FAILED', details: { [field]: [expect.any(String)] } },
+        },
+      ])
+    }
+  })
+
   it('carries out nothing whose answer nobody could read', async () => {
     const answer = await user.graphql('mutation { signOut }', {}, { headers: { Accept: 'image/png' } })
     expect(answer.status).toBe(406)

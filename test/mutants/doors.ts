@@ -619,6 +619,36 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/use-document-limits.ts',
+    ['graphql/over-http.test.ts'],
+    [
+      [
+        'over-http.unmasked',
+        'A page that is too much is refused with the fields that are wrong.',
+        `errors: [maskError(error, log)]`,
+        `errors: [new GraphQLError((error as Error).message)]`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/use-error-vocabulary.ts',
+    ['graphql/over-http.test.ts'],
+    [
+      [
+        'over-http.status',
+        'Without data, an answer of the type of GraphQL is no success.',
+        `if (!('data' in result)) extensions.http ??= httpOf(extensions.code)`,
+        ``,
+      ],
+      [
+        'over-http.legacy',
+        'Who asks for plain JSON gets 200 for a request that was understood.',
+        `({ spec: true, status:`,
+        `({ spec: false, status:`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/graphql/admission.ts',
     ['rest/under-way.test.ts'],
     [
