@@ -202,7 +202,8 @@ describe('embedded PostgreSQL', () => {
     await end(first)
     expect(await isListening(second.url)).toBe(true)
     await end(second)
-    expect(await isListening(second.url)).toBe(false)
+    const told = await readFile(join(dir, 'postgres.log'), 'utf8')
+    expect(await isListening(second.url), told).toBe(false)
   })
 
   it('refuses with a sentence when somebody who was about to stop the server stands still', async () => {
