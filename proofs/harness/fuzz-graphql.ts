@@ -1,4 +1,4 @@
-/** Requests for every field at the root of the schema: each argument and each field of its inputs can be spoilt. */
+/** Requests for every field that takes arguments or stands at the root of the schema: each argument and each field of its inputs can be spoilt. */
 import fc from 'fast-check'
 import {
   type GraphQLArgument,
@@ -21,22 +21,38 @@ import { inputValues, nodeIds } from './authz-values.ts'
 import { actors, asBytes, asked, type FuzzRequest, hostileHeaders, spoil, spoilings } from './fuzz-requests.ts'
 import { RawJson, toJson } from './fuzz-values.ts'
 
-type RootField = GraphQLField<unknown, unknown>
+type AnyField = GraphQLField<unknown, unknown>
 
 interface Shape {
   target: string
   keyword: string
-  field: RootField
+  field: AnyField
+  /** The selection at the root that the field is asked for in. */
+  around: (selected: string) => string
 }
 
-export const graphqlShapes: readonly Shape[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) => {
-  const type = schema.getType(name)
-  if (!isObjectType(type)) throw new Error(`There is no ${name}.`)
-  return Object.values(type.getFields()).map((field) => ({
-    target: `${name}.${field.name}`,
-    keyword: name.toLowerCase(),
-    field: field as RootField,
-  }))
+const onAsset = (selected: string) => `node(id: "{{owner.nid}}") { ... on Asset { ${selected} } }`
+
+/** Where fields below the root are asked for, by type. */
+const places: Record<string, (selected: string) => string> = {
+  Asset: onAsset,
+  User: (selected) => `node(id: "{{owner.id}}") { ... on User { ${selected} } }`,
+  Verification: (selected) => onAsset(`verification { ${selected} }`),
+}
+
+const roots = ['Query', 'Mutation', 'Subscription']
+
+export const graphqlShapes: readonly Shape[] = Object.values(schema.getTypeMap()).flatMap((type) => {
+  if (!isObjectType(type) || type.name.startsWith('__')) return []
+  const isRoot = roots.includes(type.name)
+  return Object.values(type.getFields())
+    .filter(({ args }) => isRoot || args.length > 0)
+    .map((field) => {
+      const target = `${type.name}.${field.name}`
+      const around = isRoot ? (selected: string) => selected : places[type.name]
+      if (!around) throw new Error(`Say where ${target} is asked for.`)
+      return { target, keyword: isRoot ? type.name.toLowerCase() : 'query', field, around }
+    })
 })
 
 const byScalar: Record<string, unknown> = {
@@ -129,7 +145,7 @@ function toLiteral(value: unknown, type: GraphQLInputType | undefined): string |
 }
 
 function document(shape: Shape, values: Record<string, unknown>, isLiteral: boolean) {
-  const { field, keyword } = shape
+  const { field, keyword, around } = shape
   const literals = isLiteral
     ? field.args
         .filter(({ name }) => Object.hasOwn(values, name) && values[name] !== null)
@@ -138,12 +154,13 @@ function document(shape: Shape, values: Record<string, unknown>, isLiteral: bool
   const below = selection(getNamedType(field.type))
   if (literals.every(([, text]) => text !== undefined)) {
     const args = literals.map(([name, text]) => `${name}: ${text}`).join(' ')
-    return { query: `${keyword} { ${field.name}${args && `(${args})`} ${below} }`, variables: {} }
+    return { query: `${keyword} { ${around(`${field.name}${args && `(${args})`} ${below}`)} }`, variables: {} }
   }
   const given = field.args.filter(({ name }) => Object.hasOwn(values, name))
   const declared = given.map(({ name, type }) => `$${name}: ${type}`).join(' ')
   const passed = given.map(({ name }) => `${name}: $${name}`).join(' ')
-  const query = `${keyword} X${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${below} }`
+  const selected = around(`${field.name}${passed && `(${passed})`} ${below}`)
+  const query = `${keyword} X${declared && `(${declared})`} { ${selected} }`
   return { query, variables: values }
 }
 
