@@ -10,12 +10,12 @@ import fc from 'fast-check'
 import { trySend } from '../test/support/http-client.ts'
 import { listen } from '../test/support/listen.ts'
 import { adminRequests, adminShapes, goodAdminRequest } from './harness/fuzz-admin.ts'
-import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
+import { eachGraphQLRequest, goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
 import { fuzzPeople } from './harness/fuzz-people.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
 import type { FuzzRequest } from './harness/fuzz-requests.ts'
-import { goodRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
+import { eachRestRequest, goodRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
 import { type FuzzScene, openFuzzScene } from './harness/fuzz-scene.ts'
 import { sendFuzz } from './harness/fuzz-sender.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
@@ -110,7 +110,7 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   })
 }
 
-/** As many for each part as make the sum, in the seed's order. */
+/** As many for each part as make the sum, and with `EACH` each known value at each place, in the seed's order. */
 function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   const arbitraries = [
     ...graphqlShapes.map(graphqlRequests),
@@ -124,9 +124,15 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
     ...restShapes.map(goodRestRequest),
     ...adminShapes.map(goodAdminRequest),
   ]
-  const all = random.shuffle(
-    arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns })),
-  )
+  const each =
+    setting('EACH', 0) > 0
+      ? [
+          ...graphqlShapes.flatMap((shape) => [...eachGraphQLRequest(shape)]),
+          ...restShapes.flatMap((shape) => [...eachRestRequest(shape)]),
+        ]
+      : []
+  const drawn = arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns }))
+  const all = random.shuffle([...drawn, ...each])
   // Each part is known to let somebody in before it is spoilt.
   return [...good, ...all]
 }

@@ -18,7 +18,16 @@ import {
 import { schema } from '../../src/graphql/schema.ts'
 import { sizeOf } from '../../src/graphql/sizes.ts'
 import { inputValues, nodeIds } from './authz-values.ts'
-import { actors, asBytes, asked, type FuzzRequest, hostileHeaders, spoil, spoilings } from './fuzz-requests.ts'
+import {
+  actors,
+  asBytes,
+  asked,
+  eachSpoilt,
+  type FuzzRequest,
+  hostileHeaders,
+  spoil,
+  spoilings,
+} from './fuzz-requests.ts'
 import { RawJson, toJson } from './fuzz-values.ts'
 
 type AnyField = GraphQLField<unknown, unknown>
@@ -233,10 +242,20 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 const adminFields =
   /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i
 
-function goodRequest(shape: Shape, values: Record<string, unknown>): FuzzRequest {
+function requestWith(shape: Shape, values: Record<string, unknown>): FuzzRequest {
   const { body, headers } = encode(shape, values, false, '')
   const actor = adminFields.test(shape.target) ? 'admin' : 'user'
-  return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
+  return { target: shape.target, actor, method: 'POST', path, headers, body }
+}
+
+const goodRequest = (shape: Shape, values: Record<string, unknown>): FuzzRequest => ({
+  ...requestWith(shape, values),
+  isGood: true,
+})
+
+/** Each known hostile value as each variable, and in each field of them, of a request that is good otherwise. */
+export function* eachGraphQLRequest(shape: Shape): Generator<FuzzRequest> {
+  for (const values of eachSpoilt(() => goodVariables(shape))) yield requestWith(shape, values)
 }
 
 /** Arguments that may be left out are. */

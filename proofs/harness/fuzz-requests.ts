@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { Person, Scene } from './authz-scene.ts'
 import type { Asked } from './authz-values.ts'
-import { hostileJson, hostileText } from './fuzz-values.ts'
+import { hostileJson, hostileText, knownValues } from './fuzz-values.ts'
 
 export type Kind = 'anonymous' | 'user' | 'admin'
 
@@ -81,6 +81,18 @@ export function spoil(values: Record<string, unknown>, choices: readonly Spoilin
     if (!place) values.unknown = copyOf(value)
     else if (isLeftOut) delete place.holder[place.key]
     else place.holder[place.key] = copyOf(value)
+  }
+}
+
+/** The values with each known hostile one at each place, one at a time. */
+export function* eachSpoilt(valuesAnew: () => Record<string, unknown>): Generator<Record<string, unknown>> {
+  for (const at of placesIn(valuesAnew()).keys()) {
+    for (const value of knownValues) {
+      const values = valuesAnew()
+      const { holder, key } = placesIn(values)[at]!
+      holder[key] = copyOf(value)
+      yield values
+    }
   }
 }
 

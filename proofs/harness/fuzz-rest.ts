@@ -7,13 +7,14 @@ import {
   actors,
   asBytes,
   asked,
+  eachSpoilt,
   type FuzzRequest,
   hostileHeaders,
   type Spoiling,
   spoil,
   spoilings,
 } from './fuzz-requests.ts'
-import { hostileText, toJson, toText } from './fuzz-values.ts'
+import { hostileText, knownTexts, toJson, toText } from './fuzz-values.ts'
 
 interface Shape {
   target: string
@@ -240,27 +241,65 @@ export function restRequests(shape: Shape): fc.Arbitrary<FuzzRequest> {
     })
 }
 
-/** What should succeed, or be refused for a reason of the service's own. */
-export function goodRestRequest(shape: Shape): FuzzRequest {
-  const [call = {}] = shape.calls
-  const values = Object.fromEntries(Object.entries(goodValues(shape, call)).filter(([, value]) => value !== null))
+interface Sent {
+  params: Record<string, string>
+  query: Record<string, string>
+  values: Record<string, unknown>
+}
+
+const sentBy = (shape: Shape, call: RestCall): Sent => ({
+  params: Object.fromEntries(
+    [...shape.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [
+      name,
+      call.params?.[name] ?? goodParams[name] ?? '{{serial}}',
+    ]),
+  ),
+  query: call.query ?? {},
+  values: goodValues(shape, call),
+})
+
+function requestWith(shape: Shape, call: RestCall, { params, query, values }: Sent): FuzzRequest {
+  const { target, method } = shape
   const files = shape.files.filter((name) => call.form?.[name] instanceof File)
-  const encoding =
-    shape.method === 'GET' ? 'none' : files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
+  const encoding = method === 'GET' ? 'none' : files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
   const { body, type } = encodeBody(encoding, values, files, '')
-  const address = shape.path.replaceAll(/:(\w+)/g, (_, name: string) =>
-    encodeGood(call.params?.[name] ?? goodParams[name] ?? '{{serial}}'),
-  )
-  const text = Object.entries(call.query ?? {}).map(([name, value]) => `${name}=${encodeGood(value)}`)
+  const address = shape.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeGood(params[name]!))
+  const text = Object.entries(query).map(([name, value]) => `${encodeGood(name)}=${encodeGood(value)}`)
   return {
-    target: shape.target,
+    target,
     actor: /api-keys|network-apps|point-grants|refunds|webhook-deliveries|store\/users/.test(shape.path)
       ? 'admin'
       : 'user',
-    method: shape.method,
+    method,
     path: address + (text.length ? `?${text.join('&')}` : ''),
     headers: type ? [['Content-Type', type]] : [],
     ...(body !== undefined && { body }),
-    isGood: true,
+  }
+}
+
+/** What should succeed, or be refused for a reason of the service's own. */
+export function goodRestRequest(shape: Shape): FuzzRequest {
+  const [call = {}] = shape.calls
+  const sent = sentBy(shape, call)
+  const values = Object.fromEntries(Object.entries(sent.values).filter(([, value]) => value !== null))
+  return { ...requestWith(shape, call, { ...sent, values }), isGood: true }
+}
+
+/** Each known hostile value as each field, each hostile text as each part of the address, of a request that is good otherwise. */
+export function* eachRestRequest(shape: Shape): Generator<FuzzRequest> {
+  for (const call of shape.calls) {
+    const sent = sentBy(shape, call)
+    if (shape.method !== 'GET') {
+      for (const values of eachSpoilt(() => goodValues(shape, call)))
+        yield requestWith(shape, call, { ...sent, values })
+    }
+    for (const text of knownTexts) {
+      for (const name of Object.keys(sent.params)) {
+        yield requestWith(shape, call, { ...sent, params: { ...sent.params, [name]: text } })
+      }
+      for (const name of shape.query) {
+        yield requestWith(shape, call, { ...sent, query: { ...sent.query, [name]: text } })
+      }
+    }
   }
 }

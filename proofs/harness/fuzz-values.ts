@@ -26,7 +26,7 @@ export const toText = (value: unknown): string => (typeof value === 'string' ? v
 
 const uuid = '01980000-0000-7000-8000-000000000001'
 
-const knownTexts = [
+export const knownTexts: readonly string[] = [
   ...[
     '',
     ' ',
@@ -168,7 +168,7 @@ const nested = (levels: number, open: string, close: string) =>
   new RawJson(`${open.repeat(levels)}1${close.repeat(levels)}`)
 const wide = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]))
 
-const knownJson: unknown[] = [
+export const knownJson: readonly unknown[] = [
   ...[
     '9007199254740993',
     '1e400',
@@ -228,6 +228,9 @@ const knownJson: unknown[] = [
     { a: ['x\udfff'] },
   ],
 ]
+
+/** All of them. */
+export const knownValues: readonly unknown[] = [...knownJson, ...knownTexts]
 
 export const hostileJson = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...knownJson) },

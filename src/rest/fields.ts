@@ -110,9 +110,9 @@ export function createFields(
     flag(name) {
       const value = get(name)
       if (value === undefined || value === '') return undefined
-      const text = String(value).toLowerCase()
-      if (['true', '1', 'yes', 'on'].includes(text)) return true
-      if (['false', '0', 'no', 'off'].includes(text)) return false
+      const text = typeof value === 'object' ? undefined : String(value).toLowerCase()
+      if (text !== undefined && ['true', '1', 'yes', 'on'].includes(text)) return true
+      if (text !== undefined && ['false', '0', 'no', 'off'].includes(text)) return false
       throw invalid(name, 'Must be a valid boolean.')
     },
     object(name) {

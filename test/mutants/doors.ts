@@ -26,6 +26,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/fields.ts',
+    ['rest/fields.test.ts'],
+    [
+      [
+        'doors.flags-of-lists',
+        'A flag is read out of texts, numbers and booleans alone.',
+        `typeof value === 'object' ? undefined : String(value).toLowerCase()`,
+        `String(value).toLowerCase()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/files/gateway-request.ts',
     ['rest/gateway.test.ts'],
     [
