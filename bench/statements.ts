@@ -1,9 +1,9 @@
 /**
  * `node bench/statements.ts [seconds]`: what one PostgreSQL carries of our own writing statements. pgbench sends them as the service
- * does, prepared, in scripts that are made from the declarations; no gateway, no network. For each statement, on one core and on two, with
- * `fsync` and without: how many a second, the processor time of the server for each, and the bytes that each leaves in its log. Seconds mean
- * something on a machine where nothing else runs; processor time and bytes do anywhere. Needs pgbench (Debian: apt-get install postgresql-contrib),
- * PGBENCH names another one.
+ * does, prepared, in scripts that are made from the declarations; no gateway, no network. Writes that the service joins (decision 52) are sent in
+ * both forms, for one caller and for several. For each statement, on one core and on two, with `fsync` and without: how many a second, counted by what is there
+ * afterwards, the processor time of the server for each, and the bytes that each leaves in its log. Seconds mean something on a machine where nothing else
+ * runs; processor time and bytes do anywhere. Needs pgbench (Debian: apt-get install postgresql-contrib), PGBENCH names another one.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { payOrder } from '../src/domain/store/order-statements.ts'
 import { prepareDatabase } from '../src/platform/database/prepare-database.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/embedded-postgres.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 const SECONDS = Number(process.argv[2] ?? 10)
 const PGBENCH = process.env.PGBENCH ?? '/usr/bin/pgbench'
 const CLIENTS = 8
@@ -33,6 +33,13 @@ const SELLERS = 200
 const ORDERS = 400_000
 /** Cores and `fsync`. */
 const ROUNDS = 4
+/** Runs of a round that take orders or commits of their own: one by one, and together. */
+const PARTS = 2
+/** What one run of a script may take, and each client of it. */
+const RUN = Math.floor(ORDERS / ROUNDS / PARTS)
+const SHARE = Math.floor(RUN / CLIENTS)
+/** Callers that one statement serves, of writes that are joined. */
+const TOGETHER = 16
 /** Of commits that are there already: above those of any run. */
 const SEEDED = 10_000_000
 /** Heads of one run lie above those of the run before. */
@@ -64,59 +71,82 @@ const seed = `
     from generate_series(1, ${ORDERS}) n;
   insert into commit_relays (commit_id) select bench_id(n) from generate_series(1, ${ORDERS}) n;`
 
+type Expressions = (n: string) => Record<string, string>
+
 /** One pgbench script: what it counts, and the statements that it sends, with expressions for their parameters. */
 interface Script {
   name: string
-  /** What one run of it does. */
-  each: number
   lines: string[]
   sends: [statement: Statement<never, unknown>, given: Record<string, string>][]
+  /** Tells how many are done. */
+  done: string
 }
 
 const none = { scope: 'null', payloadHash: 'null', trace: 'null' }
-const upTo = (expression: string) => `array(select ${expression} from generate_series(:first, :first + ${BATCH - 1}) n)`
+const from = (count: number) => `generate_series(:first, :first + ${count - 1})`
+const upTo = (expression: string) => `array(select ${expression} from ${from(BATCH)} n)`
 const commits = upTo('bench_id(n)')
 const hash = `'0x' || :first`
 
-/** Numbers that no run has had: the runs count on from each other. */
+/** `first` is the first of `step` numbers that no run has had. */
 const counted = (step: number) => [
+  `\\set first :base + :client_id * ${SHARE} + :i * ${step} + 1`,
   '\\set i :i + 1',
-  `\\set n :base + :client_id * ${Math.floor(ORDERS / ROUNDS / CLIENTS)} + :i`,
-  `\\set first :base + (:client_id * ${Math.floor(ORDERS / ROUNDS / CLIENTS / step)} + :i - 1) * ${step} + 1`,
+  '\\set n :first',
 ]
 
+const typeIn = ({ parameters }: Statement<never, unknown>, place: string) => parameters[Number(place) - 1]!
+const absent = (type: string) => (type.startsWith('text') ? `''` : 'null')
+
+/** Of each parameter the list for several callers, by what it is for one. */
+const listsOf = ({ parameters }: Statement<never, unknown>, expressions: Expressions): Record<string, string> =>
+  Object.fromEntries(
+    parameters.map(({ name, type }) => {
+      const one = expressions('n')[name === 'origins' ? 'trace' : name] ?? absent(type)
+      return [name, `array(select (${one})::${type.replace('[]', '')} from ${from(TOGETHER)} n)`]
+    }),
+  )
+
+/** A write in both forms. */
+function joined(name: string, write: Statement<never, unknown>, done: string, expressions: Expressions): Script[] {
+  const together = write.together!.statement
+  return [
+    { name, done, lines: counted(1), sends: [[write, expressions(':n')]] },
+    {
+      name: `${name}, ${TOGETHER} together`,
+      done,
+      lines: counted(TOGETHER),
+      sends: [[together, listsOf(together, expressions)]],
+    },
+  ]
+}
+
+/** Of the client's assets one after the other, each at its next number. */
+const onAsset = (n: string) => {
+  const turn = `((${n} - 1) % ${SHARE})`
+  const asset = `(1 + :client_id * ${ASSETS_OF_CLIENT} + ${turn} % ${ASSETS_OF_CLIENT})`
+  return {
+    user: `bench_id(${asset})`,
+    asset: `bench_id(${asset})`,
+    nid: `'bafy' || ${asset}`,
+    headSequence: `(:start + ${turn} / ${ASSETS_OF_CLIENT})`,
+  }
+}
+
 const scripts: Script[] = [
-  {
-    name: 'update of an asset',
-    each: 1,
-    lines: [
-      `\\set asset 1 + :client_id * ${ASSETS_OF_CLIENT} + :u % ${ASSETS_OF_CLIENT}`,
-      `\\set head :start + :u / ${ASSETS_OF_CLIENT}`,
-      '\\set u :u + 1',
-    ],
-    sends: [
-      [
-        updateAsset,
-        {
-          ...none,
-          ...{ user: 'bench_id(:asset)', asset: 'bench_id(:asset)', nid: `'bafy' || :asset`, headSequence: ':head' },
-          ...{ message: `'m'`, changes: `'{"caption":["a","b"]}'`, tree: `repeat('t', 800)`, treeCid: `'bafy' || :u` },
-          ...{ treeSha256: `repeat('0', 64)`, fee: '0.1', gas: '0.079', publicAccess: 'true', custom: `'{}'` },
-        },
-      ],
-    ],
-  },
-  {
-    name: 'confirm of an order',
-    each: 1,
-    lines: [...counted(1), `\\set buyer 1 + :n % ${USERS}`],
-    sends: [
-      [payOrder, { ...none, order: 'bench_id(:n)', buyer: 'bench_id(:buyer)', platformShare: '0.12', maxCost: 'null' }],
-    ],
-  },
+  ...joined('update of an asset', updateAsset, `select count(*) from commits where sequence < ${SEEDED}`, (n) => ({
+    ...none,
+    ...onAsset(n),
+    ...{ message: `'m'`, changes: `'{"caption":["a","b"]}'`, tree: `repeat('t', 800)`, treeCid: `'bafy' || ${n}` },
+    ...{ treeSha256: `repeat('0', 64)`, fee: '0.1', gas: '0.079', publicAccess: 'true', custom: `'{}'` },
+  })),
+  ...joined('confirm of an order', payOrder, `select count(*) from orders where status <> 'CREATED'`, (n) => ({
+    ...none,
+    ...{ order: `bench_id(${n})`, buyer: `bench_id(1 + ${n} % ${USERS})`, platformShare: '0.12', maxCost: 'null' },
+  })),
   {
     name: 'commit through the relay',
-    each: BATCH,
+    done: `select count(*) from commit_relays where status = 'FINAL'`,
     lines: counted(BATCH),
     sends: [
       [storePrepared, { commits, signatures: upTo(`'0x' || n`) }],
@@ -150,13 +180,14 @@ const scripts: Script[] = [
   },
 ]
 
-/** The text as pgbench takes it: each place holds an expression of the script's counters. */
+/** The text as pgbench takes it, in one line: each place holds an expression of the script's counters. */
 function scriptOf({ lines, sends }: Script): string {
-  const texts = sends.map(([{ text, parameters }, given]) =>
-    text.replace(/\$(\d+)::([a-z ]+(?:\[\])?)/g, (_, place: string, type: string) => {
-      const { name } = parameters[Number(place) - 1]!
-      return `(${given[name] ?? (type.startsWith('text') ? `''` : 'null')})::${type}`
-    }),
+  const texts = sends.map(([statement, given]) =>
+    statement.text
+      .replaceAll(/ -- .*$/gm, '')
+      .replace(/\$(\d+)::([a-z ]+(?:\[\])?)/g, (_, place: string, type: string) => {
+        return `(${given[typeIn(statement, place).name] ?? absent(type)})::${type}`
+      }),
   )
   return [...lines, ...texts.map((text) => `${text.replaceAll('\n', ' ')};`)].join('\n')
 }
@@ -200,7 +231,7 @@ const dir = await mkdtemp(join(tmpdir(), 'annal-statements-'))
 const postgres = await startEmbeddedPostgres({ dir, log: silent })
 const client = new pg.Client(postgres.url)
 try {
-  await run(PGBENCH, ['--version']).catch((cause) => {
+  await execute(PGBENCH, ['--version']).catch((cause) => {
     throw new Error(`pgbench is needed: apt-get install postgresql-contrib, or set PGBENCH. ${PGBENCH} does not run.`, {
       cause,
     })
@@ -221,61 +252,44 @@ try {
     '| statement | cores | fsync | a second | ms of processor each | bytes of log each |\n| --- | --- | --- | --- | --- | --- |\n',
   )
   let round = 0
+  let run = 0
   for (const cores of [1, 2]) {
     for (const fsync of ['on', 'off']) {
       await client.query(`alter system set fsync = ${fsync}`)
       await client.query('select pg_reload_conf()')
-      await client.query('update assets set head_sequence = $1', [1 + round * HEADS])
       await client.query('checkpoint')
       for (const script of scripts) {
+        const start = 1 + run * HEADS
+        await client.query('update assets set head_sequence = $1', [start])
         const file = join(dir, 'script.sql')
         await writeFile(file, scriptOf(script))
         for (const process of processesOf(postmaster))
           execFileSync('taskset', ['-pc', cores === 1 ? '0' : '0,1', String(process)], { stdio: 'ignore' })
-        const before = { time: processorTime(postmaster), wal: await walNow() }
-        const set = Object.entries({
-          base: round * Math.floor(ORDERS / ROUNDS),
-          i: 0,
-          u: 0,
-          start: 1 + round * HEADS,
-        }).flatMap(([name, value]) => ['-D', `${name}=${value}`])
-        const { stdout } = await run(
-          PGBENCH,
-          [
-            '-n',
-            '-M',
-            'prepared',
-            '-c',
-            String(CLIENTS),
-            '-j',
-            '1',
-            '-T',
-            String(SECONDS),
-            '-f',
-            file,
-            ...set,
-            postgres.url,
-          ],
-          { maxBuffer: 1e8 },
+        const doneNow = async () => Number((await client.query(script.done)).rows[0].count)
+        const before = { done: await doneNow(), time: processorTime(postmaster), wal: await walNow() }
+        const set = Object.entries({ base: (run % PARTS) * RUN + round * RUN * PARTS, i: 0, start }).flatMap(
+          ([name, value]) => ['-D', `${name}=${value}`],
         )
-        const done = Number(/actually processed: (\d+)/.exec(stdout)![1]) * script.each
-        const rate = Number(/tps = ([\d.]+)/.exec(stdout)![1]) * script.each
-        const each = (processorTime(postmaster) - before.time) / done
-        const wal = ((await walNow()) - before.wal) / done
-        process.stdout.write(
-          `| ${script.name} | ${cores} | ${fsync} | ${rate.toFixed(0)} | ${each.toFixed(2)} | ${wal.toFixed(0)} |\n`,
-        )
+        const load = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '1', '-T', String(SECONDS), '-f', file]
+        const { stdout } = await execute(PGBENCH, [...load, ...set, postgres.url], { maxBuffer: 1e8 })
+        const time = processorTime(postmaster) - before.time
+        const wal = (await walNow()) - before.wal
+        const done = (await doneNow()) - before.done
+        const seconds = Number(/actually processed: (\d+)/.exec(stdout)![1]) / Number(/tps = ([\d.]+)/.exec(stdout)![1])
+        const cells = [
+          script.name,
+          cores,
+          fsync,
+          (done / seconds).toFixed(0),
+          (time / done).toFixed(2),
+          (wal / done).toFixed(0),
+        ]
+        process.stdout.write(`| ${cells.join(' | ')} |\n`)
+        run += 1
       }
       round += 1
     }
   }
-  // What was not carried out would have been quick.
-  const [left] = (await client.query(`select count(*) filter (where status <> 'CREATED')::int as paid from orders`))
-    .rows
-  const [{ commits: written }] = (
-    await client.query(`select count(*)::int as commits from commits where sequence < ${SEEDED}`)
-  ).rows
-  process.stdout.write(`${left.paid} orders paid, ${written} updates written\n`)
 } finally {
   await client.end()
   await postgres.stop()
