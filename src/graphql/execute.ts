@@ -1,7 +1,6 @@
-import { normalizedExecutor } from '@graphql-tools/executor'
 import {
   type DocumentNode,
-  type ExecutionResult,
+  execute as executeByField,
   type GraphQLSchema,
   getOperationAST,
   type OperationDefinitionNode,
@@ -21,8 +20,8 @@ export interface Execution {
 }
 
 /**
- * What carries valid documents out, at both doors: reads compiled, once for a document (decision 37), everything else field by field.
- * The answer is the same. `compiledRead` tells what an operation is compiled to, if it is.
+ * What carries valid documents out, at both doors: reads compiled, once for a document (decision 37), everything else field by field, by
+ * graphql-js: others take what has a field `then` for a promise, be it an alias or somebody's JSON. The answer is the same. `compiledRead` tells what an operation is compiled to, if it is.
  */
 export function createExecutor(schema: GraphQLSchema) {
   const known = new WeakMap<OperationDefinitionNode, { read: CompiledRead | undefined; mayLag: boolean }>()
@@ -50,8 +49,7 @@ export function createExecutor(schema: GraphQLSchema) {
     const operation = getOperationAST(document, operationName)
     const found = operation && look(document, operation)
     const carryOut = async () =>
-      (await found?.read?.(contextValue, execution.variableValues ?? {})) ??
-      (normalizedExecutor(execution as never) as ExecutionResult)
+      (await found?.read?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
     if (found?.mayLag) return lagging(contextValue, carryOut)
     return operation?.operation === OperationTypeNode.MUTATION ? writing(contextValue, carryOut) : carryOut()
   }

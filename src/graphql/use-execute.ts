@@ -1,3 +1,4 @@
+import { type ExecutionArgs, subscribe } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { createExecutor } from './execute.ts'
 
@@ -5,5 +6,8 @@ import type { createExecutor } from './execute.ts'
 export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 'execute'>): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
+  },
+  onSubscribe({ setSubscribeFn }) {
+    setSubscribeFn((execution) => subscribe(execution as ExecutionArgs))
   },
 })

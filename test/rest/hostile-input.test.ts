@@ -243,6 +243,45 @@ describe('the message of a refusal', () => {
     expect(text).not.toContain('secret')
   })
 
+  it.each([
+    [
+      'an object that is none',
+      '"secret"',
+      ' got an invalid value; expected value of type "UpdateAssetMetadataInput" to be an object.',
+    ],
+    ['what is required', '{"caption":"secret"}', ': field "id" of type "UpdateAssetMetadataInput" is required.'],
+    [
+      'what there is not',
+      '{"id":"x","captoin":"secret"}',
+      ': field "captoin" is not defined by type "UpdateAssetMetadataInput".',
+    ],
+    [
+      'null',
+      'null',
+      ' got an invalid value; expected value of non-null type "UpdateAssetMetadataInput!" not to be null.',
+    ],
+    [
+      'nothing',
+      undefined,
+      ' got an invalid value; expected a value of non-null type "UpdateAssetMetadataInput!" to be provided.',
+    ],
+  ])('tells of a variable that is wrong by %s, and never the value', async (_, value, reason) => {
+    const answer = await user.graphql(update, value === undefined ? {} : { input: JSON.parse(value) })
+    const { body, text } = expectError(answer, 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toBe(`Variable "$input"${reason}`)
+    expect(text).not.toContain('secret')
+  })
+
+  it('tells of a value that an enum does not have', async () => {
+    const document = 'query ($status: OrderStatus) { orders(status: $status) { totalCount } }'
+    for (const status of ['secret', 5]) {
+      const { body } = expectError(await user.graphql(document, { status }), 'VALIDATION_FAILED')
+      expect(body.errors[0].message).toBe(
+        'Variable "$status" got an invalid value; expected a value of the enum "OrderStatus".',
+      )
+    }
+  })
+
   it('tells why a scalar refused a literal, and where', async () => {
     for (const [literal, reason] of [
       ['maxCost: 0.5', 'Not a Decimal: expected a string such as "0.179".'],
