@@ -153,8 +153,9 @@ function toLiteral(value: unknown, type: GraphQLInputType | undefined): string |
   return texts.includes(undefined) || texts.length > 100 ? undefined : `{ ${texts.join(' ')} }`
 }
 
-function document(shape: Shape, values: Record<string, unknown>, isLiteral: boolean) {
+function document(shape: Shape, values: Record<string, unknown>, isLiteral: boolean, alias = '') {
   const { field, keyword, around } = shape
+  const asked = alias ? `${alias}: ${field.name}` : field.name
   const literals = isLiteral
     ? field.args
         .filter(({ name }) => Object.hasOwn(values, name) && values[name] !== null)
@@ -163,12 +164,12 @@ function document(shape: Shape, values: Record<string, unknown>, isLiteral: bool
   const below = selection(getNamedType(field.type))
   if (literals.every(([, text]) => text !== undefined)) {
     const args = literals.map(([name, text]) => `${name}: ${text}`).join(' ')
-    return { query: `${keyword} { ${around(`${field.name}${args && `(${args})`} ${below}`)} }`, variables: {} }
+    return { query: `${keyword} { ${around(`${asked}${args && `(${args})`} ${below}`)} }`, variables: {} }
   }
   const given = field.args.filter(({ name }) => Object.hasOwn(values, name))
   const declared = given.map(({ name, type }) => `$${name}: ${type}`).join(' ')
   const passed = given.map(({ name }) => `${name}: $${name}`).join(' ')
-  const selected = around(`${field.name}${passed && `(${passed})`} ${below}`)
+  const selected = around(`${asked}${passed && `(${passed})`} ${below}`)
   const query = `${keyword} X${declared && `(${declared})`} { ${selected} }`
   return { query, variables: values }
 }
@@ -190,9 +191,15 @@ function takeFile(values: Record<string, unknown>, path = 'variables'): string |
   return undefined
 }
 
-function encode(shape: Shape, values: Record<string, unknown>, isLiteral: boolean, partHeader: string) {
+interface Form {
+  isLiteral?: boolean
+  alias?: string
+  partHeader?: string
+}
+
+function encode(shape: Shape, values: Record<string, unknown>, { isLiteral = false, alias, partHeader }: Form = {}) {
   const at = takeFile(values)
-  const operations = toJson(document(shape, values, isLiteral && !at))
+  const operations = toJson(document(shape, values, isLiteral && !at, alias))
   const accept = shape.keyword === 'subscription' ? 'text/event-stream' : 'application/json'
   if (!at)
     return {
@@ -228,14 +235,15 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
     .record({
       actor: actors,
       isLiteral: fc.nat(2).map((n) => n === 0),
+      alias: fc.constantFrom(...['', '', '', '', '', 'then', 'constructor', '__proto__', 'toJSON', 'length']),
       partHeader: fc.constantFrom('', '\u0001', 'ü/日', 'image/png; a="b', '../../x', 'x'.repeat(2_000)),
       spoilt: spoilings,
       headers: hostileHeaders,
     })
-    .map(({ actor, isLiteral, partHeader, spoilt, headers: more }) => {
+    .map(({ actor, isLiteral, alias, partHeader, spoilt, headers: more }) => {
       const values = goodVariables(shape)
       spoil(values, spoilt)
-      const { body, headers } = encode(shape, values, isLiteral, partHeader)
+      const { body, headers } = encode(shape, values, { isLiteral, alias, partHeader })
       return { target: shape.target, actor, method: 'POST', path, headers: [...headers, ...more], body }
     })
 
@@ -243,7 +251,7 @@ const adminFields =
   /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i
 
 function requestWith(shape: Shape, values: Record<string, unknown>): FuzzRequest {
-  const { body, headers } = encode(shape, values, false, '')
+  const { body, headers } = encode(shape, values)
   const actor = adminFields.test(shape.target) ? 'admin' : 'user'
   return { target: shape.target, actor, method: 'POST', path, headers, body }
 }
