@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { trySend } from '../test/support/http-client.ts'
 import { listen } from '../test/support/listen.ts'
-import { adminRequests, adminShapes, goodAdminRequest } from './harness/fuzz-admin.ts'
+import { adminRequests, adminShapes, eachAdminRequest, goodAdminRequest } from './harness/fuzz-admin.ts'
 import { eachGraphQLRequest, goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
 import { fuzzPeople } from './harness/fuzz-people.ts'
@@ -110,6 +110,13 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   })
 }
 
+/** Each known value at each place. */
+function* everywhere(): Generator<FuzzRequest> {
+  for (const shape of graphqlShapes) yield* eachGraphQLRequest(shape)
+  for (const shape of restShapes) yield* eachRestRequest(shape)
+  for (const shape of adminShapes) yield* eachAdminRequest(shape)
+}
+
 /** As many for each part as make the sum, and with `EACH` each known value at each place, in the seed's order. */
 function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   const arbitraries = [
@@ -124,13 +131,7 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
     ...restShapes.map(goodRestRequest),
     ...adminShapes.map(goodAdminRequest),
   ]
-  const each =
-    setting('EACH', 0) > 0
-      ? [
-          ...graphqlShapes.flatMap((shape) => [...eachGraphQLRequest(shape)]),
-          ...restShapes.flatMap((shape) => [...eachRestRequest(shape)]),
-        ]
-      : []
+  const each = setting('EACH', 0) > 0 ? [...everywhere()] : []
   const drawn = arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns }))
   const all = random.shuffle([...drawn, ...each])
   // Each part is known to let somebody in before it is spoilt.

@@ -4,7 +4,7 @@ import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 import { actors, type FuzzRequest, hostileHeaders } from './fuzz-requests.ts'
 import { brokenAddress, encodeGood, inAddress } from './fuzz-rest.ts'
-import { hostileText } from './fuzz-values.ts'
+import { hostileText, knownTexts } from './fuzz-values.ts'
 
 interface Shape {
   target: string
@@ -165,17 +165,39 @@ export function adminRequests({ target, method, path, fields }: Shape): fc.Arbit
     })
 }
 
-/** What a browser sends. */
-export function goodAdminRequest({ target, method, path, fields }: Shape): FuzzRequest {
+interface Sent {
+  identifier: string
+  query: [string, string][]
+  fields: Record<string, string>
+}
+
+function requestWith({ target, method, path }: Shape, { identifier, query, fields }: Sent): FuzzRequest {
   const isForm = method === 'POST'
   return {
     target,
     actor: 'admin',
     method,
-    path: path.replace(/:\w+/, () => identifierOf(path)),
+    path: path.replace(/:\w+/, () => identifier) + (query.length ? `?${encode(query)}` : ''),
     headers: [COOKIE, ...(isForm ? [OWN, ['Content-Type', FORM] as [string, string]] : [])],
     ...(isForm && { body: encode(Object.entries({ ...fields, ...hiddenFields() })) }),
-    isGood: true,
+  }
+}
+
+const sentBy = ({ path, fields }: Shape): Sent => ({ identifier: identifierOf(path), query: [], fields })
+
+/** What a browser sends. */
+export const goodAdminRequest = (shape: Shape): FuzzRequest => ({ ...requestWith(shape, sentBy(shape)), isGood: true })
+
+/** Each known hostile text in each field of a form, as each parameter of a page and in each address that names something. */
+export function* eachAdminRequest(shape: Shape): Generator<FuzzRequest> {
+  const sent = sentBy(shape)
+  for (const text of knownTexts) {
+    if (shape.path.includes(':')) yield requestWith(shape, { ...sent, identifier: inAddress(text, true) })
+    for (const name of Object.keys(shape.fields)) {
+      yield requestWith(shape, { ...sent, fields: { ...shape.fields, [name]: text } })
+    }
+    if (shape.method === 'POST') continue
+    for (const name of queryNames) yield requestWith(shape, { ...sent, query: [[name, text]] })
   }
 }
 
