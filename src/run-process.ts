@@ -12,6 +12,7 @@ import { createLog } from './platform/log.ts'
 import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
 import { stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
+import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
 import { createProbes, createProbesOnly } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
@@ -35,6 +36,7 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
     worker,
   })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
+  logUnhandledRejections(log)
   // Also while it starts: what is half started is not left behind.
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs

@@ -14,6 +14,7 @@ import { createHttpServer, type HttpHandler } from './platform/http/http-server.
 import { createLog } from './platform/log.ts'
 import { createPresence } from './platform/processes.ts'
 import { stopSignal } from './platform/stop-signal.ts'
+import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import { createCrew, type Member } from './platform/workers/crew.ts'
 import { createProbes, createProbesOnly } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
@@ -36,6 +37,7 @@ function membersOf({ workers, roles }: Config): Member[] {
 /** Serves with workers until a signal stops it, and then ends the process. Raises what keeps it, or a worker, from starting. */
 export async function supervise(config: Config): Promise<never> {
   const log = createLog(config.logLevel)
+  logUnhandledRejections(log)
   const stopped = stopSignal(config.shutdownDelayMs + STOP_MS)
   const readAllMetrics = async () => {
     const { mergeMetrics } = await import('./platform/telemetry/merge-metrics.ts')

@@ -14,6 +14,23 @@ export const compiled: Mutant[] = [
     ['compiled.null', 'Where no null may be, none is.', `if (finished === null) throw unfit`, ``],
   ]),
   ...mutantsOf(
+    'src/graphql/compiled/compile-read.ts',
+    ['graphql/failing-fields.test.ts'],
+    [
+      [
+        'compiled.failed-field',
+        'A read in which a later field fails is left to the executor.',
+        `if (came.includes(false)) return false`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/compiled/compile-object.ts',
+    ['graphql/failing-fields.test.ts'],
+    [['compiled.left-alone', 'No rejection of a field is left to nobody.', `.catch(() => false)`, ``]],
+  ),
+  ...mutantsOf(
     'src/domain/account/account-service.ts',
     ['graphql/buyers.test.ts'],
     [

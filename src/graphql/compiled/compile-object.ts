@@ -40,8 +40,8 @@ export interface Asking {
   readonly context: Context
   readonly variables: VariableValues
   readonly places: unknown[]
-  /** Values that are waited for. */
-  readonly later: Promise<void>[]
+  /** Values that are waited for: whether each came. None rejects, for nobody may be waiting for it yet. */
+  readonly later: Promise<boolean>[]
 }
 
 /** An object of an answer. */
@@ -156,9 +156,12 @@ export function compileObject(draft: Draft, type: GraphQLObjectType, nodes: read
           // It has its place already.
           object[key] = undefined
           asking.later.push(
-            Promise.resolve(value).then((settled) => {
-              object[key] = finish(settled, asking)
-            }),
+            Promise.resolve(value)
+              .then((settled) => {
+                object[key] = finish(settled, asking)
+                return true
+              })
+              .catch(() => false),
           )
         }
       }

@@ -35,12 +35,12 @@ const refusable = <T>(work: () => T): T | undefined => {
 }
 
 /** Waits for all, also for what those ask for that came, and tells whether all came. */
-const settle = async (later: readonly Promise<void>[]) => {
+const settle = async (later: readonly Promise<boolean>[]) => {
   for (let waited = 0; waited < later.length; ) {
     const part = later.slice(waited)
     waited = later.length
-    const outcomes = await Promise.allSettled(part)
-    if (outcomes.some(({ status }) => status === 'rejected')) return false
+    const came = await Promise.all(part)
+    if (came.includes(false)) return false
   }
   return true
 }

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const path = (name: string) => JSON.stringify(new URL(`../../src/platform/${name}`, import.meta.url).href)
+
+it('A rejection that nobody waits for is logged as an error, and the process goes on', async () => {
+  const program = `
+    import { createLog } from ${path('log.ts')}
+    import { logUnhandledRejections } from ${path('unhandled-rejections.ts')}
+    logUnhandledRejections(createLog('info'))
+    Promise.reject(new Error('Left to nobody'))
+    setImmediate(() => console.log('went on'))`
+  const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', program])
+  expect(stdout).toBe('went on\n')
+  expect(JSON.parse(stderr)).toMatchObject({
+    level: 50,
+    msg: 'Something failed that nobody waited for',
+    err: { message: 'Left to nobody' },
+  })
+})
