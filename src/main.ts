@@ -1,4 +1,5 @@
 /** The service: one process with its roles, or a supervisor with several below it. */
+import { explain } from './chain/explain.ts'
 import { readConfig } from './config.ts'
 
 /**
@@ -20,7 +21,7 @@ export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): P
 
 if (import.meta.main) {
   serve().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`${explain(error)}\n`)
     process.exit(1)
   })
 }

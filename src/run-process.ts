@@ -86,6 +86,7 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
     : createServices(parts)
   await layer.prepare()
   await presence.beat()
+  database.watchStandstills()
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'It could not be said that this process lives')
   const watched = { ...layer.watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: taken?.healthPort }

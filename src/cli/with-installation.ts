@@ -19,6 +19,7 @@ export async function withInstallation<T>(work: (installation: Installation) => 
   const { createLog } = await import('../platform/log.ts')
   const log = createLog(quieter(config.logLevel))
   const installation = await openInstallation(config, log, { mayMigrate: false })
+  installation.database.watchStandstills()
   try {
     return await work(installation)
   } finally {
@@ -61,6 +62,7 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     }
     await assertMigrated(url)
     const database = createDatabase({ url, pool: configured.pool, log: createLog(quieter(logLevel)) })
+    database.watchStandstills()
     try {
       return await work(database)
     } finally {

@@ -82,21 +82,28 @@ it('a connection that is lost between two statements of a transaction ends the t
   expect(await database.query(write)).toEqual([{ value: 'of others' }])
 })
 
-it('what a process had in hand when it was frozen is not carried out when it wakes long after', async () => {
-  const gate = 4712
+/** What becomes of two writes of a process that was frozen for longer than it may stand still, before it was answered. */
+async function writesAfterwards(gate: number, ...state: string[]) {
   const holder = new pg.Client({ connectionString: testDatabase.url })
   await holder.connect()
   endings.push(() => holder.end())
   await holder.query('select pg_advisory_lock($1)', [gate])
-  const { child, next } = start('late-writer.ts', String(gate))
+  const { child, next } = start('late-writer.ts', String(gate), ...state)
   const waiting = async () => (await holder.query('select from pg_locks where objid = $1 and not granted', [gate])).rows
   await eventually(waiting, ({ length }) => length === 1, 30_000)
   child.kill('SIGSTOP')
-  // Longer than it may stand still.
   await holder.query('select pg_sleep(2)')
   await holder.query('select pg_advisory_unlock($1)', [gate])
   const said = next()
   child.kill('SIGCONT')
-  expect(await said).toBe('UNAVAILABLE, then written')
+  return said
+}
+
+it('what a process had in hand when it was frozen is not carried out when it wakes long after', async () => {
+  expect(await writesAfterwards(4712)).toBe('UNAVAILABLE, then written')
   expect(await database.query(late)).toEqual([{ key: 'second' }])
+})
+
+it('a process that starts has nothing in hand, and goes on however long it stood still', async () => {
+  expect(await writesAfterwards(4713, 'starting')).toBe('written, then written')
 })

@@ -1,11 +1,12 @@
-/** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. */
+/** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. As `starting` it has nothing in hand. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { statement, text } from '../../src/domain/sql.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 
-const [url = '', gate = ''] = process.argv.slice(2)
+const [url = '', gate = '', state] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const database = createDatabase({ url, pool: 2, log, longestStandstill: 1_500 })
+if (state !== 'starting') database.watchStandstills()
 const wait = statement('test_wait', {}, `select from pg_advisory_xact_lock_shared(${gate})`)
 const write = statement(
   'test_write',

@@ -13,7 +13,7 @@ import { createPool } from './database-client.ts'
 import { type JoinedWrite, joinWrite, type Row } from './join-writes.ts'
 import type { Pooler } from './pooler.ts'
 import { timeLimits } from './time-limits.ts'
-import { watchWakes } from './wake-watch.ts'
+import { type WakeWatch, watchWakes } from './wake-watch.ts'
 
 /** A database with connections of its own. */
 export interface ConnectedDatabase extends Database {
@@ -23,7 +23,12 @@ export interface ConnectedDatabase extends Database {
   readonly fallbacks: ReadonlyMap<string, number>
   /** How busy its connections are. */
   load(): PoolLoad
-  /** How often this process stood still for longer than anybody waits. */
+  /**
+   * From now on nothing is carried out right after a standstill of this process, because it has things in hand that are old then. While it starts
+   * it has none, and may take as long as it takes.
+   */
+  watchStandstills(): void
+  /** How often this process stood still since, for longer than anybody waits. */
   standstills(): number
   /** Whether it answers right now. */
   isReachable(): Promise<boolean>
@@ -113,8 +118,8 @@ export interface DatabaseOptions {
 
 /**
  * A pool of connections. Statements end after 8 seconds and locks are waited for 5; trouble of the database is raised as
- * UNAVAILABLE, a lock that did not come and a deadlock as CONFLICT with `retryAfter`. Nothing is carried out while the
- * process has just woken from a standstill.
+ * UNAVAILABLE, a lock that did not come and a deadlock as CONFLICT with `retryAfter`. Once standstills are watched, nothing is
+ * carried out while the process has just woken from one.
  */
 export function createDatabase({
   url,
@@ -172,9 +177,9 @@ export function createDatabase({
     ...{ pool, prisma, translate: tell, lists, replicas, onFallback, tracer },
     mayName: () => keepsStatements,
   }
-  const wakes = watchWakes(longestStandstill)
+  let wakes: WakeWatch | undefined
   const assertAwake = () => {
-    if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
+    if (wakes?.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
   }
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
@@ -228,7 +233,10 @@ export function createDatabase({
       waiting: pool.waitingCount,
       lists: lists.load(),
     }),
-    standstills: wakes.standstills,
+    watchStandstills() {
+      wakes ??= watchWakes(longestStandstill)
+    },
+    standstills: () => wakes?.standstills() ?? 0,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query: query as Query,
@@ -274,7 +282,7 @@ export function createDatabase({
         () => false,
       ),
     async close() {
-      wakes.stop()
+      wakes?.stop()
       await replicas.close()
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
