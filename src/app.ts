@@ -1,5 +1,5 @@
 /** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import manifest from '../package.json' with { type: 'json' }
 import type { Context } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
@@ -68,6 +68,13 @@ const MAX_BODY_BYTES = 1_000_000
 /** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
 
+const noCredentials = { token: undefined, apiKey: undefined }
+const credentialsOf = (headers: IncomingHttpHeaders) => ({
+  token: tokenOf(headers.authorization),
+  // Apps that were built without a key send an empty one.
+  apiKey: (headers['x-api-key'] as string | undefined) || undefined,
+})
+
 /** Raises VALIDATION_FAILED. */
 function positionOf(header: string | undefined) {
   const position = header === undefined ? undefined : parsePosition(header)
@@ -86,7 +93,7 @@ export function createApp(deps: Dependencies): App {
 
   const contextWith =
     (cutsPages: boolean) =>
-    async (req: IncomingMessage, res: ServerResponse): Promise<Context> => {
+    async (req: IncomingMessage, res: ServerResponse, { ignoresCredentials = false } = {}): Promise<Context> => {
       const { headers } = req
       const requestId = String(res.getHeader('X-Request-Id'))
       const key = headers['idempotency-key'] as string | undefined
@@ -94,10 +101,9 @@ export function createApp(deps: Dependencies): App {
         throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
       }
       const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
+      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
       const { actor, hasStaleToken } = await services.accounts.authenticate({
-        token: tokenOf(headers.authorization),
-        // Apps that were built without a key send an empty one.
-        apiKey: (headers['x-api-key'] as string | undefined) || undefined,
+        ...credentials,
         address: clientAddress(req),
       })
       return {

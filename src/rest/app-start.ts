@@ -45,6 +45,7 @@ const get = (
   path,
   reason,
   description,
+  ignoresCredentials: description.access === 'everybody',
   handle: async (request) => handle(request),
 })
 

@@ -131,6 +131,8 @@ export interface DirectRoute {
   reason: string
   /** Left out of pages, which are for people, of what describes the other door, and of further addresses of what is described already. */
   description?: DirectDescription
+  /** Whether it answers everybody the same, so that no credentials are looked at: neither good nor bad ones change anything. */
+  ignoresCredentials?: boolean
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean
   /** Whether it only shows what may be a little behind: then it may be read from a replica. */

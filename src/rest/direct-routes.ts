@@ -74,19 +74,33 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   })
 
   const probes = createProbes(parts)
-  const probe = (name: keyof typeof probes, reason: string): DirectRoute =>
-    get(`/${name}`, reason, async ({ req, res }) => sendProbe(req, res, await probes[name]()), probeDescriptions[name])
+  const probe = (name: keyof typeof probes, reason: string): DirectRoute => ({
+    ...get(
+      `/${name}`,
+      reason,
+      async ({ req, res }) => sendProbe(req, res, await probes[name]()),
+      probeDescriptions[name],
+    ),
+    ignoresCredentials: true,
+  })
 
   return [
     probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.'),
     probe('readyz', 'Asked by balancers: tells whether requests can be served.'),
     probe('version', 'Asked by operators.'),
-    get('/schema.graphql', 'A document: read by code generators that do not ask GraphQL itself.', async ({ res }) => {
-      if (!parts.schemaText) throw notFound('Schema')
-      res
-        .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
-        .end(parts.schemaText())
-    }),
+    {
+      ...get(
+        '/schema.graphql',
+        'A document: read by code generators that do not ask GraphQL itself.',
+        async ({ res }) => {
+          if (!parts.schemaText) throw notFound('Schema')
+          res
+            .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
+            .end(parts.schemaText())
+        },
+      ),
+      ignoresCredentials: true,
+    },
     {
       ...get('/', 'A page for people.', async ({ res }) => {
         const policy =
@@ -95,7 +109,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
           .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
           .end(parts.homePage)
       }),
-      isOpenToStaleTokens: true,
+      ignoresCredentials: true,
       presentRefusal: parts.homeRefusal,
     },
     get(

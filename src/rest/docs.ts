@@ -68,7 +68,7 @@ export function createDocsRoutes(
     load: () => Promise<StaticFile>,
     headers: object = {},
   ): DirectRoute => ({
-    ...{ method: 'GET', path, reason, isOpenToStaleTokens: true },
+    ...{ method: 'GET', path, reason, ignoresCredentials: true },
     handle: async ({ req, res }) => send(req, res, await load(), { 'Content-Type': type, ...headers }),
   })
   const document = once(async () => {

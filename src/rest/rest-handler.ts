@@ -20,8 +20,12 @@ import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
-  /** Raises what authentication raises. */
-  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
+  /** Raises what authentication raises. `ignoresCredentials`: whoever asks is anonymous. */
+  createContext: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    options: { ignoresCredentials: boolean },
+  ) => Promise<Context>
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
   publicUrl: string
@@ -106,7 +110,8 @@ export function createRestHandler(deps: RestDependencies) {
       found = match.found
       deps.watch.asked(res, 'rest', found.name)
       const params = match.params as Record<string, string>
-      context = await deps.createContext(req, res)
+      const ignoresCredentials = found.kind === 'direct' && found.route.ignoresCredentials === true
+      context = await deps.createContext(req, res, { ignoresCredentials })
       if (context.hasStaleToken && !open.has(found.route)) throw authenticationFailed()
       const request = { req, res, params, query, context }
       await (found.kind === 'direct' ? handleDirectly(found.route, request) : answer(found.route, request, path))

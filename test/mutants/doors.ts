@@ -149,6 +149,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/app.ts',
+    ['parity/stale-tokens.test.ts'],
+    [
+      [
+        'doors.probed-credentials',
+        'Probes and documents look at no credentials, good or bad.',
+        `ignoresCredentials ? noCredentials : credentialsOf(headers)`,
+        `credentialsOf(headers)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/direct-routes.ts',
     ['graphql/hardening.test.ts'],
     [

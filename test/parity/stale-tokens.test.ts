@@ -62,6 +62,15 @@ it('lets people sign up, sign in, ask for a reset and read prices at both doors'
   )
 })
 
+it('is not looked at where everybody is answered the same: by probes, documents and constants', async () => {
+  const paths = ['/healthz', '/readyz', '/version', '/schema.graphql', '/', '/api/v3/openapi.json', '/api/v3/docs']
+  for (const path of [...paths, 'app-info/', 'services/app-info/', 'series/', 'products/', 'store/products/']) {
+    const { status, text } = await app.rest('GET', path, { actor })
+    expect({ path, status, text }).toEqual({ path, status: 200, text: (await app.rest('GET', path)).text })
+  }
+  expectError(await app.rest('GET', 'contacts/', { actor }), 'AUTHENTICATION_FAILED')
+})
+
 it('is refused everywhere else, also where no token is needed', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })

@@ -298,7 +298,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
 
   function describeDirect(
     description: DirectDescription,
-    { isOpenToStaleTokens = false, mayLag: isLagging = false }: DirectRoute,
+    { ignoresCredentials = false, isOpenToStaleTokens = ignoresCredentials, mayLag: isLagging = false }: DirectRoute,
   ): Json {
     const { access, params, query, headers, answers } = description
     const found = [

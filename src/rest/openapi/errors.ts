@@ -92,7 +92,7 @@ function refusalsOf(action: Route['action']): ErrorCode[] {
 
 const inOrder = (codes: ErrorCode[]) => [...new Set(codes)].sort()
 
-/** What a refused stale token is told, unless the route is where one gets in again. */
+/** What a refused stale token is told, unless the route is where one gets in again, or looks at no token. */
 const staleToken = (isOpenToStaleTokens: boolean): ErrorCode[] => (isOpenToStaleTokens ? [] : ['AUTHENTICATION_FAILED'])
 
 /** Every code that a route can be refused with. `changes`: whether its operation is a mutation. */
