@@ -68,6 +68,30 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['processes/frozen-transaction.processes.ts'],
+    [
+      [
+        'frozen.starting',
+        'A process that starts may take as long as it takes.',
+        `let wakes: WakeWatch | undefined\n`,
+        `let wakes: WakeWatch | undefined = watchWakes(longestStandstill)\n`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/run-process.ts',
+    ['processes/standstill.processes.ts'],
+    [
+      [
+        'frozen.service',
+        'A service carries out nothing that came while it stood still.',
+        `  database.watchStandstills()\n`,
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/lease.ts',
     ['processes/relay-frozen.processes.ts'],
     [

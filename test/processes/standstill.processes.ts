@@ -1,0 +1,31 @@
+/** A whole service that stood still for longer than any caller waits. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/http-client.ts'
+import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+
+let shared: SharedInstallation
+beforeAll(async () => {
+  shared = await createSharedInstallation()
+})
+afterAll(() => shared.remove())
+
+it('carries out nothing that was asked while it stood still, and goes on afterwards', async () => {
+  const service = await shared.start()
+  const signUp = (username: string) =>
+    send(service.url, {
+      path: '/api/v3/auth/users/',
+      json: { username, email: `${username}@example.org`, password: 'correct horse' },
+    })
+  service.child.kill('SIGSTOP')
+  const asked = signUp('ada')
+  await shared.sql('select pg_sleep(11)')
+  service.child.kill('SIGCONT')
+  expect(await asked).toMatchObject({ status: 503, body: { error: { type: 'service_unavailable' } } })
+  await eventually(
+    () => signUp('bert'),
+    ({ status }) => status === 201,
+  )
+  expect(await shared.sql('select username from users')).toEqual([{ username: 'bert' }])
+  expect(await service.stop()).toMatchObject({ code: 0 })
+})
