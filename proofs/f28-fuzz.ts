@@ -2,23 +2,21 @@
  * F28: whatever is sent to whatever part of both doors and the pages for administrators, and bytes that are no HTTP, are answered in the documented shape by a
  * process that lives on. What is sent is generated from the schema and the route table.
  */
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { trySend } from '../test/support/http-client.ts'
 import { listen } from '../test/support/listen.ts'
-import { adminRequests, adminShapes, eachAdminRequest, goodAdminRequest } from './harness/fuzz-admin.ts'
-import { eachGraphQLRequest, goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
+import { adminRequests, adminShapes, eachAdminRequest } from './harness/fuzz-admin.ts'
+import { eachGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
-import { fuzzPeople } from './harness/fuzz-people.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
 import type { FuzzRequest } from './harness/fuzz-requests.ts'
-import { eachRestRequest, goodRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
-import { type FuzzScene, openFuzzScene } from './harness/fuzz-scene.ts'
+import { eachRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
+import { fuzzEnv, goodRequests, loggedErrors, openHand } from './harness/fuzz-run.ts'
+import type { FuzzScene } from './harness/fuzz-scene.ts'
 import { sendFuzz } from './harness/fuzz-sender.ts'
-import { createGateway, type Gateway } from './harness/gateway.ts'
+import { createGateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { runSql } from './harness/run-sql.ts'
@@ -41,16 +39,7 @@ async function byHands<Work>(list: readonly Work[], hands: number, work: (each: 
 export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   const requests = requestsOf(context)
   const parts = await startParts(context)
-  const limits = Object.fromEntries(
-    ['REQUESTS_PER_TOKEN', 'REQUESTS_PER_IP', 'UPLOADS_PER_USER', 'UNPAID_MEGABYTES_PER_USER'].map((name) => [
-      `LIMIT_${name}`,
-      '100000000',
-    ]),
-  )
-  // Passwords change all the time here.
-  const withdrawals = { WITHDRAWAL_COOLING_HOURS: '0', WITHDRAWALS_PER_DAY: '1000000' }
-  const env = { ...parts.env, ...limits, ...withdrawals, ALLOW_INSECURE_WEBHOOKS: 'true' }
-  const gateway = await createGateway(context, 'fuzzed', env)
+  const gateway = await createGateway(context, 'fuzzed', fuzzEnv(parts))
   await gateway.start()
   const pid = gateway.pid()
   const scenes: FuzzScene[] = []
@@ -95,7 +84,7 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   const code = await gateway.stop()
   if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
   reasons.push(
-    ...(await loggedErrors(context)),
+    ...(await loggedErrors(context.dir, 'fuzzed')),
     ...judgeCompleteness(scenes),
     ...(await brokenInvariants(parts.database)),
   )
@@ -126,28 +115,11 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   ]
   const numRuns = Math.ceil(setting('REQUESTS', 50_000) / arbitraries.length)
   const number = Number.parseInt(seed.replaceAll(/[^0-9a-f]/g, '').slice(0, 7) || '1', 16)
-  const good = [
-    ...graphqlShapes.map(goodGraphQLRequest),
-    ...restShapes.map(goodRestRequest),
-    ...adminShapes.map(goodAdminRequest),
-  ]
   const each = setting('EACH', 0) > 0 ? [...everywhere()] : []
   const drawn = arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns }))
   const all = random.shuffle([...drawn, ...each])
   // Each part is known to let somebody in before it is spoilt.
-  return [...good, ...all]
-}
-
-/** People of one hand. */
-function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScene> {
-  const sql = <Row>(text: string, values: unknown[]) => runSql<Row>(database, text, values)
-  return openFuzzScene({ url, newUser: fuzzPeople({ url, sql }), sql })
-}
-
-async function loggedErrors({ dir }: ProofContext): Promise<string[]> {
-  const lines = (await readFile(join(dir, 'fuzzed.log'), 'utf8')).split('\n')
-  const errors = lines.filter((line) => /"level":(50|60|"error"|"fatal")/.test(line) || /^\s+at |Error: /.test(line))
-  return errors.length ? [`The gateway logged ${errors.length} errors, such as ${errors[0]!.slice(0, 600)}`] : []
+  return [...goodRequests(), ...all]
 }
 
 /** What was never let in was not tried, either. */

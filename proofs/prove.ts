@@ -53,6 +53,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F39: async () => (await import('./f39-restore.ts')).proveRestore,
   F40: async () => (await import('./f40-refund-storm.ts')).proveRefundStorm,
   F41: async () => (await import('./f41-rotated-secrets.ts')).proveRotatedSecrets,
+  F42: async () => (await import('./f42-cut-requests.ts')).proveCutRequests,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

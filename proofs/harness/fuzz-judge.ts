@@ -62,11 +62,15 @@ function isRefusedBeforeDoors({ method }: Pick<FuzzRequest, 'method'>, { status,
   return method === 'HEAD' || text.includes(`"detail":${JSON.stringify(sentence)}`)
 }
 
-/** What is wrong with an answer, in a sentence; undefined when nothing is. */
-export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answer: FuzzAnswer): string | undefined {
+/** What is wrong with an answer, in a sentence; undefined when nothing is. `mayBeAway`: what it needs was taken away. */
+export function complaintOf(
+  request: Pick<FuzzRequest, 'path' | 'method'>,
+  answer: FuzzAnswer,
+  { mayBeAway = false } = {},
+): string | undefined {
   const { status, type, text, headers } = answer
   if (status === 0) return `there was no answer: ${text}`
-  if (status >= 500) return `the status is ${status}`
+  if (status >= 500 && !(mayBeAway && status === statuses.UNAVAILABLE.status)) return `the status is ${status}`
   const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
   const isAdmin = /^\/admin([/?]|$)/.test(request.path)

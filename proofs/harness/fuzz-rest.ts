@@ -258,10 +258,14 @@ const sentBy = (shape: Shape, call: RestCall): Sent => ({
   values: goodValues(shape, call),
 })
 
+/** Its forms are sent by browsers. */
+const isPage = (path: string) => /^\/(account|assets|lookup)\b/.test(path)
+
 function requestWith(shape: Shape, call: RestCall, { params, query, values }: Sent): FuzzRequest {
   const { target, method } = shape
   const files = shape.files.filter((name) => call.form?.[name] instanceof File)
-  const encoding = method === 'GET' ? 'none' : files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
+  const isForm = call.urlencoded !== undefined || isPage(shape.path)
+  const encoding = method === 'GET' ? 'none' : files.length ? 'multipart' : isForm ? 'urlencoded' : 'json'
   const { body, type } = encodeBody(encoding, values, files, '')
   const address = shape.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeGood(params[name]!))
   const text = Object.entries(query).map(([name, value]) => `${encodeGood(name)}=${encodeGood(value)}`)
