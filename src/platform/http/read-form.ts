@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
 import { sharedBodyRoom } from './body-room.ts'
+import { gatherPieces } from './gather-pieces.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const MAX_FIELDS = 100
@@ -117,17 +118,20 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
     if (others > maxBytes + FRAMING_BYTES) throw tooLarge(maxBytes)
     body.hold(others)
   }
-  const take = (chunk: Buffer) =>
-    guarded(() => {
-      received += chunk.length
-      if (!parser.write(chunk)) {
-        req.pause()
-        parser.once('drain', () => req.resume())
-      }
-      assertBounded()
-    })
+  const pieces = gatherPieces((piece) => {
+    if (isOver) return
+    received += piece.length
+    if (!parser.write(piece)) {
+      req.pause()
+      parser.once('drain', () => req.resume())
+    }
+    assertBounded()
+  })
+  const take = (chunk: Buffer) => guarded(() => pieces.add(chunk))
   const end = () =>
     guarded(() => {
+      pieces.flush()
+      if (isOver) return
       if (received > 0) return void parser.end()
       // An empty body is an empty form, also one whose length nobody announced.
       letGo()

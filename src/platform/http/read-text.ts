@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../domain/errors.ts'
 import { type BodyRoom, sharedBodyRoom } from './body-room.ts'
+import { gatherPieces } from './gather-pieces.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -19,11 +20,15 @@ function readBytes(req: IncomingMessage, maxBytes: number, room: BodyRoom): Prom
       size += chunk.length
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)))
       else {
-        chunks.push(chunk)
+        pieces.add(chunk)
         body.hold(size)
       }
     }
-    const end = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const pieces = gatherPieces((piece) => chunks.push(piece))
+    const end = () => {
+      pieces.flush()
+      settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    }
     const fail = (error: DomainError) => settle(() => reject(error))
     const body = room.open(fail)
     const forget = onBroken(req, fail)
