@@ -54,7 +54,12 @@ describe('JSON-RPC', () => {
     const dir = await mkdtemp(join(tmpdir(), 'annal-rpc-'))
     const path = join(dir, 'node.ipc')
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
-    const server = createServer((socket) => socket.on('error', () => {}).end(`${long}\n`)).listen(path)
+    const server = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .resume()
+        .end(`${long}\n`),
+    ).listen(path)
     atEnd(async () => {
       server.close()
       await rm(dir, { recursive: true })

@@ -2,7 +2,8 @@ import { mkdtemp, open, rm, unlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import pg from 'pg'
+import { expect, inject, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { growth, heldNow } from '../support/held-resources.ts'
 
@@ -15,6 +16,17 @@ const openings: [string, RegExp, () => Promise<() => unknown>][] = [
       const server = createServer()
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       return () => server.close()
+    },
+  ],
+  [
+    'a connection to the database',
+    /^connection (by a Unix socket|from port )/,
+    async () => {
+      const url = new URL(inject('templateUrl'))
+      url.pathname = '/postgres'
+      const client = new pg.Client({ connectionString: url.href })
+      await client.connect()
+      return () => client.end()
     },
   ],
   [

@@ -26,10 +26,19 @@ const handles = () => (process as unknown as { _getActiveHandles(): unknown[] })
 /** All processes share one chain, and `fetch` keeps its connections to it. */
 const chainPort = () => Number(new URL(inject('rpcUrl')).port)
 
+/** Whether it is a Unix socket, or a pipe to a child; this process's own input and outputs are opened when they are first used. */
+function isLocal(socket: Socket): boolean {
+  const { _handle: handle } = socket as unknown as { _handle?: { fd: number } | null }
+  return handle?.constructor.name === 'Pipe' && handle.fd > 2
+}
+
 const connections = () =>
   handles().flatMap((handle) => {
     if (handle instanceof Server) return [`server on ${JSON.stringify(handle.address())}`]
-    if (!(handle instanceof Socket) || handle.remotePort === undefined || handle.remotePort === chainPort()) return []
+    if (!(handle instanceof Socket)) return []
+    // Node does not tell the path at its other end.
+    if (isLocal(handle)) return ['connection by a Unix socket']
+    if (handle.remotePort === undefined || handle.remotePort === chainPort()) return []
     return [`connection from port ${handle.localPort} to ${handle.remotePort}`]
   })
 
