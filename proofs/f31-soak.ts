@@ -5,54 +5,43 @@
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRpc } from '../src/chain/rpc.ts'
 import { int, statement, text, uuid } from '../src/domain/sql.ts'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
 import { type KuboNode, startKubo } from '../test/kubo/node.ts'
-import { losesReplies } from '../test/support/chain-faults.ts'
 import { type ChainProxy, startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
-import { type MailMood, type MailServer, startMailServer } from '../test/support/mail-server.ts'
-import { type PostgresServer, startPostgresServer } from '../test/support/postgres-server.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { startPostgresServer } from '../test/support/postgres-server.ts'
 import { startReceiver } from '../test/support/receiver.ts'
-import { type Standby, startStandby } from '../test/support/standby.ts'
-import { type Backend, type Balancer, startBalancer } from './harness/balancer.ts'
+import { startStandby } from '../test/support/standby.ts'
+import { type Backend, startBalancer } from './harness/balancer.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
 import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
 import { idsOf, judgeChain, quiesce } from './harness/judgement.ts'
 import { residentMemory } from './harness/memory.ts'
-import { type MixedLoad, startMixedLoad } from './harness/mixed-load.ts'
-import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
+import { startMixedLoad } from './harness/mixed-load.ts'
+import { brokenInvariants, startParts } from './harness/parts.ts'
 import { mailsAway } from './harness/people.ts'
 import { type PostgresProxy, startPostgresProxy } from './harness/postgres-proxy.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { runSql } from './harness/run-sql.ts'
 import { addApp } from './harness/sales.ts'
-import { mountSmallDisk, type SmallDisk } from './harness/small-disk.ts'
+import { mountSmallDisk } from './harness/small-disk.ts'
 import { soakDeeds } from './harness/soak-deeds.ts'
+import { DISK, EVERY, type SoakFault, type SoakScene, soakFaults } from './harness/soak-faults.ts'
 import { addService, readUserId } from './harness/store.ts'
 import { tally } from './harness/tally.ts'
 
-/** Milliseconds: from one fault to the next, and how long one lasts. */
-const EVERY = 10_000
-const LASTS = 6_000
+/** Milliseconds. */
 const SAMPLE_EVERY = 2_000
 const CHECK_EVERY = 60_000
 /** Milliseconds between two deposits. */
 const DEPOSIT_EVERY = 8_000
-/** MiB that the disk of the file store has at first. */
-const DISK = 1_024
 /** Of the gateway that is not killed: MiB and descriptors a minute. */
-const MOST_SLOPE = { memory: 1, descriptors: 2 }
-
-/** Something that goes wrong. Fulfilled when it is over, with how often somebody felt it. */
-interface Fault {
-  name: string
-  happen(): Promise<number>
-}
+const MOST_SLOPE = { memory: 1, descriptors: 0.5 }
 
 /** What a process that nobody kills holds, sample by sample. */
 function watchHoldings(gateway: Gateway) {
@@ -105,213 +94,6 @@ const paidOrders = statement(
   { columns: { count: int } },
   'select count(*)::int as count from orders where paid_at is not null',
 )
-
-/** What the faults strike. */
-interface Scene {
-  context: ProofContext
-  parts: Parts
-  proxies: PostgresProxy[]
-  chains: ChainProxy[]
-  victim: Gateway
-  /** Of the victim. */
-  backend: Backend
-  load: MixedLoad
-  mailServer: MailServer
-  sink: { mood: number; failures: number }
-  /** Where files lie, unless they lie on Kubo nodes. */
-  disk: SmallDisk
-  nodes: readonly KuboNode[]
-  postgres: PostgresServer
-  standby: Standby
-  /** Sends a file that is larger than what is left; its status. */
-  sendLarge(): Promise<number>
-  balancer: Balancer
-}
-
-function createFaults({
-  context,
-  parts,
-  proxies,
-  chains,
-  victim,
-  backend,
-  load,
-  mailServer,
-  sink,
-  disk,
-  nodes,
-  postgres,
-  standby,
-  sendLarge,
-  balancer,
-}: Scene): Fault[] {
-  const random = context.random.fork('faults')
-  const rpc = createRpc({ url: parts.rpcUrl })
-  /** While it lasts; counts by what somebody else counts. */
-  const during = async (begin: () => unknown, end: () => unknown, count: () => number, milliseconds = LASTS) => {
-    const before = count()
-    await begin()
-    try {
-      await delay(milliseconds)
-    } finally {
-      await end()
-    }
-    return count() - before
-  }
-  const disturbed = () => chains.reduce((sum, { faults: count }) => sum + count, 0)
-  const disturb = (fault: ChainProxy['fault']) => () => {
-    for (const chain of chains) chain.fault = fault
-  }
-  const fillDisk: Fault = {
-    name: 'disk full',
-    async happen() {
-      let refused = 0
-      const fill = async () => disk.resize(Math.max(Math.ceil((await disk.used()) / 2 ** 20), 1))
-      await fill()
-      try {
-        for (const end = performance.now() + LASTS; performance.now() < end; await delay(500))
-          if ((await sendLarge()) === 507) refused += 1
-      } finally {
-        await disk.resize(DISK)
-      }
-      return refused
-    },
-  }
-  const killNode: Fault = {
-    name: 'Kubo node killed',
-    async happen() {
-      const node = random.pick(nodes)
-      await node.kill()
-      await delay(LASTS)
-      await node.start()
-      return 1
-    },
-  }
-  const moods = ['refuse', 'hang', '451'] satisfies MailMood[]
-  return [
-    {
-      name: 'gateway killed',
-      async happen() {
-        if (!victim.kill()) return 0
-        await startAsSupervisor(victim)
-        await balancer.isUsed(backend)
-        return 1
-      },
-    },
-    {
-      name: 'gateway frozen',
-      async happen() {
-        await victim.freeze()
-        await delay(LASTS + random.below(LASTS))
-        await victim.thaw()
-        return 1
-      },
-    },
-    {
-      name: 'PostgreSQL killed',
-      async happen() {
-        await postgres.kill()
-        await postgres.start()
-        return 1
-      },
-    },
-    {
-      name: 'PostgreSQL hung',
-      happen: () =>
-        during(
-          () => proxies.map((proxy) => proxy.freeze()),
-          () => proxies.map((proxy) => proxy.thaw()),
-          () => load.tries.length,
-        ).then(() => 1),
-    },
-    {
-      name: 'PostgreSQL away from one gateway',
-      happen: () => {
-        const proxy = random.pick(proxies)
-        return during(
-          () => proxy.close(),
-          () => proxy.open(),
-          () => 0,
-        ).then(() => 1)
-      },
-    },
-    {
-      name: 'answer to a write lost',
-      async happen() {
-        const proxy = random.pick(proxies)
-        await until('a write meets its fault', () => proxy.strike(random.pick(['reset', 'reply lost'])), 60_000)
-        return 1
-      },
-    },
-    {
-      name: 'chain hangs',
-      happen: () =>
-        during(
-          disturb(() => 'hang'),
-          disturb(undefined),
-          disturbed,
-        ),
-    },
-    {
-      name: 'chain away',
-      happen: () =>
-        during(
-          disturb(() => 'cut'),
-          disturb(undefined),
-          disturbed,
-        ),
-    },
-    {
-      name: 'replies of the chain lost',
-      happen: () => during(disturb(losesReplies(random, 0.5, () => {})), disturb(undefined), disturbed, EVERY),
-    },
-    {
-      name: 'reorganisation',
-      async happen() {
-        await rpc.call('anvil_reorg', 1 + random.below(4), [])
-        return 1
-      },
-    },
-    {
-      name: 'receiver of webhooks fails',
-      happen: () =>
-        during(
-          () => {
-            sink.mood = random.pick([500, 429, 0])
-          },
-          () => {
-            sink.mood = 204
-          },
-          () => sink.failures,
-          EVERY,
-        ),
-    },
-    {
-      name: 'mail server fails',
-      happen: () =>
-        during(
-          () => {
-            mailServer.mood = random.pick(moods)
-          },
-          () => {
-            mailServer.mood = 'accept'
-          },
-          () => mailServer.visits,
-          EVERY,
-        ),
-    },
-    {
-      name: 'replica frozen',
-      happen: () => during(standby.freeze, standby.thaw, () => load.tries.length),
-    },
-    {
-      name: 'replica behind',
-      happen: () => during(standby.pause, standby.resume, () => load.tries.length),
-    },
-    nodes.length > 0 ? killNode : fillDisk,
-    { name: 'balancer reloaded', happen: () => balancer.reload().then(() => 1) },
-  ]
-}
 
 /** A primary and a replica that follows it. */
 async function openDatabase({ dir, afterwards }: ProofContext) {
@@ -406,10 +188,11 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
     const message = { method: 'POST', path: '/api/v3/assets/', token: seller.token, multipart: { asset_file: large } }
     return (await trySend(balancer.url, message)).status
   }
-  const faults = createFaults({
-    ...{ context, parts, proxies, chains, victim, backend: backends[1]!, load },
+  const scene: SoakScene = {
+    ...{ context, parts, proxies, chains, victim, backend: backends[1]! },
     ...{ mailServer, sink: receiver, disk, nodes, postgres, standby, sendLarge, balancer },
-  })
+  }
+  const faults = soakFaults(scene)
   const reasons: string[] = []
   const counts = new Map(faults.map(({ name }) => [name, 0]))
   const begin = performance.now()
@@ -448,13 +231,16 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   // Each kind once before any comes again, in an order that the seed decides.
   const order = context.random.fork('order')
   const struck: Promise<unknown>[] = []
-  let injected = 0
-  for (let waiting: Fault[] = []; !isOver(); ) {
+  let planned = 0
+  let carriedOut = 0
+  for (let waiting: SoakFault[] = []; !isOver(); ) {
     if (waiting.length === 0) waiting = order.shuffle(faults)
     const fault = waiting.pop()!
-    const happened = fault.happen().then((felt) => {
-      counts.set(fault.name, counts.get(fault.name)! + (felt > 0 ? 1 : 0))
-      if (felt > 0) injected += 1
+    planned += 1
+    const happened = fault.happen().then((times) => {
+      if (times === 0) return
+      counts.set(fault.name, counts.get(fault.name)! + 1)
+      carriedOut += 1
     })
     happened.catch(() => undefined)
     struck.push(happened)
@@ -465,8 +251,11 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   await beside
   await load.stop()
   await watch.stop()
-  context.say(`faults: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`)
-  for (const [name, count] of counts) if (count === 0) reasons.push(`"${name}" was never felt: the run is invalid.`)
+  context.say(
+    `${carriedOut} of ${planned} faults were carried out: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`,
+  )
+  for (const [name, count] of counts)
+    if (count === 0) reasons.push(`"${name}" was never carried out: the run is invalid.`)
   if (stayer.pid() !== pid || !stayer.isReady()) reasons.push('The gateway that nobody kills ended.')
 
   await quiesce(parts)
@@ -502,20 +291,40 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
     const code = await gateway.stop()
     if (code !== 0) reasons.push(`${gateway.name} ended with ${code} on SIGTERM.`)
   }
-  reasons.push(...(await catchControls(context, parts)))
+  reasons.push(...(await catchControls(scene)))
   const requests = load.tries.length
   return conclude({
     figure:
       `${lost} lost, ${double} double, invariants held at ${checks} checks in ${minutes} min; ${slopes.memory.toFixed(2)} MiB and ` +
       `${slopes.descriptors.toFixed(2)} descriptors more a minute; ${bought.paid.length} orders, ${bought.withdrawals.length} withdrawals, ${bought.left} left`,
     n: requests,
-    faultsInjected: injected,
+    faultsInjected: carriedOut,
     reasons: reasons.slice(0, 20),
   })
 }
 
-/** The controls: a gateway that keeps something of each request must be seen to grow, and a point that nobody booked must be found. */
-async function catchControls(context: ProofContext, parts: Parts): Promise<string[]> {
+/** Faults that somebody has to come by for. */
+const FELT_BY_SOMEBODY = /^(PostgreSQL hung|PostgreSQL away|chain hangs|chain away|mail server fails|receiver)/
+
+/** How many faults count where nobody comes by: none of them is carried out. */
+async function countWithNobody(scene: SoakScene): Promise<number> {
+  const { context, parts } = scene
+  const proxies = [await startPostgresProxy(context, parts.databaseUrl)]
+  const chains = [await startChainProxy(context.afterwards, parts.rpcUrl)]
+  const mailServer = await startMailServer(context.afterwards)
+  const deserted = { ...scene, proxies, chains, mailServer, sink: { mood: 204, failures: 0 } }
+  let counted = 0
+  for (const { name, happen } of soakFaults(deserted))
+    if (FELT_BY_SOMEBODY.test(name) && (await happen()) > 0) counted += 1
+  return counted
+}
+
+/**
+ * The controls: a gateway that keeps something of each request must be seen to grow, a point that nobody booked must be found, and faults that
+ * nobody comes by for must not count.
+ */
+async function catchControls(scene: SoakScene): Promise<string[]> {
+  const { context, parts } = scene
   const hoarder = await createGateway(context, 'hoarder', {
     ...parts.env,
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'harness/hoarding-gateway.ts')}`,
@@ -532,6 +341,8 @@ async function catchControls(context: ProofContext, parts: Parts): Promise<strin
   const reasons: string[] = []
   if (slopes.memory <= MOST_SLOPE.memory || slopes.descriptors <= MOST_SLOPE.descriptors)
     reasons.push('The control was not caught: a gateway that keeps something of each request does not grow.')
+  const counted = await countWithNobody(scene)
+  if (counted > 0) reasons.push(`The control was not caught: ${counted} faults count that nobody met.`)
   await runSql(
     parts.database,
     `update wallets set points = points + 1 where user_id = (select min(user_id::text)::uuid from wallets)`,

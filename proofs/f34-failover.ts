@@ -92,7 +92,7 @@ async function replaceStandby(pair: Pair): Promise<void> {
 
 async function inflict(fault: Fault, pair: Pair): Promise<void> {
   const { network, primary } = pair
-  if (fault === 'killed') return await primary.kill()
+  if (fault === 'killed') return void (await primary.kill())
   if (fault === 'cut off from all') await network.cutFromClients(machineOf(pair, primary))
   await network.cutFromEachOther()
 }

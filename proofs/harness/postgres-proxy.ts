@@ -15,7 +15,9 @@ export interface PostgresProxy {
   urlFor(name: string): string
   /** Milliseconds by which every answer is late. */
   latency: number
-  /** Has a fault happen to the next write; fulfilled with the statement's name once it did. */
+  /** How many connections were cut by `close` or `strike`, or had something to tell the server while nothing passed. */
+  readonly faults: number
+  /** Has a fault happen to the next write; fulfilled with the statement's name once the connection is gone. */
   strike(fault: WriteFault): Promise<string>
   /** Nothing passes, and nobody is told. */
   freeze(): void
@@ -53,6 +55,8 @@ function createListener() {
 export async function startPostgresProxy({ afterwards }: ProofContext, databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
+  const fronts = new Set<Socket>()
+  let faults = 0
   let isFrozen = false
   let struck: { fault: WriteFault; happened(name: string): void } | undefined
 
@@ -64,6 +68,8 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
       front.destroy()
       back.destroy()
     }
+    fronts.add(front)
+    front.once('close', () => fronts.delete(front))
     for (const socket of [front, back]) {
       sockets.add(socket)
       socket.setNoDelay(true)
@@ -80,10 +86,13 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
       if (name === undefined || !struck) return
       const { fault, happened } = struck
       struck = undefined
+      front.once('close', () => {
+        faults += 1
+        happened(name)
+      })
       if (fault === 'reply lost') isReplyLost = true
       // Reset, not closed: what was written still leaves.
       else back.end(() => cut())
-      happened(name)
     })
     back.on('data', (chunk: Buffer) => {
       if (isReplyLost) return cut()
@@ -102,6 +111,7 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
   const close = async () => {
     const closed = once(server, 'close')
     server.close()
+    faults += fronts.size
     for (const socket of sockets) socket.destroy()
     await closed
   }
@@ -110,6 +120,9 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
 
   const proxy: PostgresProxy = {
     latency: 0,
+    get faults() {
+      return faults
+    },
     urlFor(name) {
       const url = new URL(databaseUrl)
       url.port = String(port)
@@ -126,6 +139,7 @@ export async function startPostgresProxy({ afterwards }: ProofContext, databaseU
     },
     thaw() {
       isFrozen = false
+      for (const front of fronts) if (front.readableLength > 0) faults += 1
       for (const socket of sockets) socket.resume()
     },
     close,

@@ -38,8 +38,8 @@ export interface PostgresServer {
   readonly password: string
   /** Starts it, and waits until it takes connections; `settings` are added to those it has. */
   start(settings?: Readonly<Record<string, string>>): Promise<void>
-  /** SIGKILL for the whole server, now. */
-  kill(): Promise<void>
+  /** SIGKILL for the whole server, now; whether it was running. */
+  kill(): Promise<boolean>
   /** Changes settings that need no restart, also where nobody reaches it; null takes one away. */
   configure(settings: Readonly<Record<string, string | null>>): Promise<void>
   /** Fulfilled when whoever commits waits for the standbys that were named last, or for none. */
@@ -153,11 +153,12 @@ function open(place: ServerPlace, password: string): PostgresServer {
     },
     async kill() {
       const postmaster = await readPostmaster(dataDir)
-      if (!postmaster) return
+      if (!postmaster) return false
       const { stdout } = await run('pgrep', ['-P', String(postmaster.pid)]).catch(() => ({ stdout: '' }))
       const pids = [postmaster.pid, ...stdout.split('\n').filter(Boolean).map(Number)]
       for (const pid of pids) signal(pid, 'SIGKILL')
       await until('PostgreSQL is gone', () => !pids.some((pid) => signal(pid, 0)))
+      return true
     },
     async configure(changes) {
       for (const [name, value] of Object.entries(changes)) {

@@ -1,0 +1,267 @@
+/** What goes wrong in a soak. Each fault is counted as it was carried out: by what was cut, held, refused or gone, and not by what was planned. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { createRpc } from '../../src/chain/rpc.ts'
+import type { KuboNode } from '../../test/kubo/node.ts'
+import { losesReplies } from '../../test/support/chain-faults.ts'
+import type { ChainProxy } from '../../test/support/chain-proxy.ts'
+import { until } from '../../test/support/eventually.ts'
+import { trySend } from '../../test/support/http-client.ts'
+import type { MailMood, MailServer } from '../../test/support/mail-server.ts'
+import type { PostgresServer } from '../../test/support/postgres-server.ts'
+import type { Standby } from '../../test/support/standby.ts'
+import type { Backend, Balancer } from './balancer.ts'
+import { type Gateway, startAsSupervisor } from './gateway.ts'
+import type { Parts } from './parts.ts'
+import type { PostgresProxy } from './postgres-proxy.ts'
+import type { ProofContext } from './proof.ts'
+import type { SmallDisk } from './small-disk.ts'
+
+/** Milliseconds: from one fault to the next, and how long one lasts. */
+export const EVERY = 10_000
+const LASTS = 6_000
+/** MiB that the disk of the file store has at first. */
+export const DISK = 1_024
+/** Milliseconds in which a write comes that a fault can happen to. */
+const NEXT_WRITE = 60_000
+
+/** Something that goes wrong. Fulfilled when it is over, with how often it was carried out: 0 when nothing came of it. */
+export interface SoakFault {
+  name: string
+  happen(): Promise<number>
+}
+
+/** What the faults strike. */
+export interface SoakScene {
+  context: ProofContext
+  parts: Parts
+  proxies: PostgresProxy[]
+  chains: ChainProxy[]
+  victim: Gateway
+  /** Of the victim. */
+  backend: Backend
+  mailServer: MailServer
+  sink: { mood: number; failures: number }
+  /** Where files lie, unless they lie on Kubo nodes. */
+  disk: SmallDisk
+  nodes: readonly KuboNode[]
+  postgres: PostgresServer
+  standby: Standby
+  /** Sends a file that is larger than what is left; its status. */
+  sendLarge(): Promise<number>
+  balancer: Balancer
+}
+
+export function soakFaults({
+  context,
+  parts,
+  proxies,
+  chains,
+  victim,
+  backend,
+  mailServer,
+  sink,
+  disk,
+  nodes,
+  postgres,
+  standby,
+  sendLarge,
+  balancer,
+}: SoakScene): SoakFault[] {
+  const random = context.random.fork('faults')
+  const rpc = createRpc({ url: parts.rpcUrl })
+  /** While it lasts; counts by what whoever carries it out counts. */
+  const during = async (begin: () => unknown, end: () => unknown, count: () => number, milliseconds = LASTS) => {
+    const before = count()
+    await begin()
+    try {
+      await delay(milliseconds)
+    } finally {
+      await end()
+    }
+    return count() - before
+  }
+  const disturbed = () => chains.reduce((sum, { faults: count }) => sum + count, 0)
+  const heldUp = (some: readonly PostgresProxy[]) => () => some.reduce((sum, { faults: count }) => sum + count, 0)
+  const disturb = (fault: ChainProxy['fault']) => () => {
+    for (const chain of chains) chain.fault = fault
+  }
+  const fillDisk: SoakFault = {
+    name: 'disk full',
+    async happen() {
+      let refused = 0
+      const fill = async () => disk.resize(Math.max(Math.ceil((await disk.used()) / 2 ** 20), 1))
+      await fill()
+      try {
+        for (const end = performance.now() + LASTS; performance.now() < end; await delay(500))
+          if ((await sendLarge()) === 507) refused += 1
+      } finally {
+        await disk.resize(DISK)
+      }
+      return refused
+    },
+  }
+  const killNode: SoakFault = {
+    name: 'Kubo node killed',
+    async happen() {
+      const node = random.pick(nodes)
+      await node.kill()
+      const { status } = await trySend(node.url, { method: 'POST', path: '/api/v0/version' })
+      await delay(LASTS)
+      await node.start()
+      return status === 0 ? 1 : 0
+    },
+  }
+  const dropsSeen = async () => {
+    const seen = await rpc.call<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false)
+    await rpc.call('anvil_reorg', 1 + random.below(4), [])
+    const now = await rpc.call<{ hash: string } | null>('eth_getBlockByNumber', seen.number, false)
+    return now?.hash !== seen.hash
+  }
+  const moods = ['refuse', 'hang', '451'] satisfies MailMood[]
+  return [
+    {
+      name: 'gateway killed',
+      async happen() {
+        if (!victim.kill()) return 0
+        await startAsSupervisor(victim)
+        await balancer.isUsed(backend)
+        return 1
+      },
+    },
+    {
+      name: 'gateway frozen',
+      async happen() {
+        await victim.freeze()
+        await delay(LASTS + random.below(LASTS))
+        await victim.thaw()
+        return 1
+      },
+    },
+    {
+      name: 'PostgreSQL killed',
+      async happen() {
+        const wasThere = await postgres.kill()
+        await postgres.start()
+        return wasThere ? 1 : 0
+      },
+    },
+    {
+      name: 'PostgreSQL hung',
+      happen: () =>
+        during(
+          () => proxies.map((proxy) => proxy.freeze()),
+          () => proxies.map((proxy) => proxy.thaw()),
+          heldUp(proxies),
+        ),
+    },
+    {
+      name: 'PostgreSQL away from one gateway',
+      happen: () => {
+        const proxy = random.pick(proxies)
+        return during(
+          () => proxy.close(),
+          () => proxy.open(),
+          heldUp([proxy]),
+        )
+      },
+    },
+    {
+      name: 'answer to a write lost',
+      async happen() {
+        const proxy = random.pick(proxies)
+        const struck = proxy.strike(random.pick(['reset', 'reply lost']))
+        return Promise.race([struck.then(() => 1), delay(NEXT_WRITE, 0)])
+      },
+    },
+    {
+      name: 'chain hangs',
+      happen: () =>
+        during(
+          disturb(() => 'hang'),
+          disturb(undefined),
+          disturbed,
+        ),
+    },
+    {
+      name: 'chain away',
+      happen: () =>
+        during(
+          disturb(() => 'cut'),
+          disturb(undefined),
+          disturbed,
+        ),
+    },
+    {
+      name: 'replies of the chain lost',
+      happen: () => during(disturb(losesReplies(random, 0.5, () => {})), disturb(undefined), disturbed, EVERY),
+    },
+    {
+      name: 'reorganisation',
+      async happen() {
+        // A block that comes in between may be the only one that is dropped.
+        await until('a block that somebody saw is dropped', dropsSeen)
+        return 1
+      },
+    },
+    {
+      name: 'receiver of webhooks fails',
+      happen: () =>
+        during(
+          () => {
+            sink.mood = random.pick([500, 429, 0])
+          },
+          () => {
+            sink.mood = 204
+          },
+          () => sink.failures,
+          EVERY,
+        ),
+    },
+    {
+      name: 'mail server fails',
+      happen: () =>
+        during(
+          () => {
+            mailServer.mood = random.pick(moods)
+          },
+          () => {
+            mailServer.mood = 'accept'
+          },
+          () => mailServer.visits,
+          EVERY,
+        ),
+    },
+    {
+      name: 'replica frozen',
+      async happen() {
+        let isAnswered = false
+        await standby.freeze()
+        const asked = standby.sql('select 1').then(
+          () => {
+            isAnswered = true
+          },
+          () => undefined,
+        )
+        await delay(LASTS)
+        const stoodStill = !isAnswered
+        await standby.thaw()
+        await asked
+        return stoodStill ? 1 : 0
+      },
+    },
+    {
+      name: 'replica behind',
+      async happen() {
+        await standby.pause()
+        await delay(LASTS)
+        const [row] = await standby.sql<{ behind: boolean }>(
+          'select pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn() as behind',
+        )
+        await standby.resume()
+        return row!.behind ? 1 : 0
+      },
+    },
+    nodes.length > 0 ? killNode : fillDisk,
+    { name: 'balancer reloaded', happen: () => balancer.reload().then(() => 1) },
+  ]
+}
