@@ -2,20 +2,20 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
-import { routes } from '../src/rest/routes.ts'
 import { until } from '../test/support/eventually.ts'
 import { formType, partHead } from '../test/support/form-parts.ts'
 import { callRaw } from '../test/support/raw-http.ts'
 import { brokenBodies } from './harness/broken-body.ts'
+import { countReach, isPage, nameOf, type Target, targets } from './harness/broken-body-targets.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { shareOfTurns, turnsOf } from './harness/cpu.ts'
 import { createGateway } from './harness/gateway.ts'
 import { watchHealth } from './harness/health.ts'
 import { type Holdings, holdingsOf } from './harness/holdings.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
-import { signIn, signUp } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { openSenders } from './harness/signed-in-senders.ts'
 
 /** Milliseconds. */
 const MOST_HEALTH = 200
@@ -25,36 +25,16 @@ const PEACE = 5_000
 const MOST_MEMORY = 64
 /** Thousands until a gateway holds what it goes on holding: it opens connections to its database when they are wanted. */
 const MOST_WARMING = 10
-/** Stands for whatever a path names. */
-const SAMPLE = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4'
+/** The control of the counts: nothing stands there. */
+const NOWHERE: Target = { method: 'POST', path: '/api/v3/nowhere/' }
 
-interface Target {
-  method: string
-  path: string
-  /** Whether somebody without an account is refused. */
-  isClosed: boolean
-}
-
-const OPEN = new Set(['account:create', 'asset:read', 'email:verify', 'password:reset', 'session:create'])
-
-/** Every route that has a body, both spellings of the GraphQL door, and the forms of pages. */
-const targets: Target[] = [
-  ...routes
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path, action }) => ({
-      method,
-      path: `/api/v3/${path.replaceAll(/:\w+/g, SAMPLE)}/`,
-      isClosed: !OPEN.has(action),
-    })),
-  { method: 'POST', path: '/graphql', isClosed: false },
-  { method: 'POST', path: '/graphql', isClosed: false },
-]
-
-/** Whether a closed route refuses a stranger who sends the head of a request and never its body. */
-async function asksFirst(url: string, { method, path }: Target): Promise<string | undefined> {
-  const headers = { 'content-type': formType, 'content-length': 100_000 }
+/** Whether a closed target refuses a stranger who sends the head of a request and never its body. */
+async function asksFirst(url: string, target: Target): Promise<string | undefined> {
+  const { method, path, refusal } = target
+  const type = isPage(target) ? 'application/x-www-form-urlencoded' : formType
+  const headers = { 'content-type': type, 'content-length': 100_000 }
   const answer = await callRaw({ url, method, path, headers, pieces: [], end: 'wait' })
-  return answer.status === 401 ? undefined : `${method} ${path} answers a stranger's head with ${answer.status}.`
+  return answer.status === refusal ? undefined : `${nameOf(target)} answers a stranger's head with ${answer.status}.`
 }
 
 /** The control: what aborted uploads leave of a reader that forgets their files. */
@@ -88,38 +68,47 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
     LIMIT_REQUESTS_PER_IP: '100000000',
     LIMIT_REQUESTS_PER_TOKEN: '100000000',
     LIMIT_UPLOADS_PER_USER: '100000000',
+    LIMIT_SIGN_INS_PER_IP: '100000000',
+    LIMIT_SIGN_UPS_PER_IP: '100000000',
   }
   const healthPort = await findFreePort()
   const ownPort = `http://127.0.0.1:${healthPort}`
   const gateway = await createGateway(context, 'gateway', { ...parts.env, ...many, HEALTH_PORT: String(healthPort) })
   await gateway.start()
   const folder = join(context.dir, 'uploads')
-  const token = await signIn(gateway, await signUp(gateway, 'sender'))
+  const senders = await openSenders(gateway, parts.database)
+  const reach = countReach([...targets, NOWHERE])
   const reasons: string[] = []
   const statuses = new Map<string, number>()
   const perKind = new Map<string, number>()
   const kinds = Object.keys(brokenBodies)
   let serial = 0
+  let turn: Target[] = []
 
   async function sendOne() {
     const kind = kinds[serial % kinds.length]!
-    const { method, path } = random.pick(targets)
-    const isSignedIn = random.next() < 0.5
+    // Each target once before any comes again.
+    if (turn.length === 0) turn = random.shuffle([...targets, NOWHERE])
+    const target = turn.pop()!
+    const { method, path } = target
+    const own = random.next() < 0.5 ? senders.headers(path) : undefined
     serial += 1
     const body = brokenBodies[kind]!(path, random)
     const headers = {
       'graphql-require-preflight': '1',
       accept: 'application/json',
-      ...(isSignedIn && { authorization: `token ${token}` }),
+      ...(isPage(target) && { 'sec-fetch-site': 'same-origin' }),
+      ...own,
       ...body.headers,
     }
     const answer = await callRaw({ url: gateway.url, method, path, ...body, headers })
+    reach.count(target, answer, own !== undefined)
     perKind.set(kind, (perKind.get(kind) ?? 0) + 1)
     const isFault = answer.status >= 500 || answer.body.includes('"INTERNAL"')
-    const status = isFault ? `${answer.status} of ${kind} at ${method} ${path}` : String(answer.status)
+    const status = isFault ? `${answer.status} of ${kind} at ${nameOf(target)}` : String(answer.status)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     if (isFault) reasons.push(`${status}: ${answer.body.slice(0, 200)}`)
-    if (body.end === 'wait' && answer.status === 0) reasons.push(`${kind} at ${method} ${path} was never answered.`)
+    if (body.end === 'wait' && answer.status === 0) reasons.push(`${kind} at ${nameOf(target)} was never answered.`)
   }
 
   const sendMany = async (number: number) => {
@@ -203,7 +192,14 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   for (const kind of kinds) if (!perKind.get(kind)) reasons.push(`There was no ${kind}.`)
   if (!gateway.isReady()) reasons.push('The gateway ended.')
 
-  const closed = targets.filter(({ isClosed }) => isClosed)
+  reasons.push(...(await senders.forgotten()))
+  const unreached = reach.unreached()
+  const found = unreached.filter((sentence) => sentence.startsWith(nameOf(NOWHERE)))
+  if (found.length === 0)
+    reasons.push('The control was not caught: an address at which nothing stands counts as reached.')
+  reasons.push(...unreached.filter((sentence) => !found.includes(sentence)))
+
+  const closed = targets.filter(({ refusal }) => refusal !== undefined)
   const late = (await Promise.all(closed.map((target) => asksFirst(gateway.url, target)))).filter(
     (text) => text !== undefined,
   )
@@ -219,7 +215,7 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   )
   reasons.push(...(await brokenInvariants(parts.database)))
   return conclude({
-    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length} on its own port, ${ours.toFixed(0)} ms with a processor of its own (${peace.toFixed(0)} ms in peace), ${percentile(queued, 0.99).toFixed(0)} ms on everybody's; ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
+    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length} on its own port, ${ours.toFixed(0)} ms with a processor of its own (${peace.toFixed(0)} ms in peace), ${percentile(queued, 0.99).toFixed(0)} ms on everybody's; ${closed.length - late.length} of ${closed.length} closed targets refuse the head; each of ${targets.length} targets got ${reach.least()} or more; ${left} left by the control`,
     n: serial + closed.length,
     faultsInjected: serial,
     reasons: [...new Set(reasons)].slice(0, 20),

@@ -7,11 +7,12 @@ export type BrokenBody = Pick<RawCall, 'headers' | 'pieces' | 'pause' | 'end'>
 
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': formType }
+const encoded = { 'content-type': 'application/x-www-form-urlencoded' }
 const chunked = { 'transfer-encoding': 'chunked' }
 
 /** A form that goes with the path: GraphQL's own, or fields and a file that assets take. */
 const opening = (path: string) =>
-  path === '/graphql'
+  path.startsWith('/graphql')
     ? registrationByGraphQL + partHead('0', 'a.png')
     : part('caption', 'x') + partHead('asset_file', 'a.png')
 
@@ -54,6 +55,21 @@ export const brokenBodies: Record<string, (path: string, random: Random) => Brok
   'a form that never ends': (path) => ({
     headers: { ...form, 'content-length': Buffer.byteLength(opening(path)) + 8 },
     pieces: [Buffer.from(opening(path)), Buffer.from('8 bytes.')],
+    end: 'wait',
+  }),
+  'an encoded form broken off': (_, random) => ({
+    headers: { ...encoded, 'content-length': 5_000 },
+    pieces: [Buffer.from('form-token=x&a='), Buffer.alloc(random.below(3_000), 'x')],
+    end: 'break',
+  }),
+  'an encoded form half closed': () => ({
+    headers: { ...encoded, 'content-length': 500 },
+    pieces: [Buffer.from('form-token=x&a=')],
+    end: 'close',
+  }),
+  'an encoded form that is too large': () => ({
+    headers: { ...encoded, ...chunked },
+    pieces: [chunk(Buffer.from('form-token=x&a=')), ...Array(20).fill(chunk(Buffer.alloc(60_000, 'x')))],
     end: 'wait',
   }),
   'dribbled and broken off': (path, random) => ({
