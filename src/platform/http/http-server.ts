@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createListener, type Server as Listen
 import type { Duplex } from 'node:stream'
 import { DomainError } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports.ts'
+import { BoundedRequest } from './bounded-request.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** What answers some of the paths. */
@@ -111,8 +112,12 @@ function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer, isHe
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
 }
 
-/** What is left of a body that nobody wants any more is read to nowhere, for a while. */
+/** What is left of a body that nobody wants any more is read to nowhere, for a while; nothing of one in too many pieces. */
 function drainRest(req: IncomingMessage, res: ServerResponse) {
+  // Whoever reads it refuses it; one that nobody reads has no other end.
+  req.once('excess', () => {
+    if (res.headersSent) req.socket.destroy()
+  })
   res.once('finish', () => {
     if (req.complete) return
     req.resume()
@@ -175,6 +180,7 @@ export function createHttpServer({
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
+      IncomingMessage: BoundedRequest,
       // Node would answer without a body.
       requireHostHeader: false,
     },

@@ -4,12 +4,18 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
 import { sharedBodyRoom } from './body-room.ts'
-import { gatherPieces } from './gather-pieces.ts'
+import { ByteGatherer } from './byte-gatherer.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const MAX_FIELDS = 100
 /** Parts that are files, whether or not somebody takes them. */
 const MAX_FILE_PARTS = 10
+/** All parts, also those that are neither: a part without a name takes a few bytes, and as much time as any other. */
+const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
+/** Pieces below so many bytes are put together with what comes at the same moment: the parser takes as long for a byte. */
+const SMALL_BYTES = 4_096
+/** Bytes that are put together at most. */
+const GATHERED_BYTES = 65_536
 /** Bytes of boundaries and headers of parts, and of what is read but not told apart yet. */
 const FRAMING_BYTES = 131_072
 
@@ -65,6 +71,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormPart
         fieldSize: maxBytes,
         fields: MAX_FIELDS,
         files: MAX_FILE_PARTS,
+        parts: MAX_PARTS,
         fileSize: maxFileBytes,
         headerPairs: 50,
       },
@@ -86,6 +93,8 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
   const takers: Promise<void>[] = []
   let received = 0
   let fieldBytes = 0
+  const gathered = new ByteGatherer()
+  let handingOver: NodeJS.Immediate | undefined
   let isOver = false
 
   const letGo = (reason?: unknown) => {
@@ -93,6 +102,7 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
     forget()
     body.release()
     req.off('data', take).off('end', end)
+    clearImmediate(handingOver)
     parser.destroy()
     // The parser does not take its files along: whoever reads one would wait for ever.
     for (const stream of streams) stream.destroy(reason instanceof Error ? reason : unread())
@@ -118,25 +128,34 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
     if (others > maxBytes + FRAMING_BYTES) throw tooLarge(maxBytes)
     body.hold(others)
   }
-  const pieces = gatherPieces((piece) => {
-    if (isOver) return
-    received += piece.length
-    if (!parser.write(piece)) {
-      req.pause()
-      parser.once('drain', () => req.resume())
-    }
-    assertBounded()
-  })
-  const take = (chunk: Buffer) => guarded(() => pieces.add(chunk))
-  const end = () =>
+  const parse = (bytes: Buffer) =>
     guarded(() => {
-      pieces.flush()
-      if (isOver) return
+      received += bytes.length
+      if (!parser.write(bytes)) {
+        req.pause()
+        parser.once('drain', () => req.resume())
+      }
+      assertBounded()
+    })
+  const handOver = () => {
+    clearImmediate(handingOver)
+    handingOver = undefined
+    if (gathered.size > 0) parse(gathered.take())
+  }
+  const take = (chunk: Buffer) => {
+    gathered.add(chunk)
+    if (chunk.length >= SMALL_BYTES || gathered.size >= GATHERED_BYTES) handOver()
+    else handingOver ??= setImmediate(handOver)
+  }
+  const end = () => {
+    handOver()
+    guarded(() => {
       if (received > 0) return void parser.end()
       // An empty body is an empty form, also one whose length nobody announced.
       letGo()
       resolve()
     })
+  }
   const body = room.open(fail)
   const forget = onBroken(req, fail)
 
@@ -161,6 +180,7 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
       taking.catch(fail)
     }),
   )
+  parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
   parser.on('filesLimit', () => refuse(`The body has more than ${MAX_FILE_PARTS} files.`))
   parser.on('fieldsLimit', () => refuse(`The body has more than ${MAX_FIELDS} fields.`))
   // Stays: taking the parser apart may emit one more.

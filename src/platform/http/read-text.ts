@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../domain/errors.ts'
 import { type BodyRoom, sharedBodyRoom } from './body-room.ts'
-import { gatherPieces } from './gather-pieces.ts'
+import { ByteGatherer } from './byte-gatherer.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function readBytes(req: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const bytes = new ByteGatherer()
     const settle = (finish: () => void) => {
       forget()
       body.release()
@@ -17,18 +16,11 @@ function readBytes(req: IncomingMessage, maxBytes: number, room: BodyRoom): Prom
       finish()
     }
     const take = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)))
-      else {
-        pieces.add(chunk)
-        body.hold(size)
-      }
+      if (bytes.size + chunk.length > maxBytes) return settle(() => reject(tooLarge(maxBytes)))
+      bytes.add(chunk)
+      body.hold(bytes.size)
     }
-    const pieces = gatherPieces((piece) => chunks.push(piece))
-    const end = () => {
-      pieces.flush()
-      settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    }
+    const end = () => settle(() => resolve(bytes.take()))
     const fail = (error: DomainError) => settle(() => reject(error))
     const body = room.open(fail)
     const forget = onBroken(req, fail)
@@ -36,7 +28,7 @@ function readBytes(req: IncomingMessage, maxBytes: number, room: BodyRoom): Prom
   })
 }
 
-/** A request's body as text. Raises PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR when it is broken off or not UTF-8. */
+/** A request's body as text. Raises PAYLOAD_TOO_LARGE (also when it comes in too many small pieces), UNAVAILABLE, and PARSE_ERROR when it is broken off or not UTF-8. */
 export async function readText(req: IncomingMessage, maxBytes: number, room = sharedBodyRoom): Promise<string> {
   assertDeclared(req, maxBytes)
   const bytes = await readBytes(req, maxBytes, room)
