@@ -76,6 +76,14 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
     return body.auth_token
   }
 
+  /** Somebody whose session has ended because they did not use it signs in again. */
+  async function askAs(person: Person, message: Message, ...expected: number[]): Promise<Answer> {
+    const answer = await ask({ ...message, token: person.token }, 401, ...expected)
+    if (answer.status !== 401) return answer
+    person.token = await signIn(person.email)
+    return ask({ ...message, token: person.token }, ...expected)
+  }
+
   const seller = await signUp()
   await sql(`update users set role = 'ADMIN' where id = $1::uuid`, [seller.id])
   const secret = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
@@ -86,10 +94,10 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
   ])
   const app = async (fields: object) =>
     (
-      await ask(
+      await askAs(
+        seller,
         {
           path: 'store/network-apps/',
-          token: seller.token,
           json: { name: randomUUID(), price_mode: 'fixed', price: '0.5', ...fields },
         },
         201,
@@ -110,7 +118,7 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
       caption: `Note ${files}`,
       headline: 'A note of the year',
     }
-    const { body } = await ask({ path: 'assets/', token: person.token, multipart, headers: key() }, 201)
+    const { body } = await askAs(person, { path: 'assets/', multipart, headers: key() }, 201)
     person.nids.push(body.id)
   }
 
@@ -121,20 +129,20 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
       caption: `A caption of about the usual length, number ${requests}`,
       nit_commit_message: 'A better caption',
     }
-    await ask({ method: 'PATCH', path: `assets/${nid}/`, token: person.token, json, headers: key() }, 200)
+    await askAs(person, { method: 'PATCH', path: `assets/${nid}/`, json, headers: key() }, 200)
   }
 
   async function order(person: Person, index: number): Promise<string> {
     const json = { network_app: apps[index % apps.length], action_args: { nid: person.nids[0] ?? 'none', scale: 2 } }
-    const message = { path: 'store/network-app-orders/', token: person.token, apiKey: secret, json, headers: key() }
-    return (await ask(message, 201)).body.id
+    const message = { path: 'store/network-app-orders/', apiKey: secret, json, headers: key() }
+    return (await askAs(person, message, 201)).body.id
   }
   const orderStep = (person: Person, id: string, step: string) =>
-    ask(
+    askAs(
+      person,
       {
         method: 'POST',
         path: `store/network-app-orders/${id}/${step}/`,
-        token: person.token,
         apiKey: secret,
         headers: key(),
       },
@@ -143,7 +151,7 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
 
   const grant = (person: Person, expires_at?: string) => {
     const json = { user_id: person.email, amount: '20', reason: 'A gift', expires_at }
-    return ask({ path: 'store/point-grants/', token: seller.token, json, headers: key() }, 201)
+    return askAs(seller, { path: 'store/point-grants/', json, headers: key() }, 201)
   }
 
   const times = async (count: number, work: (index: number) => Promise<unknown>) => {
@@ -175,11 +183,11 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
       if (day % ASSET_DELETED_EVERY === 0) {
         const person = people.find(({ nids }) => nids.length > 3)
         const nid = person?.nids.shift()
-        if (nid) await ask({ method: 'DELETE', path: `assets/${nid}/`, token: person!.token }, 204)
+        if (nid) await askAs(person!, { method: 'DELETE', path: `assets/${nid}/` }, 204)
       }
       if (day % ACCOUNT_DELETED_EVERY === 0) {
         const [gone] = people.splice(0, 1)
-        await ask({ method: 'DELETE', path: 'auth/users/me/', token: gone!.token }, 204)
+        await askAs(gone!, { method: 'DELETE', path: 'auth/users/me/' }, 204)
       }
       return requests - before
     },
