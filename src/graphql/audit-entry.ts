@@ -6,7 +6,7 @@ import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { boundedCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {
@@ -51,7 +51,7 @@ const AuditEntryConnection = builder.connectionObject(
     type: AuditEntryType,
     name: 'AuditEntryConnection',
     description: 'A page of the audit trail.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'AuditEntryEdge', description: 'An entry with its cursor.' },
 )
@@ -70,8 +70,8 @@ builder.queryField('auditEntries', (t) =>
         everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { userId, everybody }, { actor, services }) =>
-        services.audit.count(actor, omitNullish({ userId, everybody })),
+      totalCount: (_connection, { userId, everybody, offset }, { actor, services }) =>
+        services.audit.count(actor, omitNullish({ userId, everybody }), offset),
       resolve: (query, _root, { userId, everybody, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
         return services.audit.list(actor, omitNullish({ userId, everybody }), withOffset(query, offset))

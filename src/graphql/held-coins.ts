@@ -7,7 +7,7 @@ import { DepositKind, DepositStatus } from './deposit.ts'
 import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { boundedCountDescription, totalCountOf } from './total-count.ts'
 import { hashOf, WithdrawalStatus } from './withdrawal.ts'
 
 const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
@@ -168,7 +168,7 @@ const AccountDepositConnection = builder.connectionObject(
     type: AccountDepositType,
     name: 'AccountDepositConnection',
     description: 'A page of deposits as administrators see them.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'AccountDepositEdge', description: 'A deposit with its cursor.' },
 )
@@ -178,7 +178,7 @@ const AccountWithdrawalConnection = builder.connectionObject(
     type: AccountWithdrawalType,
     name: 'AccountWithdrawalConnection',
     description: 'A page of withdrawals as administrators see them.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'AccountWithdrawalEdge', description: 'A withdrawal with its cursor.' },
 )
@@ -201,8 +201,8 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: AccountDepositFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.heldCoins.countDeposits(actor, omitNullish(filter ?? {})),
+      totalCount: (_connection, { filter, offset }, { actor, services }) =>
+        services.heldCoins.countDeposits(actor, omitNullish(filter ?? {}), offset),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
         return services.heldCoins.listDeposits(actor, omitNullish(filter ?? {}), withOffset(query, offset))
@@ -220,8 +220,8 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: AccountWithdrawalFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.heldCoins.countWithdrawals(actor, omitNullish(filter ?? {})),
+      totalCount: (_connection, { filter, offset }, { actor, services }) =>
+        services.heldCoins.countWithdrawals(actor, omitNullish(filter ?? {}), offset),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
         return services.heldCoins.listWithdrawals(actor, omitNullish(filter ?? {}), withOffset(query, offset))

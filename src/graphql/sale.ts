@@ -7,7 +7,7 @@ import { omitNullish } from './omit-nullish.ts'
 import { OrderStatus } from './order.ts'
 import { shownRefunds } from './refund.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { boundedCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const SaleType = builder.prismaObject('Order', {
@@ -82,7 +82,7 @@ const SaleConnection = builder.connectionObject(
     type: SaleType,
     name: 'SaleConnection',
     description: 'A page of orders as administrators see them.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'SaleEdge', description: 'An order with its cursor.' },
 )
@@ -115,8 +115,8 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: SaleFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.sales.count(actor, omitNullish(filter ?? {})),
+      totalCount: (_connection, { filter, offset }, { actor, services }) =>
+        services.sales.count(actor, omitNullish(filter ?? {}), offset),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
         return services.sales.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))

@@ -10,7 +10,7 @@ import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { boundedCountDescription, totalCountOf } from './total-count.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',
@@ -131,7 +131,7 @@ const WebhookDeliveryConnection = builder.connectionObject(
     name: 'WebhookDeliveryConnection',
     description: 'A page of webhook deliveries.',
     fields: (t) => ({
-      totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }),
+      totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }),
     }),
   },
   { name: 'WebhookDeliveryEdge', description: 'A webhook delivery with its cursor.' },
@@ -195,8 +195,8 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.deliveries.count(actor, omitNullish(filter ?? {})),
+      totalCount: (_connection, { filter, offset }, { actor, services }) =>
+        services.deliveries.count(actor, omitNullish(filter ?? {}), offset),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
         return services.deliveries.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))

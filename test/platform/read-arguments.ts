@@ -207,7 +207,7 @@ export const argumentsGenerator = (seed: number) => {
     const model = pick(roots)
     const method = pick(['findMany', 'findMany', 'findMany', 'findFirst', 'count'])
     const where = chance(0.6) ? { where: whereOf(model, 2) } : {}
-    if (method === 'count') return [model, method, where]
+    if (method === 'count') return [model, method, chance(0.3) ? { ...where, take: pick([0, 1, 3, 100]) } : where]
     const selection = selectionOf(model, 3)
     if (method === 'findFirst') return [model, method, { ...selection, ...where, orderBy: orderOf(model) }]
     return [model, method, { ...selection, ...where, ...pageOf(model) }]

@@ -210,6 +210,9 @@ export const supported: Record<string, Target> = {
   ],
   'a count': ['asset', 'count', { where: { ownerId: u(1) } }],
   'a count of everything': ['asset', 'count', undefined],
+  'a count that ends early': ['asset', 'count', { take: 2 }],
+  'a count that would end later': ['asset', 'count', { where: { tag: 'red' }, take: 10_000 }],
+  'a count of nothing': ['asset', 'count', { take: 0 }],
   null: ['asset', 'count', { where: { meta: null } }],
   'one of some': ['asset', 'count', { where: { id: { in: [a(1), a(2), a(77)] }, tag: { in: ['red', 'blue'] } } }],
   'one of none': ['asset', 'count', { where: { id: { in: [] } } }],
@@ -310,7 +313,7 @@ export const leftToPrisma: Record<string, Target> = {
   ],
   omit: ['user', 'findFirst', { omit: { email: true }, where: { id: u(1) } }],
   'all counts': ['user', 'findMany', { select: { _count: true }, orderBy: { id: 'asc' } }],
-  'a count of a part': ['asset', 'count', { take: 3 }],
+  'a count of a part': ['asset', 'count', { skip: 1, take: 3 }],
   'a cursor in an order with ties': [
     'commit',
     'findMany',

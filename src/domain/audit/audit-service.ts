@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database } from '../ports.ts'
+import { countedUpTo } from '../total.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AuditQuery = Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>
@@ -58,9 +59,9 @@ export function createAuditService({ database }: { database: Database }) {
       return database.read.auditEntry.findMany({ ...query, orderBy: { id: 'desc' }, where: where(actor, filter) })
     },
 
-    /** How many `list` would give in all. Raises what `list` raises. */
-    async count(actor: Actor, filter: AuditFilter): Promise<number> {
-      return database.read.auditEntry.count({ where: where(actor, filter) })
+    /** How many `list` would give in all, counted no further than a page behind `offset` needs. Raises what `list` raises. */
+    async count(actor: Actor, filter: AuditFilter, offset?: number | null): Promise<number> {
+      return database.read.auditEntry.count({ where: where(actor, filter), take: countedUpTo(offset) })
     },
   }
 }

@@ -11,6 +11,7 @@ import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, EnvelopeCipher, FeedNotifications, Log, WebhookOutcome, WebhookSender } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
+import { countedUpTo } from '../total.ts'
 import type { ActionArgs } from './action-args.ts'
 import { isSale, textsOf, writePayload } from './delivery-payload.ts'
 import {
@@ -229,10 +230,10 @@ export function createDeliveryService({
       return database.read.webhookDelivery.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
     },
 
-    /** How many deliveries `list` would give in all. */
-    async count(actor: Actor, filter: DeliveryFilter): Promise<number> {
+    /** How many deliveries `list` would give in all, counted no further than a page behind `offset` needs. */
+    async count(actor: Actor, filter: DeliveryFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.webhookDelivery.count({ where: where(filter) })
+      return database.read.webhookDelivery.count({ where: where(filter), take: countedUpTo(offset) })
     },
 
     /**

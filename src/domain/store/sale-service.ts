@@ -7,6 +7,7 @@ import { fromId, type IdPrefix } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
+import { countedUpTo } from '../total.ts'
 import { nextStatuses } from './order-status.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -54,10 +55,10 @@ export function createSaleService({ database }: { database: Pick<Database, 'read
       })
     },
 
-    /** How many `list` would give in all. Raises what `list` raises. */
-    async count(actor: Actor, filter: SaleFilter): Promise<number> {
+    /** How many `list` would give in all, counted no further than a page behind `offset` needs. Raises what `list` raises. */
+    async count(actor: Actor, filter: SaleFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.order.count({ where: where(filter) })
+      return database.read.order.count({ where: where(filter), take: countedUpTo(offset) })
     },
   }
 }

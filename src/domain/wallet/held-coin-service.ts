@@ -7,6 +7,7 @@ import { parse } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { assertMay } from '../policy.ts'
 import type { Coins, Database } from '../ports.ts'
+import { countedUpTo } from '../total.ts'
 import { type BookedHeldCoins, findHeldCoins } from './held-coin-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -74,10 +75,10 @@ export function createHeldCoinService({ database, coins }: { database: Database;
       return database.read.deposit.findMany({ ...query, orderBy: { id: 'desc' }, where: depositsWhere(filter) })
     },
 
-    /** How many `listDeposits` would give in all. Raises what it raises. */
-    async countDeposits(actor: Actor, filter: AccountDepositFilter): Promise<number> {
+    /** How many `listDeposits` would give in all, counted no further than a page behind `offset` needs. Raises what it raises. */
+    async countDeposits(actor: Actor, filter: AccountDepositFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.deposit.count({ where: depositsWhere(filter) })
+      return database.read.deposit.count({ where: depositsWhere(filter), take: countedUpTo(offset) })
     },
 
     /** Everybody's withdrawals, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
@@ -90,10 +91,10 @@ export function createHeldCoinService({ database, coins }: { database: Database;
       return database.read.withdrawal.findMany({ ...query, orderBy: { id: 'desc' }, where: withdrawalsWhere(filter) })
     },
 
-    /** How many `listWithdrawals` would give in all. Raises what it raises. */
-    async countWithdrawals(actor: Actor, filter: AccountWithdrawalFilter): Promise<number> {
+    /** How many `listWithdrawals` would give in all, counted no further than a page behind `offset` needs. Raises what it raises. */
+    async countWithdrawals(actor: Actor, filter: AccountWithdrawalFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.withdrawal.count({ where: withdrawalsWhere(filter) })
+      return database.read.withdrawal.count({ where: withdrawalsWhere(filter), take: countedUpTo(offset) })
     },
   }
 }

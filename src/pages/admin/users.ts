@@ -6,7 +6,7 @@ import { graphql } from '../generated/index.ts'
 import type { Run } from '../run.ts'
 import type { Action, Field, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { listRoute } from './list-page.ts'
+import { inAll, listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
 
@@ -127,7 +127,7 @@ ${lockedAt === null ? '' : html`<li><a class="button plain" href="${PATH}/${id}/
 </ul>`
 
 const more = (count: number, href: string, what: string) =>
-  count > SHOWN_ROWS ? html`<p><a href="${href}">All ${count} ${what}</a></p>` : ''
+  count > SHOWN_ROWS ? html`<p><a href="${href}">All ${inAll(count)} ${what}</a></p>` : ''
 
 const history = (userId: string, { sales, auditEntries }: AdminUserHistoryQuery) => html`<section><h2>Orders</h2>
 ${table('Orders', saleColumns, sales.nodes, 'Nothing was ordered.')}

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { decodeRow, decodeRows, type Row } from './decode.ts'
 import type { Model } from './model.ts'
-import { compilePage, type Page } from './page.ts'
-import { type Draft, from, newScope, type Parameter, type Scope } from './scope.ts'
+import { compilePage, encodeNatural, type Page } from './page.ts'
+import { type Draft, from, newScope, type Parameter, parameter, type Scope } from './scope.ts'
 import { compileSelection, rowOf } from './select.ts'
 import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
@@ -64,12 +64,17 @@ export const compile = (
 const hasRows = (rows: Row[]) => rows.length > 0
 const hasCounted = (rows: Row[]) => rows[0]?.[0] !== '0'
 
+const countArguments: ReadonlySet<string> = new Set(['where', 'take'])
+
 const compileCount = (draft: Draft, model: Model, args: Arguments) => {
-  if (Object.keys(args).some((key) => key !== 'where' && args[key] !== undefined)) throw unsupported
+  if (Object.keys(args).some((key) => !countArguments.has(key) && args[key] !== undefined)) throw unsupported
   const scope = newScope(draft, model)
   const where = compileWhere(scope, args.where, ['where'])
+  const rows = `${from(scope)} where ${where}`
+  const counted =
+    args.take === undefined ? rows : `(select from ${rows} limit ${parameter(draft, ['take'], encodeNatural)}) counted`
   return {
-    text: `select count(*)::text from ${from(scope)} where ${where}`,
+    text: `select count(*)::text from ${counted}`,
     decode: (rows: Row[]) => Number(rows[0]?.[0]),
   }
 }

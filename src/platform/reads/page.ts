@@ -29,7 +29,8 @@ const encodeCount = (value: unknown) => {
   return Math.abs(value as number)
 }
 
-const encodeSkip = (value: unknown) => {
+/** Of a number that is not negative. Raises `unsupported`. */
+export const encodeNatural = (value: unknown) => {
   if ((value as number) < 0) throw unsupported
   return encodeCount(value)
 }
@@ -57,7 +58,7 @@ export const compilePage = (scope: Scope, args: Arguments, path: Path, single: b
   let clauses = orderOf(scope.alias)
   if (single) clauses += ' limit 1'
   if (take !== undefined) clauses += ` limit ${parameter(scope.draft, [...path, 'take'], encodeCount)}`
-  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeSkip)}`
+  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeNatural)}`
   const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
   return { condition, clauses, reverse, orderOf }
 }

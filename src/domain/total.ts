@@ -1,0 +1,10 @@
+/** How far lists of everybody's things are counted: all of them would take longer with every day that the service lives. */
+
+/** From so many on a total only says that there are so many at least. */
+export const MOST_COUNTED = 10_000
+/** No page holds more. */
+const MOST_PER_PAGE = 1_000
+
+/** How many rows are counted for a page that leaves out `offset`: always one beyond it, so that a total tells whether there is a next page. */
+export const countedUpTo = (offset: number | null | undefined): number =>
+  Math.max(MOST_COUNTED, Math.max(offset ?? 0, 0) + MOST_PER_PAGE + 1)

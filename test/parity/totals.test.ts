@@ -1,0 +1,52 @@
+/** Lists that become ever longer: their totals are counted as far as a page needs, and no page is out of reach. */
+import { expect, it } from 'vitest'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const ENTRIES = 10_600
+
+const app = await createTestApp()
+const user = await app.newUser()
+await app.sql(
+  `insert into audit_entries (user_id, action) select id, 'session.started' from users, generate_series(1, $2) where username = $1`,
+  [user.username, ENTRIES],
+)
+/** With those of the sign-up. */
+const all = ENTRIES + 2
+
+const totalAt = async (offset: number) =>
+  expectOk(
+    await user.graphql('query ($offset: Int) { auditEntries(offset: $offset, first: 10) { totalCount } }', { offset }),
+  ).auditEntries.totalCount
+
+it('a total is counted up to ten thousand, and a little beyond a page that lies further behind', async () => {
+  expect([await totalAt(0), await totalAt(9_000), await totalAt(9_500), await totalAt(10_500)]).toEqual([
+    10_000,
+    10_001,
+    10_501,
+    all,
+  ])
+})
+
+it('whoever follows the links reads every page to the last entry', async () => {
+  const seen = new Set<string>()
+  let next: string | null = `${app.url}/api/v3/auth/users/me/audit-entries/?limit=1000`
+  for (let pages = 0; next !== null && pages < 20; pages += 1) {
+    const { pathname, search } = new URL(next)
+    const page = expectOk(await user.rest('GET', pathname + search))
+    for (const { id } of page.results) seen.add(id)
+    next = page.next
+  }
+  expect([seen.size, next]).toEqual([all, null])
+})
+
+it('administrators are told that there may be more', async () => {
+  const admin = await app.admin()
+  const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin/audit' })
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const signedIn = await fetch(`${app.url}/admin/sign-in`, { redirect: 'manual', method: 'POST', body: form, headers })
+  const cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
+  const page = await fetch(`${app.url}/admin/audit`, { headers: { cookie } })
+  expect(await page.text()).toMatch(/1 to \d+ of 10000 or more/)
+})
