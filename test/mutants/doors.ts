@@ -149,6 +149,54 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/http/bounded-request.ts',
+    ['rest/small-pieces.test.ts'],
+    [
+      [
+        'doors.pieces-refused',
+        'A body in too many small pieces is refused.',
+        `this.#pieces <= FREE_PIECES + this.#bytes / LEAST_BYTES`,
+        `this.#pieces > 0`,
+      ],
+      [
+        'doors.pieces-free',
+        'A small body may come byte by byte.',
+        `const FREE_PIECES = 2_000`,
+        `const FREE_PIECES = 2`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/http/read-form.ts',
+    ['rest/small-pieces.test.ts'],
+    [
+      [
+        'doors.parts',
+        'A form has a bounded number of parts, whatever stands in them.',
+        `        parts: MAX_PARTS,\n`,
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/total.ts',
+    ['parity/totals.test.ts'],
+    [
+      [
+        'doors.totals-bounded',
+        'A list of everybody’s is not counted to its end.',
+        `Math.max(MOST_COUNTED, Math.max(offset ?? 0, 0) + MOST_PER_PAGE + 1)`,
+        `2_000_000_000`,
+      ],
+      [
+        'doors.totals-reach',
+        'A total always tells whether there is a next page.',
+        `Math.max(MOST_COUNTED, Math.max(offset ?? 0, 0) + MOST_PER_PAGE + 1)`,
+        `MOST_COUNTED`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/app.ts',
     ['parity/stale-tokens.test.ts'],
     [
