@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { trySend } from '../test/support/http-client.ts'
+import { directRoutes } from '../test/support/route-tables.ts'
 import { createCutter } from './harness/cutter.ts'
 import { complaintOf, type FuzzAnswer } from './harness/fuzz-judge.ts'
 import type { FuzzRequest } from './harness/fuzz-requests.ts'
@@ -132,26 +133,9 @@ const judgeCompleteness = (good: readonly FuzzRequest[], cuts: Cuts): string[] =
     cuts.get(target) || needNothing.has(target) ? [] : [`${target} was never cut: the run is invalid.`],
   )
 
-/** They answer everybody the same, and ask the database nothing. */
+/** They look at no credentials, so that they may ask the database nothing. */
 const needNothing: ReadonlySet<string> = new Set(
-  [
-    '/',
-    '/healthz',
-    '/readyz',
-    '/version',
-    '/schema.graphql',
-    '/api/v3/openapi.json',
-    '/api/v3/docs',
-    '/api/v3/docs/page.css',
-    '/api/v3/docs/page.js',
-    '/api/v3/docs/swagger-ui.css',
-    '/api/v3/docs/swagger-ui-bundle.js',
-    '/api/v3/app-info',
-    '/api/v3/services/app-info',
-    '/api/v3/series',
-    '/api/v3/products',
-    '/api/v3/store/products',
-  ].map((path) => `GET ${path}`),
+  directRoutes.filter(({ ignoresCredentials }) => ignoresCredentials).map(({ method, path }) => `${method} ${path}`),
 )
 
 /** The control: a process that forgets a question must be seen to end. */

@@ -74,42 +74,37 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   })
 
   const probes = createProbes(parts)
-  const probe = (name: keyof typeof probes, reason: string): DirectRoute => ({
-    ...get(
+  const sameForAll = (...route: Parameters<typeof get>): DirectRoute => ({ ...get(...route), ignoresCredentials: true })
+  const probe = (name: keyof typeof probes, reason: string) =>
+    sameForAll(
       `/${name}`,
       reason,
       async ({ req, res }) => sendProbe(req, res, await probes[name]()),
       probeDescriptions[name],
-    ),
-    ignoresCredentials: true,
-  })
+    )
 
   return [
     probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.'),
     probe('readyz', 'Asked by balancers: tells whether requests can be served.'),
     probe('version', 'Asked by operators.'),
+    sameForAll(
+      '/schema.graphql',
+      'A document: read by code generators that do not ask GraphQL itself.',
+      async ({ res }) => {
+        if (!parts.schemaText) throw notFound('Schema')
+        res
+          .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
+          .end(parts.schemaText())
+      },
+    ),
     {
-      ...get(
-        '/schema.graphql',
-        'A document: read by code generators that do not ask GraphQL itself.',
-        async ({ res }) => {
-          if (!parts.schemaText) throw notFound('Schema')
-          res
-            .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
-            .end(parts.schemaText())
-        },
-      ),
-      ignoresCredentials: true,
-    },
-    {
-      ...get('/', 'A page for people.', async ({ res }) => {
+      ...sameForAll('/', 'A page for people.', async ({ res }) => {
         const policy =
           "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         res
           .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
           .end(parts.homePage)
       }),
-      ignoresCredentials: true,
       presentRefusal: parts.homeRefusal,
     },
     get(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOST_COUNTED } from '../domain/total.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './pagination.ts'
 import { url } from './values.ts'
 
@@ -10,8 +11,21 @@ export const pageLinks = {
 }
 
 /** A page of records as it is answered. `name`: of one record, in the plural. */
-export const pageRecord = <Item extends z.ZodType>(name: string, item: Item) =>
-  z.object({ ...pageLinks, results: z.array(item) }).meta({ id: `PageOf${name}`, description: 'A page of a list.' })
+export const pageRecord = <Item extends z.ZodType>(
+  name: string,
+  item: Item,
+  { count }: { count: z.ZodNumber } = pageLinks,
+) =>
+  z
+    .object({ ...pageLinks, count, results: z.array(item) })
+    .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
+
+/** The `count` of a list that is not counted to its end. */
+export const boundedCount = {
+  count: pageLinks.count.describe(
+    `How many there are on all pages. Not counted far beyond the page: from ${MOST_COUNTED} on there may be more.`,
+  ),
+}
 
 /** The query of a page: what it is narrowed to, and where it stands. */
 export const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape, max = MAX_LIMIT) =>

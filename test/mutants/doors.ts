@@ -185,13 +185,19 @@ export const doors: Mutant[] = [
       [
         'doors.totals-bounded',
         'A list of everybody’s is not counted to its end.',
-        `Math.max(MOST_COUNTED, Math.max(offset ?? 0, 0) + MOST_PER_PAGE + 1)`,
+        `Math.max(MOST_COUNTED, (offset ?? 0) + MOST_PER_PAGE + 1)`,
         `2_000_000_000`,
+      ],
+      [
+        'doors.totals-largest',
+        'A total is never counted further than the database can be asked for.',
+        `, MOST_ROWS)`,
+        `, Number.MAX_SAFE_INTEGER)`,
       ],
       [
         'doors.totals-reach',
         'A total always tells whether there is a next page.',
-        `Math.max(MOST_COUNTED, Math.max(offset ?? 0, 0) + MOST_PER_PAGE + 1)`,
+        `Math.max(MOST_COUNTED, (offset ?? 0) + MOST_PER_PAGE + 1)`,
         `MOST_COUNTED`,
       ],
     ],

@@ -29,6 +29,10 @@ it('a total is counted up to ten thousand, and a little beyond a page that lies 
   ])
 })
 
+it('a page behind every entry has a total, too', async () => {
+  expect(await totalAt(2_147_483_647)).toBe(all)
+})
+
 it('whoever follows the links reads every page to the last entry', async () => {
   const seen = new Set<string>()
   let next: string | null = `${app.url}/api/v3/auth/users/me/audit-entries/?limit=1000`

@@ -19,6 +19,7 @@ it('carries out nothing that was asked while it stood still, and goes on afterwa
     })
   service.child.kill('SIGSTOP')
   const asked = signUp('ada')
+  // Longer than anybody waits, which only time itself can be.
   await shared.sql('select pg_sleep(11)')
   service.child.kill('SIGCONT')
   expect(await asked).toMatchObject({ status: 503, body: { error: { type: 'service_unavailable' } } })

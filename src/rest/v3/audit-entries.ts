@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
+import { boundedCount, pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 import { moment, same } from '../values.ts'
 
@@ -17,6 +17,7 @@ const auditEntryPage = pageRecord(
       created_at: same('AuditEntry.createdAt', moment),
     })
     .meta({ id: 'AuditEntry', description: 'Something that was done with an account, or by an administrator.' }),
+  boundedCount,
 )
 
 const list = defineRoute({

@@ -7,7 +7,7 @@ import type {
 } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
+import { boundedCount, pageQuery, pageRecord } from '../page-record.ts'
 import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
 import { anyObject, moment, same } from '../values.ts'
 import { deliveryParam, networkAppParam } from './params.ts'
@@ -140,7 +140,7 @@ const list = defineRoute({
       status: statusFrom(request),
     },
   }),
-  answer: pageRecord('WebhookDeliveries', deliveryRecord),
+  answer: pageRecord('WebhookDeliveries', deliveryRecord, boundedCount),
   present: ({ webhookDeliveries }, request) =>
     presentPage(request, webhookDeliveries.totalCount, webhookDeliveries.nodes.map(presentDelivery), MAX_LARGE_LIMIT),
 })
