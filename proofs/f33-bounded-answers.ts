@@ -14,6 +14,7 @@ import { until } from '../test/support/eventually.ts'
 import { type Answer, trySend } from '../test/support/http-client.ts'
 import { startService } from './harness/authz-service.ts'
 import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
+import { everyList, type ListAsk, linesOf } from './harness/every-list.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { type Parts, startParts } from './harness/parts.ts'
@@ -33,27 +34,38 @@ const MOST_MEMORY = 128
 const NEXT_READER = 250
 
 const findOwner = statement('proof_owner', { columns: { id: uuid } }, "select id from users where username = 'rich'")
+const promote = statement('proof_promote', {}, "update users set role = 'ADMIN' where username = 'overseer'")
 
 async function seed(parts: Parts, gateway: Gateway, rows: number) {
-  const token = await signIn(gateway, await signUp(gateway, 'rich'))
-  const [owner] = await parts.database.query(findOwner)
-  return { ...(await enrich(parts, owner!.id, rows)), token }
+  const owner = await signIn(gateway, await signUp(gateway, 'rich'))
+  const administrator = await signIn(gateway, await signUp(gateway, 'overseer'))
+  await parts.database.query(promote)
+  const [rich] = await parts.database.query(findOwner)
+  return { riches: await enrich(parts, rich!.id, rows), tokens: { owner, administrator } }
 }
 
-const send = ({ url }: Gateway, { document, path, isOwn }: Ask, token: string): Promise<Answer> => {
-  const shared = isOwn ? { token } : {}
+interface Tokens {
+  owner: string
+  administrator: string
+}
+const tokenOf = ({ as }: Ask, tokens: Tokens) => (as === 'anybody' ? undefined : tokens[as])
+
+const send = ({ url }: Gateway, ask: Ask, tokens: Tokens): Promise<Answer> => {
+  const { document, path } = ask
+  const token = tokenOf(ask, tokens)
+  const shared = token ? { token } : {}
   if (document === undefined) return trySend(`${url}/api/v3/${path}`, shared)
   return trySend(`${url}/graphql`, { json: { query: document }, ...shared })
 }
 
 /** Sentences about answers that are too large, too slow or no answers. Asks repeatedly, so that the process is warm afterwards. */
-async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, asks: Ask[], tokens: Tokens) {
   const times = setting('TIMES', 3)
   const reasons: string[] = []
   const seen: { name: string; bytes: number; milliseconds: number }[] = []
   for (const ask of asks) {
     for (let round = 0; round < times; round += 1) {
-      const { status, text, milliseconds } = await send(gateway, ask, token)
+      const { status, text, milliseconds } = await send(gateway, ask, tokens)
       const bytes = Buffer.byteLength(text)
       seen.push({ name: ask.name, bytes, milliseconds })
       const refused = status !== 200 || text.startsWith('{"errors"')
@@ -67,13 +79,34 @@ async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, as
   return { reasons, seen, n: asks.length * times }
 }
 
+const isRefusedTo = ({ status, text }: Answer) => status === 403 || text.includes('"PERMISSION_DENIED"')
+
+/** Who asks for each list: its owner, or an administrator where it is theirs alone. */
+async function assignLists(gateway: Gateway, lists: ListAsk[], tokens: Tokens): Promise<ListAsk[]> {
+  for (const list of lists) if (isRefusedTo(await send(gateway, list, tokens))) list.as = 'administrator'
+  return lists
+}
+
+/** Sentences about lists that are shorter than what was asked for: such an answer says nothing about the largest one. */
+async function judgeLengths(gateway: Gateway, lists: ListAsk[], tokens: Tokens): Promise<string[]> {
+  const reasons: string[] = []
+  for (const ask of lists) {
+    const { status, text } = await send(gateway, ask, tokens)
+    const lines = status === 200 ? linesOf(text, ask.list) : 0
+    if (lines !== ask.lines) reasons.push(`${ask.name}: ${lines} lines of ${ask.lines}.`)
+  }
+  return reasons
+}
+
 /** Asks by a connection of its own and reads nothing, until `read` tells how much came after all. */
-function askOnly(gateway: Gateway, { document, path, isOwn }: Ask, token: string) {
+function askOnly(gateway: Gateway, ask: Ask, tokens: Tokens) {
+  const { document, path } = ask
+  const token = tokenOf(ask, tokens)
   const body = document === undefined ? '' : JSON.stringify({ query: document })
   const target = document === undefined ? `GET /api/v3/${path}` : 'POST /graphql'
   const lines = [`${target} HTTP/1.1`, 'Host: annal.test', 'Connection: close']
   if (body) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
-  if (isOwn) lines.push(`Authorization: token ${token}`)
+  if (token) lines.push(`Authorization: token ${token}`)
   const { hostname, port } = new URL(gateway.url)
   const socket: Socket = connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`))
   socket.on('error', () => undefined).pause()
@@ -88,13 +121,13 @@ async function readCuts({ dir }: ProofContext): Promise<number[]> {
   return lines.map((line) => Number(JSON.parse(line).milliseconds))
 }
 
-async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: Ask[], tokens: Tokens) {
   const readers = context.setting('READERS', 100)
   const before = await residentMemory(gateway.pid()!)
   const memory = watchMemory(gateway.pid()!)
   const sockets: Socket[] = []
   for (let i = 0; i < readers; i += 1) {
-    sockets.push(askOnly(gateway, asks[i % asks.length]!, token))
+    sockets.push(askOnly(gateway, asks[i % asks.length]!, tokens))
     await delay(NEXT_READER)
   }
   // The others were told to come back, or the system took the whole answer for them.
@@ -124,21 +157,23 @@ async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: A
 }
 
 /** Strangers ask for the dearest as often as they can; a benign user asks who they are. */
-async function judgeLoad(context: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+async function judgeLoad(context: ProofContext, gateway: Gateway, asks: Ask[], tokens: Tokens) {
   const strangers = context.setting('STRANGERS', 20)
   const end = performance.now() + 1_000 * context.setting('SECONDS', 10)
   const answers: Answer[] = []
   let asked = 0
   const load = Array.from({ length: strangers }, async (_, i) => {
     for (let turn = i; performance.now() < end; turn += 1) {
-      const { status } = await send(gateway, asks[turn % asks.length]!, token)
+      const { status } = await send(gateway, asks[turn % asks.length]!, tokens)
       asked += 1
       if (status !== 200) await delay(100)
     }
   })
   const asking: Promise<unknown>[] = []
   while (performance.now() < end) {
-    asking.push(trySend(`${gateway.url}/api/v3/auth/users/me/`, { token }).then((answer) => answers.push(answer)))
+    asking.push(
+      trySend(`${gateway.url}/api/v3/auth/users/me/`, { token: tokens.owner }).then((answer) => answers.push(answer)),
+    )
     await delay(50)
   }
   await Promise.all([...load, ...asking])
@@ -182,10 +217,12 @@ export async function proveBoundedAnswers(context: ProofContext): Promise<ProofR
   const gateway = await createGateway(context, 'gateway', env)
   await gateway.start()
   context.say(`writing ${rows} of everything`)
-  const { longHistory, token } = await seed(parts, gateway, rows)
-  const asks = dearest(rows, longHistory)
+  const { riches, tokens } = await seed(parts, gateway, rows)
+  const lists = everyList(riches, rows)
+  const asks = [...dearest(rows, riches.longHistory), ...(await assignLists(gateway, lists, tokens))]
 
-  const { reasons, seen, n } = await judgeAnswers(context, gateway, asks, token)
+  const { reasons, seen, n } = await judgeAnswers(context, gateway, asks, tokens)
+  reasons.push(...(await judgeLengths(gateway, lists, tokens)))
   const largest = seen.toSorted((a, b) => b.bytes - a.bytes)[0]!
   const slowest = seen.toSorted((a, b) => b.milliseconds - a.milliseconds)[0]!
   context.say(
@@ -197,13 +234,13 @@ export async function proveBoundedAnswers(context: ProofContext): Promise<ProofR
     context,
     gateway,
     asks.filter(({ name }) => large.has(name)),
-    token,
+    tokens,
   )
   const load = await judgeLoad(
     context,
     gateway,
-    asks.filter(({ isOwn }) => !isOwn),
-    token,
+    asks.filter(({ as }) => as === 'anybody'),
+    tokens,
   )
   reasons.push(...crowd.reasons, ...load.reasons)
 

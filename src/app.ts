@@ -96,16 +96,17 @@ export function createApp(deps: Dependencies): App {
     async (req: IncomingMessage, res: ServerResponse, { ignoresCredentials = false } = {}): Promise<Context> => {
       const { headers } = req
       const requestId = String(res.getHeader('X-Request-Id'))
-      const key = headers['idempotency-key'] as string | undefined
-      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
-        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
-      }
-      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
       const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
       const { actor, hasStaleToken } = await services.accounts.authenticate({
         ...credentials,
         address: clientAddress(req),
       })
+      // What else the headers say is looked at once the request is counted, and by whom it is is known.
+      const key = headers['idempotency-key'] as string | undefined
+      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
+        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
+      }
+      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
       return {
         actor,
         hasStaleToken,

@@ -6,8 +6,7 @@ import { schema } from '../../src/graphql/schema.ts'
 
 export interface Ask {
   name: string
-  /** With the token of the account, or as anybody. */
-  isOwn: boolean
+  as: 'anybody' | 'owner' | 'administrator'
   /** A document, or a path below `/api/v3/`. */
   document?: string
   path?: string
@@ -15,10 +14,11 @@ export interface Ask {
   mayRefuse?: boolean
 }
 
-const MOST = 1_000
+/** The largest page of any list. */
+export const MOST = 1_000
 
 /** The largest page with which the limits let a document in. */
-function largest(document: (page: number) => string, costOf = createCostOf(schema)): string {
+export function largestPage(document: (page: number) => string, costOf = createCostOf(schema)): number {
   const isLetIn = (page: number) => {
     const parsed = parse(document(page))
     try {
@@ -35,8 +35,10 @@ function largest(document: (page: number) => string, costOf = createCostOf(schem
     else refused = middle
   }
   if (fits === 0) throw new Error(`Not even a page of one is let in: ${document(1)}`)
-  return document(fits)
+  return fits
 }
+const largest = (document: (page: number) => string, costOf?: ReturnType<typeof createCostOf>) =>
+  document(largestPage(document, costOf))
 
 const metadataTexts = Object.entries<MetadataField>({ ...metadataFields, ...registrationFields })
   .filter(([, { kind }]) => kind !== 'flag')
@@ -46,14 +48,14 @@ const texts = `id assetFileName ${metadataTexts.join(' ')} nitCommitCustom`
 export function dearest(rows: number, longHistory: string): Ask[] {
   const open = (name: string, document: (page: number) => string): Ask => ({
     name,
-    isOwn: false,
+    as: 'anybody',
     document: largest(document),
   })
-  const own = (name: string, document: (page: number) => string): Ask => ({ ...open(name, document), isOwn: true })
+  const own = (name: string, document: (page: number) => string): Ask => ({ ...open(name, document), as: 'owner' })
   const deep = rows - MOST
-  const rest = (path: string, isOwn: boolean): Ask => ({
-    name: `${isOwn ? 'own ' : ''}${path.replace(longHistory, '…')}`,
-    isOwn,
+  const rest = (path: string, as: Ask['as']): Ask => ({
+    name: `${as === 'owner' ? 'own ' : ''}${path.replace(longHistory, '…')}`,
+    as,
     path,
   })
   return [
@@ -98,20 +100,20 @@ export function dearest(rows: number, longHistory: string): Ask[] {
     ),
     own('sessions', (n) => `{ sessions(first: ${n}, offset: ${deep}) { totalCount nodes { id name } } }`),
     { ...own('everything of mine', () => '{ myData }'), mayRefuse: true },
-    rest('assets/?limit=1000', false),
-    rest('assets/?limit=1000&offset=10000', false),
-    rest('assets/?limit=1000&offset=10000&tag=even', false),
-    rest(`assets/?proof_hash=${'0'.repeat(64)}`, false),
-    rest(`assets/${longHistory}/history/?limit=1000`, false),
-    rest(`history/?nid=${longHistory}&limit=1000&offset=${deep}`, false),
-    rest('assets/?limit=1000', true),
-    rest(`assets/?limit=1000&offset=${deep}`, true),
-    rest('store/network-app-orders/?limit=1000', true),
-    rest(`store/network-app-orders/?limit=1000&offset=${deep}`, true),
-    rest(`wallet/transfers/?limit=1000&offset=${deep}`, true),
-    rest('events/?limit=1000', true),
-    rest(`auth/users/me/audit-entries/?limit=1000&offset=${deep}`, true),
-    rest(`auth/sessions/?limit=1000&offset=${deep}`, true),
+    rest('assets/?limit=1000', 'anybody'),
+    rest('assets/?limit=1000&offset=10000', 'anybody'),
+    rest('assets/?limit=1000&offset=10000&tag=even', 'anybody'),
+    rest(`assets/?proof_hash=${'0'.repeat(64)}`, 'anybody'),
+    rest(`assets/${longHistory}/history/?limit=1000`, 'anybody'),
+    rest(`history/?nid=${longHistory}&limit=1000&offset=${deep}`, 'anybody'),
+    rest('assets/?limit=1000', 'owner'),
+    rest(`assets/?limit=1000&offset=${deep}`, 'owner'),
+    rest('store/network-app-orders/?limit=1000', 'owner'),
+    rest(`store/network-app-orders/?limit=1000&offset=${deep}`, 'owner'),
+    rest(`wallet/transfers/?limit=1000&offset=${deep}`, 'owner'),
+    rest('events/?limit=1000', 'owner'),
+    rest(`auth/users/me/audit-entries/?limit=1000&offset=${deep}`, 'owner'),
+    rest(`auth/sessions/?limit=1000&offset=${deep}`, 'owner'),
   ]
 }
 

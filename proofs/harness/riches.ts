@@ -2,15 +2,22 @@
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
+import { toId } from '../../src/domain/ids.ts'
 import { bytes, statement, text, uuid } from '../../src/domain/sql.ts'
 import { actionArgsContext } from '../../src/domain/store/action-args.ts'
 import type { Parts } from './parts.ts'
 import { openSafe } from './sales.ts'
 
 export interface Riches {
-  /** Of the public asset with as many commits as there are rows of everything. */
+  /** Of the public asset with as many commits as there are rows of everything; and the hash of its file. */
   longHistory: string
+  sha256: string
+  /** An order with as many refunds, as REST names it. */
+  order: string
 }
+
+/** Of what there may be no more, or as many as administrators make. */
+export const FEW = { links: 200, foreignCommits: 1_000, networkApps: 1_000, apiKeys: 1_000 }
 
 /** The newest rows of each kind hold as much text as is let in; of a history also the oldest ones. */
 const LARGE = 1_000
@@ -61,6 +68,31 @@ const pieces: Record<string, string> = {
   events: `with told as (update wallets set event_sequence = $2::int where user_id = $1::uuid)
     insert into events (owner_id, sequence, type) select $1::uuid, i, 'order.expired' from generate_series(1, $2::int) i`,
   audit: `insert into audit_entries (id, user_id, action, address) select uuidv7(), $1::uuid, 'session.started', '127.0.0.1' from generate_series(1, $2::int)`,
+  deposits: `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash, credited_at)
+    select 'deposit:0x' || ${sha256("'deposit' || i")} || ':0', 'TOKEN', 'CREDITED', '0x' || ${sha256("'deposit' || i")}, $1::uuid, 1, 1, '0x' || ${sha256("'block'")}, now()
+    from generate_series(1, $2::int) i`,
+  withdrawals: `insert into withdrawals (wallet_id, recipient, amount, fee, gas_limit, status, due_at, settled_at)
+    select $1::uuid, '0x' || repeat('f', 40), 1, 0.1, 21000, 'CANCELLED', now(), now() from generate_series(1, $2::int)`,
+  // Of one order, each of a part of its price.
+  refunds: `with refunded as (select id from orders where buyer_id = $1::uuid order by id limit 1),
+    made as materialized (select uuidv7() as id, refunded.id as order_id, i from refunded, generate_series(1, $2::int) i),
+    moved as (insert into transfers (id, reference) select id, 'order-refund:' || order_id || ':' || id from made)
+    insert into refunds (order_id, transfer_id, points, num, points_before, num_before, reason)
+    select order_id, id, 0.000001, 0, i * 0.000001, 0, case when i > $2::int - ${LARGE} then repeat(chr(1), 500) else '' end from made`,
+  deliveries: `with event as (select id, row_number() over (order by id) as n from events where owner_id = $1::uuid),
+    bought as (select id, network_app_id, row_number() over (order by id) as n from orders where buyer_id = $1::uuid),
+    told as (insert into webhook_deliveries (event_id, network_app_id, order_id, status, attempt_count, next_attempt_at, settled_at)
+      select event.id, network_app_id, bought.id, 'DELIVERED', 10, null, now() from event join bought using (n) returning id)
+    insert into webhook_attempts (delivery_id, number, duration, status_code, response)
+    select id, number, 1, 500, repeat(chr(1), 1000) from (select id from told order by id desc limit ${LARGE}) newest, generate_series(1, 10) number`,
+  networkApps: `insert into network_apps (owner_id, name, price) select $1::uuid, 'app ' || i, 1 from generate_series(1, least($2::int, ${FEW.networkApps})) i`,
+  apiKeys: `insert into api_keys (name, prefix, hash) select repeat('x', 100), 'key' || i, sha256(('key' || i)::bytea) from generate_series(1, least($2::int, ${FEW.apiKeys})) i`,
+  links: `insert into asset_links (asset_id, label, expires_at) select id, repeat(chr(1), 100), now() + interval '30 days'
+    from assets, generate_series(1, least($2::int, ${FEW.links})) where owner_id = $1::uuid and nid = ${nid("'1'")}`,
+  foreign: `with watched as (insert into watched_assets (nid, topic, past_to, past_read) select ${nid("'1'")}, ${sha256("'topic'")}, 0, true where $1::uuid is not null returning nid)
+    insert into foreign_commits (block_number, log_index, nid, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
+    select i, 0, nid, '0x' || ${sha256("'block' || i")}, '0x' || ${sha256("'foreign' || i")}, '0x' || repeat('f', 40), repeat('"', 10000), 10000, now()
+    from watched, generate_series(1, least($2::int, ${FEW.foreignCommits})) i`,
   sessions: `insert into access_tokens (user_id, hash, name) select $1::uuid, sha256(('token' || i)::bytea), repeat('x', 100) from generate_series(1, $2::int) i`,
 }
 
@@ -71,10 +103,16 @@ const insertOrder = statement(
    select $order, $owner, id, name, 'EXPIRED', 1, 1, 0, now(), now(), $args from network_apps where owner_id = $owner limit 1`,
 )
 
+const findRefunded = statement(
+  'proof_refunded',
+  { columns: { id: uuid } },
+  'select order_id as id from refunds limit 1',
+)
+
 const findLong = statement(
   'proof_long_history',
-  { columns: { nid: text } },
-  'select nid from assets order by head_sequence desc limit 1',
+  { columns: { nid: text, sha256: text } },
+  'select nid, sha256 from assets order by head_sequence desc limit 1',
 )
 
 /** A connection without the patience of the service, for what takes minutes. */
@@ -101,6 +139,7 @@ export async function enrich(parts: Parts, ownerId: string, rows: number): Promi
   }
   // As the server's own housekeeping does it in time.
   await withPatience(databaseUrl, (client) => client.query('vacuum analyze'))
-  const [{ nid: longHistory } = { nid: '' }] = await database.query(findLong)
-  return { longHistory }
+  const [long] = await database.query(findLong)
+  const [refunded] = await database.query(findRefunded)
+  return { longHistory: long!.nid, sha256: long!.sha256, order: toId('order', refunded!.id) }
 }

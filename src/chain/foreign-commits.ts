@@ -10,13 +10,16 @@ import { keccak256 } from './curve.ts'
 import { createForeignFinder } from './foreign-find.ts'
 import { createPastReader } from './foreign-past.ts'
 import {
-  beginAt,
+  beginPasts,
   findForeignPlace,
   findUnnamed,
-  goBackTo,
+  forgetAbove,
+  goOnAt,
+  lowerPasts,
   nameAssets,
   noteRead,
   placeOf,
+  unwatchAssets,
   watchAssets,
 } from './foreign-statements.ts'
 import { toHex } from './keys.ts'
@@ -38,12 +41,16 @@ export interface ForeignWatcherOptions {
   pollEvery?: number
   /** A registry with fewer blocks behind it is read from its first one on: then no file has a past to be asked for by itself; 2,000 when missing. */
   youngBlocks?: number
+  /** Files, or commits by others, of one statement that goes through all of them; 5,000 when missing. */
+  pageSize?: number
 }
 
 /** The lease of who reads. */
 const FOREIGN_LEASE = 'foreign-commits'
 /** Files whose topics are worked out in one step. */
 const NAMED_AT_ONCE = 500
+/** Below the first block. */
+const BEFORE_ALL = -1
 /** Milliseconds between two looks for files that are watched for and were deleted, or are not watched for yet. */
 const WATCHED_EVERY_MS = 3_600_000
 /** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
@@ -71,7 +78,7 @@ const readBlock = async (rpc: Rpc, at: number | 'latest'): Promise<PassedBlock |
  * it asks again, every 5 seconds at last, and is told of in the log once.
  */
 export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
-  const { database, registry, log, pollEvery = 5_000, youngBlocks = 2_000 } = options
+  const { database, registry, log, pollEvery = 5_000, youngBlocks = 2_000, pageSize = 5_000 } = options
   const own = options.own.map((each) => getAddress(each.toLowerCase()))
   const stopping = new AbortController()
   const rpc = registry.rpc.until(stopping.signal)
@@ -103,10 +110,31 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     return start.block
   }
 
+  /** Page by page, however many files there are: a statement of the lease has a few seconds. */
+  const throughAll = async (
+    writePage: (page: { after: string; limit: number }) => Promise<{ last: string | null }[]>,
+  ) => {
+    for (let after: string | null = ''; after !== null; ) {
+      stopping.signal.throwIfAborted()
+      const [row]: { last: string | null }[] = await writePage({ after, limit: pageSize })
+      after = row!.last
+    }
+  }
+
   const watchAll = async () => {
     if (performance.now() - watchedAt < WATCHED_EVERY_MS) return
-    await lease.write(FOREIGN_LEASE, watchAssets, { own })
+    await throughAll((page) => lease.write(FOREIGN_LEASE, watchAssets, page))
+    await throughAll((page) => lease.write(FOREIGN_LEASE, unwatchAssets, { ...page, own }))
     watchedAt = performance.now()
+  }
+
+  /** What was found above a block is forgotten. */
+  const forget = async (height: number) => {
+    for (let count = pageSize; count === pageSize; ) {
+      stopping.signal.throwIfAborted()
+      const [row] = await lease.write(FOREIGN_LEASE, forgetAbove, { height, limit: pageSize })
+      count = row!.count
+    }
   }
 
   /** Has new files found in what is read from here on. Returns whether there were any. */
@@ -131,8 +159,20 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     const before = await findBefore(at, head)
     const from = before ?? head
     first = before?.hash
-    const to = { trail: writeTrail([from]), head: head.number, pastTo: from.number }
-    await lease.write(FOREIGN_LEASE, beginAt, { place, ...to, isFirst: before !== undefined })
+    const past = { pastTo: from.number, isFirst: before !== undefined }
+    await forget(BEFORE_ALL)
+    await throughAll((page) => lease.write(FOREIGN_LEASE, beginPasts, { ...page, ...past }))
+    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail: writeTrail([from]), head: head.number })
+  }
+
+  /**
+   * Back to a block, from which on all is found anew. The place comes last: broken off before, this begins again.
+   */
+  const goOnAfter = async (place: string, trail: Trail, head: PassedBlock) => {
+    const height = trail[0].number
+    await forget(height)
+    await throughAll((page) => lease.write(FOREIGN_LEASE, lowerPasts, { ...page, height }))
+    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail: writeTrail(trail), head: head.number })
   }
 
   /** The chain is another one below what was read of it: back to the newest block that it still has. */
@@ -143,8 +183,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
       return begin(place, at, head)
     }
     if (fork[0].hash === trail[0].hash) throw contradiction(rpc)
-    const height = fork[0].number
-    await lease.write(FOREIGN_LEASE, goBackTo, { place, trail: writeTrail(fork), head: head.number, height })
+    await goOnAfter(place, fork, head)
   }
 
   /** An operator wants everything from a block on to be read once more. */
@@ -152,8 +191,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     const before = await readBlock(rpc, Math.min(Math.max(from - 1, 0), trail[0].number))
     if (!before) throw contradiction(rpc)
     const passed = trail.filter(({ number }) => number < before.number)
-    const to = writeTrail([before, ...passed])
-    await lease.write(FOREIGN_LEASE, goBackTo, { place, trail: to, head: head.number, height: before.number })
+    await goOnAfter(place, [before, ...passed], head)
   }
 
   /** Reads on from the newest block of the trail. Returns whether there is more. */

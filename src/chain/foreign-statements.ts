@@ -22,20 +22,42 @@ export const findForeignPlace = statement(
      (select value::int from settings where key = ${AGAIN}) as again`,
 )
 
-/**
- * Watches what is registered and is not watched yet, and no longer what was deleted. Commits that became ours to know as our own (an
- * account that was not known as one of ours) are not told of any more.
- */
+/** A page in the order of nids. */
+const page = { after: text, limit: int }
+/** The last nid of a page; null where it was empty. */
+const pageColumns = { last: orNull(text) }
+const pageSql = (columns: string) => `
+   page as materialized (select ${columns} from watched_assets where nid > $after order by nid limit $limit)`
+const lastSql = '(select max(nid) from page) as last'
+
+/** Watches what is registered and is not watched yet. A page of all files. */
 export const watchAssets = statement(
   'foreign_watch',
-  { parameters: { own: arrayOf(text) } },
-  `with new_assets as (
-     insert into watched_assets (nid)
-     select a.nid from assets a where a.deleted_at is null
-       and not exists (select from watched_assets w where w.nid = a.nid) on conflict do nothing
+  { parameters: page, columns: pageColumns },
+  `with page as materialized (
+     select nid from assets where deleted_at is null and nid > $after order by nid limit $limit
    ),
-   own_commits as (delete from foreign_commits where recorder = any ($own))
-   delete from watched_assets w where not exists (select from assets a where a.nid = w.nid and a.deleted_at is null)`,
+   watched as (
+     insert into watched_assets (nid)
+     select nid from page where not exists (select from watched_assets w where w.nid = page.nid) on conflict do nothing
+   )
+   select ${lastSql}`,
+)
+
+/**
+ * Watches no longer what was deleted. Commits that became ours to know as our own (an account that was not known as one of ours) are not
+ * told of any more. A page of what is watched.
+ */
+export const unwatchAssets = statement(
+  'foreign_unwatch',
+  { parameters: { ...page, own: arrayOf(text) }, columns: pageColumns },
+  `with ${pageSql('nid')},
+   own_commits as (delete from foreign_commits f using page where f.nid = page.nid and f.recorder = any ($own)),
+   deleted as (
+     delete from watched_assets w using page
+     where w.nid = page.nid and not exists (select from assets a where a.nid = w.nid and a.deleted_at is null)
+   )
+   select ${lastSql}`,
 )
 
 /** Files whose topics are still to be worked out. */
@@ -68,8 +90,8 @@ export const findOurs = statement(
   'foreign_ours',
   { parameters: { recorders: arrayOf(text), hashes: arrayOf(text) }, columns: { own: text } },
   `select item.recorder as own from unnest($recorders) as item (recorder)
-   -- Of all that an account carried the first is looked for; asked whether some exist, the planner may read all.
-   where (select true from commit_relays r where r.lane = item.recorder limit 1)
+   -- By the index of lanes alone, which the order asks for: where one account carried nearly all, the planner would read all for a stranger.
+   where (select true from commit_relays r where r.lane = item.recorder order by r.lane, r.nonce limit 1)
    union all select hash from chain_transactions where hash = any ($hashes)`,
 )
 
@@ -155,34 +177,55 @@ export const postponePast = statement(
    where nid = $nid and not past_read`,
 )
 
-/** The chain has no blocks above `height` that were read: what was found there is forgotten, and found anew where it is. */
-export const goBackTo = statement(
-  'foreign_back',
-  { parameters: { place: text, trail: text, head: int, height: int } },
-  `with ${rememberSql},
-   forgotten as (delete from foreign_commits where block_number > $height),
-   answered as (delete from settings where key = ${AGAIN})
-   update watched_assets set past_to = least(past_to, $height), cut_at = case when cut_at <= $height then cut_at end
-   where past_to > $height or cut_at > $height`,
+/** What was found above `height` is forgotten, so much at once. */
+export const forgetAbove = statement(
+  'foreign_forget',
+  { parameters: { height: int, limit: int }, columns: { count: int } },
+  `with page as materialized (
+     select block_number, log_index from foreign_commits where block_number > $height order by block_number, log_index limit $limit
+   ),
+   forgotten as (
+     delete from foreign_commits f using page where (f.block_number, f.log_index) = (page.block_number, page.log_index)
+   )
+   select count(*)::int as count from page`,
+)
+
+/** The chain has no blocks above `height` that were read: what a page of files had there is found anew where it is. */
+export const lowerPasts = statement(
+  'foreign_lower',
+  { parameters: { ...page, height: int }, columns: pageColumns },
+  `with ${pageSql('nid')},
+   lowered as (
+     update watched_assets w set past_to = least(w.past_to, $height), cut_at = case when w.cut_at <= $height then w.cut_at end
+     from page where w.nid = page.nid and (w.past_to > $height or w.cut_at > $height)
+   )
+   select ${lastSql}`,
 )
 
 /**
- * Begins behind a block: what is up to it is the past of each file. `isFirst`: there is nothing up to it. A file that stands there already is not
- * written.
+ * What is up to a block is the past of each file, for a page of files. `isFirst`: there is nothing up to it. A file that stands there already
+ * is not written.
  */
-export const beginAt = statement(
+export const beginPasts = statement(
   'foreign_begin',
-  { parameters: { place: text, trail: text, head: int, pastTo: int, isFirst: boolean } },
-  `with ${rememberSql},
-   forgotten as (delete from foreign_commits),
-   answered as (delete from settings where key = ${AGAIN})
-   update watched_assets w set past_to = begun.past_to, past_from = 0, past_read = begun.past_read, cut_at = null, attempts = 0,
-     next_attempt_at = now(), last_error = null
-   from (
-     select nid, case when topic is not null then $pastTo end as past_to, topic is not null and $isFirst as past_read from watched_assets
-   ) as begun
-   where begun.nid = w.nid
-     and (w.past_to, w.past_from, w.past_read, w.cut_at, w.attempts) is distinct from (begun.past_to, 0, begun.past_read, null, 0)`,
+  { parameters: { ...page, pastTo: int, isFirst: boolean }, columns: pageColumns },
+  `with ${pageSql('nid, case when topic is not null then $pastTo end as past_to, topic is not null and $isFirst as past_read')},
+   begun as (
+     update watched_assets w set past_to = page.past_to, past_from = 0, past_read = page.past_read, cut_at = null, attempts = 0,
+       next_attempt_at = now(), last_error = null
+     from page
+     where page.nid = w.nid
+       and (w.past_to, w.past_from, w.past_read, w.cut_at, w.attempts) is distinct from (page.past_to, 0, page.past_read, null, 0)
+   )
+   select ${lastSql}`,
+)
+
+/** Where reading goes on, once all that depends on it is written. */
+export const goOnAt = statement(
+  'foreign_go_on',
+  { parameters: { place: text, trail: text, head: int } },
+  `with ${rememberSql}
+   delete from settings where key = ${AGAIN}`,
 )
 
 /** Has everything from this block on read again. */

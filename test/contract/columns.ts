@@ -197,6 +197,8 @@ export const columns: Record<string, Names> = {
     count('orders_made orders_paid refunds commits lags deliveries given_up sign_ups'),
     money('revenue_num revenue_points'),
   ),
+  lying_coins: table(row('wallet_id'), money('amount')),
+  coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),
   transfers: table(row('id reference'), moment('created_at')),
   user_keys: table(

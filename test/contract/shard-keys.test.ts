@@ -108,6 +108,8 @@ async function explain(text: string, parameters: readonly string[]): Promise<Key
   return keyOf(facts, writesReference)
 }
 
+/** By the names of statements, once they were asked for. */
+const keys = new Map<string, Key | undefined>()
 const named = [...Object.values(crossing), ...Object.values(global)].flatMap(({ statements: names }) => names)
 
 beforeAll(async () => {
@@ -150,6 +152,7 @@ describe('A statement', () => {
         text,
         parameters.map((parameter) => parameter.name),
       )
+      keys.set(name, key)
       if (key === undefined && !named.includes(name)) unnamed.push(name)
       if (key !== undefined && named.includes(name)) stale.push(`${name}: ${JSON.stringify(key)}`)
     }
@@ -158,6 +161,32 @@ describe('A statement', () => {
       'These cross, or their key is not to be seen: name them in shard-keys.ts, with what they would become',
     ).toEqual([])
     expect(stale, 'The keys of these are to be seen: take them out of shard-keys.ts').toEqual([])
+  })
+
+  it('is counted in docs/scaling.md', () => {
+    const crosses = Object.values(crossing).flatMap(({ statements: names }) => names)
+    const counts: Record<string, number> = {
+      'with the account that a parameter names': 0,
+      'with a thing that a parameter names (an order, an asset, a commit)': 0,
+      'with each of a list that comes from the same database': 0,
+      'in each database for itself (queues, lanes, sweeps, what the chain says)': 0,
+      'on what is copied': 0,
+      'named: no account is known when it is asked, with the reason': named.length - crosses.length,
+      'named: crosses, with what it would become': crosses.length,
+    }
+    const [owner, thing, list, own, copied] = Object.keys(counts) as [string, string, string, string, string]
+    for (const key of keys.values()) {
+      if (key === undefined) continue
+      if (key === 'list') counts[list]! += 1
+      else if (key === 'own') counts[own]! += 1
+      else if (key === 'reference') counts[copied]! += 1
+      else counts['owner' in key ? owner : thing]! += 1
+    }
+    const told = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
+    const rows = [...told.matchAll(/^\| (.+?) +\| (\d+) +\|$/gm)].map(([, what, count]) => [what, Number(count)])
+    const those = rows.filter(([what]) => Object.hasOwn(counts, what as string))
+    expect(Object.fromEntries(those)).toEqual(counts)
+    expect(told).toContain(`of each of the ${statements.length} statements`)
   })
 
   it('that is named is there, once', () => {

@@ -31,6 +31,7 @@ export const homes: Record<string, Home> = {
   // Lines of books stand beside the lines of the wallet that they balance.
   entries: { owner: 'wallet_id' },
   statement_balances: { owner: 'wallet_id' },
+  lying_coins: { owner: 'wallet_id' },
   transfers: { of: 'id' },
   commits: { of: 'asset_id' },
   commit_relays: { of: 'commit_id' },
@@ -57,6 +58,7 @@ export const homes: Record<string, Home> = {
   limits: 'own',
   setbacks: 'own',
   kept_figures: 'own',
+  coin_balances: 'own',
   _prisma_migrations: 'own',
   processes: 'own',
   // Of the database's own log: each has its own, and replicas of its own.
@@ -130,7 +132,6 @@ export const global: Record<string, { because: string; statements: string[] }> =
     statements: [
       'metrics_books',
       'metrics_state',
-      'held_coins',
       'figures_waiting',
       'keys_page',
       'keys_count_all',

@@ -13,6 +13,13 @@ export const chain: Mutant[] = [
         `if (hasNamed && trail[0].hash === first) return BETWEEN_MS`,
         ``,
       ],
+      ['foreign.pages', 'All files are gone through, however many there are.', `after = row!.last`, `after = null`],
+      [
+        'foreign.forget-pages',
+        'All is forgotten that the chain has lost, however much it is.',
+        `count = row!.count`,
+        `count = row!.count - 1`,
+      ],
       [
         'foreign.young',
         'Of a registry that is not young, each file’s past is read.',
@@ -449,8 +456,8 @@ export const chain: Mutant[] = [
       [
         'foreign.reorganisation',
         'What the chain has lost is not told any more.',
-        `delete from foreign_commits where block_number > $height`,
-        `delete from foreign_commits where false`,
+        `from foreign_commits where block_number > $height`,
+        `from foreign_commits where false`,
       ],
       [
         'foreign.many',
@@ -461,8 +468,8 @@ export const chain: Mutant[] = [
       [
         'foreign.named',
         'Once the operator names an account as ours, nothing of it is told.',
-        `delete from foreign_commits where recorder = any ($own)`,
-        `delete from foreign_commits where false and recorder = any ($own)`,
+        `f.nid = page.nid and f.recorder = any ($own)`,
+        `false`,
       ],
     ],
   ),

@@ -204,6 +204,21 @@ export const doors: Mutant[] = [
   ),
   ...mutantsOf(
     'src/app.ts',
+    ['rest/shared-limits.test.ts'],
+    [
+      [
+        'doors.counted-first',
+        'Requests that are refused for a header count like others.',
+        `      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
+`,
+        `      positionOf(headers['annal-read-after'] as string | undefined)
+      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
+`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/app.ts',
     ['parity/stale-tokens.test.ts'],
     [
       [

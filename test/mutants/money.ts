@@ -394,4 +394,40 @@ export const money: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'prisma/migrations/20261125090000_note_coins/migration.sql',
+    ['chain/coins.test.ts'],
+    [
+      [
+        'money.noted-coins',
+        'What leaves for the treasury is noted.',
+        `('DEPOSITS', 'UNDER_WAY', 'TREASURY', 'SHORTFALL') AND NEW`,
+        `('DEPOSITS', 'UNDER_WAY', 'SHORTFALL') AND NEW`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'prisma/migrations/20261125090000_note_coins/migration.sql',
+    ['chain/deposits-reorg.test.ts'],
+    [
+      [
+        'money.noted-shortfall',
+        'What wallets owe for deposits is noted.',
+        `"shortfall" = "shortfall" - CASE NEW."book"`,
+        `"shortfall" = "shortfall" + CASE NEW."book"`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'prisma/migrations/20261125090000_note_coins/migration.sql',
+    ['processes/migrated-coins.processes.ts'],
+    [
+      [
+        'money.noted-coins-earlier',
+        'What is in the books when they begin to be noted is in the note.',
+        `-sum("amount") FILTER (WHERE "book" = 'UNDER_WAY')`,
+        `sum("amount") FILTER (WHERE "book" = 'UNDER_WAY')`,
+      ],
+    ],
+  ),
 ]

@@ -88,22 +88,22 @@ describe('A statement', () => {
 
 describe('A declaration', () => {
   it('names what its text names', () => {
-    const declare = (words: string) => () => statement('unlike', { parameters: { owner: uuid } }, words)
-    expect(declare('select $owner, $other')).toThrow('The statement unlike does not declare: other.')
-    expect(declare('select 1')).toThrow('The statement unlike does not use: owner.')
+    const declare = (words: string) => () => statement('test_unlike', { parameters: { owner: uuid } }, words)
+    expect(declare('select $owner, $other')).toThrow('The statement test_unlike does not declare: other.')
+    expect(declare('select 1')).toThrow('The statement test_unlike does not use: owner.')
   })
 
   it('has a name of its own', () => {
-    statement('twice', {}, 'select')
-    expect(() => statement('twice', {}, 'select')).toThrow('Two statements are called twice.')
+    statement('test_twice', {}, 'select')
+    expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements are called test_twice.')
   })
 })
 
 /** Holds by compiling: each line below would not without its comment. */
 const forTheCompiler = async (query: Query) => {
   const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
-  const list = statement('a_list', { parameters, columns: { at: orNull(timestamp) } }, 'select $owner, $limit, $ids')
-  const all = statement('all', {}, 'select')
+  const list = statement('test_a_list', { parameters, columns: { at: orNull(timestamp) } }, 'select $owner, $limit, $ids')
+  const all = statement('test_all', {}, 'select')
   const [row] = await query(list, { owner: '', limit: 1, ids: [] as readonly string[] })
   row!.at satisfies Date | null
   await query(all)

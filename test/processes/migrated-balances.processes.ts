@@ -1,11 +1,11 @@
 /** The migrations that note balances beside transfers from before them, while an earlier version goes on writing. */
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { invariants } from '../../src/domain/invariants/check-invariants.ts'
 import { applyMigrations, readMigrationStatus } from '../../src/platform/database/migrations.ts'
-import { deploy, type Migrated, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
+import { deploy, type Migrated, migrationsBefore, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
 
 const FIRST = '20261122231500_note_balances'
 const LAST = '20261122231600_note_earlier_balances'
@@ -14,14 +14,6 @@ const TRANSFERS = [3, 6_000, 0, 500]
 
 let database: Migrated
 let dir: string
-
-const migrationsBefore = async (end: string): Promise<string> => {
-  const folder = join(dir, end)
-  await cp('prisma/migrations', folder, { recursive: true })
-  const names = (await readdir(folder)).filter((name) => name >= end && name < 'a')
-  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true })))
-  return folder
-}
 
 const wallet = (n: number) => `01980000-0000-7000-8000-00000000000${n}`
 
@@ -62,7 +54,7 @@ const countNoted = async () => {
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-balances-'))
   database = await openEmptyDatabase()
-  await applyMigrations(database.url, await migrationsBefore(FIRST))
+  await applyMigrations(database.url, await migrationsBefore(FIRST, dir))
   for (const [n, count] of TRANSFERS.entries()) {
     await database.client.query(
       `insert into users (id, username, email, password_hash, display_name) values ($1, $2, $2 || '@x.io', '', '')`,
@@ -91,7 +83,7 @@ it.each([
 })
 
 it('they are noted from where an interruption left it, with what an earlier version writes meanwhile', async () => {
-  await applyMigrations(database.url, await migrationsBefore(LAST))
+  await applyMigrations(database.url, await migrationsBefore(LAST, dir))
   await database.client.query('select note_earlier_balances(2900)')
   const noted = await countNoted()
   expect(noted).toBeGreaterThan(0)

@@ -169,6 +169,14 @@ it('requests with one token', async () => {
   await expectShared(30, (url) => ask(url, 'GET', 'auth/users/me/', { actor: user }))
 })
 
+it.each([
+  ['Idempotency-Key', ''],
+  ['Annal-Read-After', 'nowhere'],
+])('requests without a token whose %s is refused', async (name, value) => {
+  const headers = { ...newAddress(), [name]: value }
+  await expectShared(30, (url) => ask(url, 'GET', 'assets/', { headers }))
+})
+
 it('requests without a token from one address', async () => {
   const headers = newAddress()
   await expectShared(30, (url) => ask(url, 'GET', '/version', { headers }))

@@ -1,4 +1,6 @@
 /** Databases on which migrations are tried. */
+import { cp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
 import { listMigrations } from '../../src/platform/database/new-migration.ts'
@@ -29,6 +31,15 @@ export async function openEmptyDatabase(): Promise<Migrated> {
       await database.drop()
     },
   }
+}
+
+/** A folder below `dir` with the migrations before the one that is named. */
+export async function migrationsBefore(end: string, dir: string): Promise<string> {
+  const folder = join(dir, end)
+  await cp('prisma/migrations', folder, { recursive: true })
+  const names = (await readdir(folder)).filter((name) => name >= end && name < 'a')
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true })))
+  return folder
 }
 
 /** What `prisma migrate deploy` does. */

@@ -39,18 +39,20 @@ export async function planOf(client: pg.Client, text: string): Promise<Node> {
   return rows[0]!['QUERY PLAN'][0].Plan
 }
 
+const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** Tables of which the plan reads every row. */
+export const tablesReadWhole = (plan: Node): string[] => [
+  ...new Set(nodesOf(plan).flatMap((node) => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name']!] : []))),
+]
+
 export const costOf = (plan: Node): number => plan['Total Cost']
 
 const short = (text = '') => (text.length > 160 ? `${text.slice(0, 160)}…` : text)
 
 /** The parts of a plan that read, sort or put together most, in words. */
 export function describeDearest(plan: Node): string[] {
-  const found: Node[] = []
-  const walk = (node: Node) => {
-    found.push(node)
-    for (const below of node.Plans ?? []) walk(below)
-  }
-  walk(plan)
+  const found = nodesOf(plan)
   const own = (node: Node) =>
     node['Total Cost'] - (node.Plans ?? []).reduce((sum, below) => sum + below['Total Cost'], 0)
   return found

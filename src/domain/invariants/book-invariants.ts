@@ -1,5 +1,6 @@
 /** What must always hold of books and wallets: transfers, deposits, grants, withdrawals; and that what was written stays. */
-import { text } from '../sql.ts'
+import { orNull, text } from '../sql.ts'
+import { lyingSql } from '../wallet/coin-move-statements.ts'
 import type { Invariant } from './invariant.ts'
 
 /** Those of books and wallets, in the order in which they are told. */
@@ -46,6 +47,31 @@ export const bookInvariants: Invariant[] = [
             select e.wallet_id::text, e.transfer_id::text, null, null, null, null from entries e
               where e.wallet_id is not null and notes_balance(e.transfer_id)
                 and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
+  },
+  {
+    id: 'C10',
+    sentence: 'Where coins lie by the books is noted as the entries of those books say.',
+    columns: { subject: text, noted: orNull(text), booked: text },
+    query: `select s.subject, s.noted::text, s.booked::text
+            from (
+              select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
+                coalesce(-sum(amount) filter (where book = 'UNDER_WAY'), 0) as under_way,
+                coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
+                coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
+              from entries where currency = 'NUM' and book in ('DEPOSITS', 'UNDER_WAY', 'TREASURY', 'SHORTFALL')
+            ) e left join coin_balances b on true, lateral (values
+              ('at addresses', b.at_addresses, e.at_addresses), ('under way', b.under_way, e.under_way),
+              ('in the treasury', b.in_treasury, e.in_treasury), ('shortfall', b.shortfall, e.shortfall)
+            ) as s (subject, noted, booked)
+            where s.noted is distinct from s.booked`,
+  },
+  {
+    id: 'C11',
+    sentence: 'What lies at the address of a wallet is noted as its deposits and the moves from there say.',
+    columns: { subject: text, noted: orNull(text), lying: text },
+    query: `select w.user_id::text as subject, l.amount::text as noted, lying.amount::text as lying
+            from wallets w left join lying_coins l on l.wallet_id = w.user_id, lateral (select ${lyingSql('w')} as amount) lying
+            where coalesce(l.amount, 0) <> lying.amount`,
   },
   {
     id: 'I3',

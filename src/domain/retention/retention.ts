@@ -132,6 +132,8 @@ export const retentions = {
     why: 'it says how the service did; a year is ten megabytes',
   },
   statement_balances: { grows: 'every 256th transfer of a wallet or so', kept: 'ever', why: BOOKS },
+  lying_coins: { grows: 'a wallet where coins come in', kept: 'ever', why: BOOKS },
+  coin_balances: { grows: 'nothing: one row', kept: 'ever', why: BOOKS },
   point_grants: { grows: 'a grant of points', kept: 'ever', why: BOOKS },
   grant_uses: { grows: 'a transfer that takes of a grant', kept: 'ever', why: BOOKS },
   deposits: { grows: 'a deposit', kept: 'ever', why: BOOKS },

@@ -29,6 +29,15 @@ export const lyingSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
    - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address and m.stranded_at is null)`
 
+/** Wallets where at least so much lies, some of which was not gathered yet. By what is noted, so that those with less are not looked at. */
+const enoughSql = `
+   select l.wallet_id from lying_coins l
+   where l.amount > 0 and l.amount >= $least
+     and exists (select from deposits d where d.wallet_id = l.wallet_id and d.gathered_by is null and ${isCoinSql})`
+
+/** Of those where most lies so many are looked at to say whether there is anything to do; the next look at all of them comes anyway. */
+const FIRST = 100
+
 const lyingColumns = {
   userId: uuid,
   address: text,
@@ -65,10 +74,9 @@ export const findLying = statement(
   'coins_lying',
   { parameters: { least: numeric, after: uuid, limit: int }, columns: lyingColumns },
   `select ${lyingRowSql}
-   where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql})
+   where w.user_id in (${enoughSql})
      and w.user_id > $after and w.closed_at is null
      and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
-     and ${lyingSql('w')} >= $least
    order by w.user_id limit $limit`,
 )
 
@@ -251,8 +259,7 @@ export const hasCoinWork = statement(
   `select exists (select from coin_moves m where ${isOpenSql})
      or exists (select from withdrawals where status in ('WAITING', 'SENDING') and due_at <= now())
      or exists (
-       select from wallets w join user_keys k on k.user_id = w.user_id
-       where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql}) and ${lyingSql('w')} >= $least) as open`,
+       select from (${enoughSql} order by l.amount desc limit ${FIRST}) as enough join user_keys k on k.user_id = enough.wallet_id) as open`,
 )
 
 /** Stored bytes. */

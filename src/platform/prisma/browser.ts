@@ -107,16 +107,27 @@ export type Transfer = Prisma.TransferModel
 export type Entry = Prisma.EntryModel
 /**
  * Model KeptFigures
- * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
- * nearest. Written once, by a trigger where the entry is written.
  * What happened in ten minutes, counted once they were over.
  */
 export type KeptFigures = Prisma.KeptFiguresModel
 /**
  * Model StatementBalance
- * 
+ * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
+ * nearest. Written once, by a trigger where the entry is written.
  */
 export type StatementBalance = Prisma.StatementBalanceModel
+/**
+ * Model CoinBalances
+ * Where coins lie by the books, one row: what DEPOSITS, UNDER_WAY, TREASURY and SHORTFALL stand below zero in currency units. Kept by a trigger
+ * where entries are written, at the end of the transaction.
+ */
+export type CoinBalances = Prisma.CoinBalancesModel
+/**
+ * Model LyingCoins
+ * What lies at a wallet's address by the books: the coins that were credited there, less what was ever signed to leave it and is not set aside.
+ * Kept by triggers where deposits and moves are written; a wallet where none came in has no row.
+ */
+export type LyingCoins = Prisma.LyingCoinsModel
 /**
  * Model NetworkApp
  * A paid action with a price and, optionally, a webhook.

@@ -210,7 +210,7 @@ export const metricTable = {
     type: 'gauge',
     source: 'database',
     labels: [],
-    help: 'Commits by others to files of ours that were found on the chain.',
+    help: 'Commits by others to files of ours that were found on the chain; from 10,000 on PostgreSQL’s estimate.',
   },
   annal_foreign_commits_lag_blocks: {
     type: 'gauge',

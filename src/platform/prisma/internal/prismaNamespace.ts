@@ -416,6 +416,8 @@ export const ModelName = {
   Entry: 'Entry',
   KeptFigures: 'KeptFigures',
   StatementBalance: 'StatementBalance',
+  CoinBalances: 'CoinBalances',
+  LyingCoins: 'LyingCoins',
   NetworkApp: 'NetworkApp',
   Order: 'Order',
   Refund: 'Refund',
@@ -460,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "keptFigures" | "statementBalance" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "keptFigures" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1867,6 +1869,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.StatementBalanceCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.StatementBalanceCountAggregateOutputType> | number
+        }
+      }
+    }
+    CoinBalances: {
+      payload: Prisma.$CoinBalancesPayload<ExtArgs>
+      fields: Prisma.CoinBalancesFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CoinBalancesFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CoinBalancesFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        findFirst: {
+          args: Prisma.CoinBalancesFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CoinBalancesFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        findMany: {
+          args: Prisma.CoinBalancesFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>[]
+        }
+        create: {
+          args: Prisma.CoinBalancesCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        createMany: {
+          args: Prisma.CoinBalancesCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CoinBalancesCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>[]
+        }
+        delete: {
+          args: Prisma.CoinBalancesDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        update: {
+          args: Prisma.CoinBalancesUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        deleteMany: {
+          args: Prisma.CoinBalancesDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CoinBalancesUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CoinBalancesUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>[]
+        }
+        upsert: {
+          args: Prisma.CoinBalancesUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinBalancesPayload>
+        }
+        aggregate: {
+          args: Prisma.CoinBalancesAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCoinBalances>
+        }
+        groupBy: {
+          args: Prisma.CoinBalancesGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinBalancesGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CoinBalancesCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinBalancesCountAggregateOutputType> | number
+        }
+      }
+    }
+    LyingCoins: {
+      payload: Prisma.$LyingCoinsPayload<ExtArgs>
+      fields: Prisma.LyingCoinsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LyingCoinsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LyingCoinsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        findFirst: {
+          args: Prisma.LyingCoinsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LyingCoinsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        findMany: {
+          args: Prisma.LyingCoinsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>[]
+        }
+        create: {
+          args: Prisma.LyingCoinsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        createMany: {
+          args: Prisma.LyingCoinsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LyingCoinsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>[]
+        }
+        delete: {
+          args: Prisma.LyingCoinsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        update: {
+          args: Prisma.LyingCoinsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        deleteMany: {
+          args: Prisma.LyingCoinsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LyingCoinsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LyingCoinsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>[]
+        }
+        upsert: {
+          args: Prisma.LyingCoinsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LyingCoinsPayload>
+        }
+        aggregate: {
+          args: Prisma.LyingCoinsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLyingCoins>
+        }
+        groupBy: {
+          args: Prisma.LyingCoinsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LyingCoinsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LyingCoinsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LyingCoinsCountAggregateOutputType> | number
         }
       }
     }
@@ -4339,6 +4489,25 @@ export const StatementBalanceScalarFieldEnum = {
 export type StatementBalanceScalarFieldEnum = (typeof StatementBalanceScalarFieldEnum)[keyof typeof StatementBalanceScalarFieldEnum]
 
 
+export const CoinBalancesScalarFieldEnum = {
+  id: 'id',
+  atAddresses: 'atAddresses',
+  underWay: 'underWay',
+  inTreasury: 'inTreasury',
+  shortfall: 'shortfall'
+} as const
+
+export type CoinBalancesScalarFieldEnum = (typeof CoinBalancesScalarFieldEnum)[keyof typeof CoinBalancesScalarFieldEnum]
+
+
+export const LyingCoinsScalarFieldEnum = {
+  walletId: 'walletId',
+  amount: 'amount'
+} as const
+
+export type LyingCoinsScalarFieldEnum = (typeof LyingCoinsScalarFieldEnum)[keyof typeof LyingCoinsScalarFieldEnum]
+
+
 export const NetworkAppScalarFieldEnum = {
   id: 'id',
   ownerId: 'ownerId',
@@ -5279,6 +5448,8 @@ export type GlobalOmitConfig = {
   entry?: Prisma.EntryOmit
   keptFigures?: Prisma.KeptFiguresOmit
   statementBalance?: Prisma.StatementBalanceOmit
+  coinBalances?: Prisma.CoinBalancesOmit
+  lyingCoins?: Prisma.LyingCoinsOmit
   networkApp?: Prisma.NetworkAppOmit
   order?: Prisma.OrderOmit
   refund?: Prisma.RefundOmit

@@ -70,6 +70,8 @@ export const ModelName = {
   Entry: 'Entry',
   KeptFigures: 'KeptFigures',
   StatementBalance: 'StatementBalance',
+  CoinBalances: 'CoinBalances',
+  LyingCoins: 'LyingCoins',
   NetworkApp: 'NetworkApp',
   Order: 'Order',
   Refund: 'Refund',
@@ -399,6 +401,25 @@ export const StatementBalanceScalarFieldEnum = {
 } as const
 
 export type StatementBalanceScalarFieldEnum = (typeof StatementBalanceScalarFieldEnum)[keyof typeof StatementBalanceScalarFieldEnum]
+
+
+export const CoinBalancesScalarFieldEnum = {
+  id: 'id',
+  atAddresses: 'atAddresses',
+  underWay: 'underWay',
+  inTreasury: 'inTreasury',
+  shortfall: 'shortfall'
+} as const
+
+export type CoinBalancesScalarFieldEnum = (typeof CoinBalancesScalarFieldEnum)[keyof typeof CoinBalancesScalarFieldEnum]
+
+
+export const LyingCoinsScalarFieldEnum = {
+  walletId: 'walletId',
+  amount: 'amount'
+} as const
+
+export type LyingCoinsScalarFieldEnum = (typeof LyingCoinsScalarFieldEnum)[keyof typeof LyingCoinsScalarFieldEnum]
 
 
 export const NetworkAppScalarFieldEnum = {

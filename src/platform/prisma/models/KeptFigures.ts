@@ -14,8 +14,6 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model KeptFigures
- * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
- * nearest. Written once, by a trigger where the entry is written.
  * What happened in ten minutes, counted once they were over.
  */
 export type KeptFiguresModel = runtime.Types.Result.DefaultSelection<Prisma.$KeptFiguresPayload>

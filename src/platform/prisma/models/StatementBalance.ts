@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model StatementBalance
- * 
+ * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
+ * nearest. Written once, by a trigger where the entry is written.
  */
 export type StatementBalanceModel = runtime.Types.Result.DefaultSelection<Prisma.$StatementBalancePayload>
 

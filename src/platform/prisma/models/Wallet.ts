@@ -260,6 +260,7 @@ export type WalletWhereInput = {
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
   withdrawals?: Prisma.WithdrawalListRelationFilter
+  lyingCoins?: Prisma.XOR<Prisma.LyingCoinsNullableScalarRelationFilter, Prisma.LyingCoinsWhereInput> | null
 }
 
 export type WalletOrderByWithRelationInput = {
@@ -279,6 +280,7 @@ export type WalletOrderByWithRelationInput = {
   grants?: Prisma.PointGrantOrderByRelationAggregateInput
   coinMoves?: Prisma.CoinMoveOrderByRelationAggregateInput
   withdrawals?: Prisma.WithdrawalOrderByRelationAggregateInput
+  lyingCoins?: Prisma.LyingCoinsOrderByWithRelationInput
 }
 
 export type WalletWhereUniqueInput = Prisma.AtLeast<{
@@ -301,6 +303,7 @@ export type WalletWhereUniqueInput = Prisma.AtLeast<{
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
   withdrawals?: Prisma.WithdrawalListRelationFilter
+  lyingCoins?: Prisma.XOR<Prisma.LyingCoinsNullableScalarRelationFilter, Prisma.LyingCoinsWhereInput> | null
 }, "userId" | "address">
 
 export type WalletOrderByWithAggregationInput = {
@@ -349,6 +352,7 @@ export type WalletCreateInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateInput = {
@@ -367,6 +371,7 @@ export type WalletUncheckedCreateInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUpdateInput = {
@@ -385,6 +390,7 @@ export type WalletUpdateInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateInput = {
@@ -403,6 +409,7 @@ export type WalletUncheckedUpdateInput = {
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateManyInput = {
@@ -550,6 +557,20 @@ export type WalletUpdateOneWithoutEntriesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutEntriesInput, Prisma.WalletUpdateWithoutEntriesInput>, Prisma.WalletUncheckedUpdateWithoutEntriesInput>
 }
 
+export type WalletCreateNestedOneWithoutLyingCoinsInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutLyingCoinsInput, Prisma.WalletUncheckedCreateWithoutLyingCoinsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutLyingCoinsInput
+  connect?: Prisma.WalletWhereUniqueInput
+}
+
+export type WalletUpdateOneRequiredWithoutLyingCoinsNestedInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutLyingCoinsInput, Prisma.WalletUncheckedCreateWithoutLyingCoinsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutLyingCoinsInput
+  upsert?: Prisma.WalletUpsertWithoutLyingCoinsInput
+  connect?: Prisma.WalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutLyingCoinsInput, Prisma.WalletUpdateWithoutLyingCoinsInput>, Prisma.WalletUncheckedUpdateWithoutLyingCoinsInput>
+}
+
 export type WalletCreateNestedOneWithoutDepositsInput = {
   create?: Prisma.XOR<Prisma.WalletCreateWithoutDepositsInput, Prisma.WalletUncheckedCreateWithoutDepositsInput>
   connectOrCreate?: Prisma.WalletCreateOrConnectWithoutDepositsInput
@@ -651,6 +672,7 @@ export type WalletCreateWithoutUserInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutUserInput = {
@@ -668,6 +690,7 @@ export type WalletUncheckedCreateWithoutUserInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutUserInput = {
@@ -701,6 +724,7 @@ export type WalletUpdateWithoutUserInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutUserInput = {
@@ -718,6 +742,7 @@ export type WalletUncheckedUpdateWithoutUserInput = {
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutEntriesInput = {
@@ -735,6 +760,7 @@ export type WalletCreateWithoutEntriesInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutEntriesInput = {
@@ -752,6 +778,7 @@ export type WalletUncheckedCreateWithoutEntriesInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutEntriesInput = {
@@ -785,6 +812,7 @@ export type WalletUpdateWithoutEntriesInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutEntriesInput = {
@@ -796,6 +824,95 @@ export type WalletUncheckedUpdateWithoutEntriesInput = {
   pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   openOrders?: Prisma.IntFieldUpdateOperationsInput | number
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
+}
+
+export type WalletCreateWithoutLyingCoinsInput = {
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  user: Prisma.UserCreateNestedOneWithoutWalletInput
+  entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+}
+
+export type WalletUncheckedCreateWithoutLyingCoinsInput = {
+  userId: string
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+}
+
+export type WalletCreateOrConnectWithoutLyingCoinsInput = {
+  where: Prisma.WalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.WalletCreateWithoutLyingCoinsInput, Prisma.WalletUncheckedCreateWithoutLyingCoinsInput>
+}
+
+export type WalletUpsertWithoutLyingCoinsInput = {
+  update: Prisma.XOR<Prisma.WalletUpdateWithoutLyingCoinsInput, Prisma.WalletUncheckedUpdateWithoutLyingCoinsInput>
+  create: Prisma.XOR<Prisma.WalletCreateWithoutLyingCoinsInput, Prisma.WalletUncheckedCreateWithoutLyingCoinsInput>
+  where?: Prisma.WalletWhereInput
+}
+
+export type WalletUpdateToOneWithWhereWithoutLyingCoinsInput = {
+  where?: Prisma.WalletWhereInput
+  data: Prisma.XOR<Prisma.WalletUpdateWithoutLyingCoinsInput, Prisma.WalletUncheckedUpdateWithoutLyingCoinsInput>
+}
+
+export type WalletUpdateWithoutLyingCoinsInput = {
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
+  entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletUncheckedUpdateWithoutLyingCoinsInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
   balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
@@ -819,6 +936,7 @@ export type WalletCreateWithoutDepositsInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutDepositsInput = {
@@ -836,6 +954,7 @@ export type WalletUncheckedCreateWithoutDepositsInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutDepositsInput = {
@@ -869,6 +988,7 @@ export type WalletUpdateWithoutDepositsInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutDepositsInput = {
@@ -886,6 +1006,7 @@ export type WalletUncheckedUpdateWithoutDepositsInput = {
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutCoinMovesInput = {
@@ -903,6 +1024,7 @@ export type WalletCreateWithoutCoinMovesInput = {
   balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutCoinMovesInput = {
@@ -920,6 +1042,7 @@ export type WalletUncheckedCreateWithoutCoinMovesInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutCoinMovesInput = {
@@ -953,6 +1076,7 @@ export type WalletUpdateWithoutCoinMovesInput = {
   balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutCoinMovesInput = {
@@ -970,6 +1094,7 @@ export type WalletUncheckedUpdateWithoutCoinMovesInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutWithdrawalsInput = {
@@ -987,6 +1112,7 @@ export type WalletCreateWithoutWithdrawalsInput = {
   balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutWithdrawalsInput = {
@@ -1004,6 +1130,7 @@ export type WalletUncheckedCreateWithoutWithdrawalsInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutWithdrawalsInput = {
@@ -1037,6 +1164,7 @@ export type WalletUpdateWithoutWithdrawalsInput = {
   balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutWithdrawalsInput = {
@@ -1054,6 +1182,7 @@ export type WalletUncheckedUpdateWithoutWithdrawalsInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutSpendingsInput = {
@@ -1071,6 +1200,7 @@ export type WalletCreateWithoutSpendingsInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutSpendingsInput = {
@@ -1088,6 +1218,7 @@ export type WalletUncheckedCreateWithoutSpendingsInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutSpendingsInput = {
@@ -1121,6 +1252,7 @@ export type WalletUpdateWithoutSpendingsInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutSpendingsInput = {
@@ -1138,6 +1270,7 @@ export type WalletUncheckedUpdateWithoutSpendingsInput = {
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutBalanceMarksInput = {
@@ -1155,6 +1288,7 @@ export type WalletCreateWithoutBalanceMarksInput = {
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutBalanceMarksInput = {
@@ -1172,6 +1306,7 @@ export type WalletUncheckedCreateWithoutBalanceMarksInput = {
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutBalanceMarksInput = {
@@ -1205,6 +1340,7 @@ export type WalletUpdateWithoutBalanceMarksInput = {
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutBalanceMarksInput = {
@@ -1222,6 +1358,7 @@ export type WalletUncheckedUpdateWithoutBalanceMarksInput = {
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutGrantsInput = {
@@ -1239,6 +1376,7 @@ export type WalletCreateWithoutGrantsInput = {
   balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsCreateNestedOneWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutGrantsInput = {
@@ -1256,6 +1394,7 @@ export type WalletUncheckedCreateWithoutGrantsInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedCreateNestedOneWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutGrantsInput = {
@@ -1289,6 +1428,7 @@ export type WalletUpdateWithoutGrantsInput = {
   balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUpdateOneWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutGrantsInput = {
@@ -1306,6 +1446,7 @@ export type WalletUncheckedUpdateWithoutGrantsInput = {
   balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+  lyingCoins?: Prisma.LyingCoinsUncheckedUpdateOneWithoutWalletNestedInput
 }
 
 
@@ -1410,6 +1551,7 @@ export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
+  lyingCoins?: boolean | Prisma.Wallet$lyingCoinsArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["wallet"]>
 
@@ -1458,6 +1600,7 @@ export type WalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
+  lyingCoins?: boolean | Prisma.Wallet$lyingCoinsArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WalletIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1478,6 +1621,7 @@ export type $WalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     grants: Prisma.$PointGrantPayload<ExtArgs>[]
     coinMoves: Prisma.$CoinMovePayload<ExtArgs>[]
     withdrawals: Prisma.$WithdrawalPayload<ExtArgs>[]
+    lyingCoins: Prisma.$LyingCoinsPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     userId: string
@@ -1912,6 +2056,7 @@ export interface Prisma__WalletClient<T, Null = never, ExtArgs extends runtime.T
   grants<T extends Prisma.Wallet$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PointGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   coinMoves<T extends Prisma.Wallet$coinMovesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$coinMovesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinMovePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withdrawals<T extends Prisma.Wallet$withdrawalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$withdrawalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithdrawalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  lyingCoins<T extends Prisma.Wallet$lyingCoinsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$lyingCoinsArgs<ExtArgs>>): Prisma.Prisma__LyingCoinsClient<runtime.Types.Result.GetResult<Prisma.$LyingCoinsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2515,6 +2660,25 @@ export type Wallet$withdrawalsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.WithdrawalScalarFieldEnum | Prisma.WithdrawalScalarFieldEnum[]
+}
+
+/**
+ * Wallet.lyingCoins
+ */
+export type Wallet$lyingCoinsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LyingCoins
+   */
+  select?: Prisma.LyingCoinsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LyingCoins
+   */
+  omit?: Prisma.LyingCoinsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LyingCoinsInclude<ExtArgs> | null
+  where?: Prisma.LyingCoinsWhereInput
 }
 
 /**

@@ -1,0 +1,188 @@
+/** Every list of both doors, a page as large as the limits let in, from its start and far in: made from the schema and from the description of REST, so that none is left out. */
+import { readFileSync } from 'node:fs'
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql'
+import { schema } from '../../src/graphql/schema.ts'
+import { type Ask, largestPage, MOST } from './dearest.ts'
+import { FEW, type Riches } from './riches.ts'
+
+/** One whose answer must have so many lines: a list that holds little says nothing. */
+export interface ListAsk extends Ask {
+  list: string
+  lines: number
+}
+
+type Field = GraphQLField<unknown, unknown>
+
+/** How far in the service lets anybody go. */
+const FAR = 10_000
+/** Lists that cannot hold a page of the largest size, and how many lines they have at most. */
+const short: Record<string, number> = {
+  'Asset.blame': 1,
+  'Asset.foreignCommits': FEW.foreignCommits,
+  'Asset.links': FEW.links,
+  'Query.apiKeys': FEW.apiKeys,
+  'Query.networkApps': FEW.networkApps,
+  'Query.lookup': 1,
+  '/api/v3/assets/{nid}/foreign-commits': FEW.foreignCommits,
+  '/api/v3/assets/{nid}/links': FEW.links,
+  '/api/v3/auth/users': 1,
+  '/api/v3/lookup': 1,
+  '/api/v3/store/api-keys': FEW.apiKeys,
+  '/api/v3/store/network-apps': FEW.networkApps,
+}
+/** Those that are not asked for here, and why. */
+export const elsewhere: Record<string, string> = {
+  'Verification.commits':
+    'reads the chain, of which no long history was written (F29 and the tests of verification read it)',
+}
+
+const isConnection = ({ type }: Field) => getNamedType(type).name.endsWith('Connection')
+const isPaged = (field: Field) => isConnection(field) || field.args.some(({ name }) => name === 'limit')
+const isFree = ({ args }: Field) => !args.some(isRequiredArgument)
+const fieldsOf = (type: GraphQLObjectType) => Object.values(type.getFields())
+const nameOf = (type: GraphQLObjectType, field: Field) => `${type.name}.${field.name}`
+
+/** Lists that come in pages, by the type that has them. */
+export const pagedFields: { type: GraphQLObjectType; field: Field; name: string }[] = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+  .flatMap((type) => fieldsOf(type as GraphQLObjectType).map((field) => ({ type: type as GraphQLObjectType, field })))
+  .filter(({ field }) => isPaged(field))
+  .map(({ type, field }) => ({ type, field, name: nameOf(type, field) }))
+
+/** What a line has by itself and in the objects below it, but for lists that come in pages. */
+function selectionOf(type: GraphQLObjectType, depth = 1): string {
+  const parts = fieldsOf(type)
+    .filter((field) => isFree(field) && !isPaged(field) && !tooDear.has(nameOf(type, field)))
+    .flatMap((field) => {
+      const below = getNamedType(field.type)
+      if (isLeafType(below)) return [field.name]
+      return depth > 0 && isObjectType(below) ? [`${field.name} { ${selectionOf(below, depth - 1)} }`] : []
+    })
+  return parts.length ? parts.join(' ') : '__typename'
+}
+/** What makes a page of one too much by itself, or asks others; `dearest` has these by themselves. */
+const tooDear = new Set(['Asset.verification', 'User.myData'])
+
+function lineType({ type }: Field): GraphQLObjectType {
+  const named = getNamedType(type) as GraphQLObjectType
+  return named.name.endsWith('Connection') ? (getNamedType(named.getFields().nodes!.type) as GraphQLObjectType) : named
+}
+
+function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk[] {
+  const given: Record<string, string> = {
+    'Query.refunds': `orderId: "${order}"`,
+    'Query.lookup': `sha256: "${sha256}"`,
+  }
+  const below: Record<string, (list: string) => string> = {
+    Query: (list) => `{ ${list} }`,
+    User: (list) => `{ me { ${list} } }`,
+    Asset: (list) => `{ asset(id: "${longHistory}") { ${list} } }`,
+  }
+  return pagedFields.flatMap(({ type, field, name }): ListAsk[] => {
+    if (elsewhere[name]) return []
+    const wrap = below[type.name]
+    if (!wrap || !(isFree(field) || given[name])) throw new Error(`Say in every-list.ts how ${name} is asked for.`)
+    const most = mostOf(field)
+    const size = isConnection(field) ? 'first' : 'limit'
+    const selection = selectionOf(lineType(field))
+    const document = (page: number, offset?: number, count = '') => {
+      const args = [`${size}: ${Math.min(page, most)}`, given[name], offset !== undefined && `offset: ${offset}`]
+      return wrap(
+        `${field.name}(${args.filter(Boolean).join(', ')}) { ${isConnection(field) ? `${count} nodes { ${selection} }` : selection} }`,
+      )
+    }
+    const has = (argument: string) => field.args.some((arg) => arg.name === argument)
+    const page = Math.min(largestPage(document), most)
+    const asked = (what: string, lines: number, text: string): ListAsk => ({
+      name: `${name}${what}`,
+      list: field.name,
+      lines: Math.min(lines, short[name] ?? lines),
+      as: 'owner',
+      document: text,
+    })
+    const total = isConnection(field) && hasTotal(field) ? 'totalCount' : ''
+    const far = Math.min(FAR, (short[name] ?? rows) - 1)
+    return [
+      asked('', page, document(page)),
+      ...(has('offset')
+        ? [asked(', far in', Math.min(page, (short[name] ?? rows) - far), document(page, far, total))]
+        : []),
+    ]
+  })
+}
+const hasTotal = ({ type }: Field) => Object.hasOwn((getNamedType(type) as GraphQLObjectType).getFields(), 'totalCount')
+/** How many lines a page has at most, as its argument says. */
+function mostOf({ args }: Field): number {
+  const told = args.find(({ name }) => name === 'first' || name === 'limit')?.description?.match(/, at most ([\d,]+)\./)
+  if (!told) throw new Error('A list does not say how long its pages are at most.')
+  return Number(told[1]!.replaceAll(',', ''))
+}
+
+interface Parameter {
+  name?: string
+  in?: string
+  required?: boolean
+}
+const description = JSON.parse(
+  readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
+) as { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
+
+/** Addresses of REST that answer in pages. */
+export const pagedPaths = Object.entries(description.paths)
+  .filter(([, { get }]) => get?.parameters?.some(({ name }) => name === 'limit'))
+  .map(([path]) => path)
+
+function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk[] {
+  const given: Record<string, string> = {
+    '/api/v3/history': `&nid=${longHistory}`,
+    '/api/v3/lookup': `&sha256=${sha256}`,
+  }
+  return pagedPaths.flatMap((path): ListAsk[] => {
+    const { parameters = [] } = description.paths[path]!.get!
+    const filled = path.replace('{nid}', longHistory).replace('{id}', order).replace('/api/v3/', '')
+    if (filled.includes('{')) throw new Error(`Say in every-list.ts what stands in ${path}.`)
+    const thing = given[path] ?? ''
+    const all = short[path] ?? rows
+    const asked = (what: string, lines: number, query: string): ListAsk => ({
+      name: `${path}${what}`,
+      list: 'results',
+      lines,
+      as: 'owner',
+      path: `${filled}/?limit=${MOST}${query}${thing}`,
+    })
+    const far = Math.min(FAR, all - 1)
+    const isByOffset = parameters.some(({ name }) => name === 'offset')
+    return [
+      asked('', Math.min(MOST, all), ''),
+      ...(isByOffset ? [asked(', far in', Math.min(MOST, all - far), `&offset=${far}`)] : []),
+    ]
+  })
+}
+
+/** All of them. */
+export const everyList = (riches: Riches, rows: number): ListAsk[] => [
+  ...graphqlAsks(riches, rows),
+  ...restAsks(riches, rows),
+]
+
+/** How many lines an answer has, wherever in it the list stands. */
+export function linesOf(text: string, list: string): number {
+  const find = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    if (Object.hasOwn(value, list)) return (value as Record<string, unknown>)[list]
+    for (const below of Object.values(value)) {
+      const found = find(below)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const found = find(JSON.parse(text)) as unknown[] | { nodes: unknown[] } | undefined
+  return Array.isArray(found) ? found.length : (found?.nodes?.length ?? 0)
+}
