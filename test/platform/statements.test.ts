@@ -102,7 +102,11 @@ describe('A declaration', () => {
 /** Holds by compiling: each line below would not without its comment. */
 const forTheCompiler = async (query: Query) => {
   const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
-  const list = statement('test_a_list', { parameters, columns: { at: orNull(timestamp) } }, 'select $owner, $limit, $ids')
+  const list = statement(
+    'test_a_list',
+    { parameters, columns: { at: orNull(timestamp) } },
+    'select $owner, $limit, $ids',
+  )
   const all = statement('test_all', {}, 'select')
   const [row] = await query(list, { owner: '', limit: 1, ids: [] as readonly string[] })
   row!.at satisfies Date | null
