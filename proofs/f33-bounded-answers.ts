@@ -14,7 +14,7 @@ import { until } from '../test/support/eventually.ts'
 import { type Answer, trySend } from '../test/support/http-client.ts'
 import { startService } from './harness/authz-service.ts'
 import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
-import { everyList, type ListAsk, linesOf } from './harness/every-list.ts'
+import { everyList, type ListAsk, shortOf } from './harness/every-list.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { type Parts, startParts } from './harness/parts.ts'
@@ -92,8 +92,8 @@ async function judgeLengths(gateway: Gateway, lists: ListAsk[], tokens: Tokens):
   const reasons: string[] = []
   for (const ask of lists) {
     const { status, text } = await send(gateway, ask, tokens)
-    const lines = status === 200 ? linesOf(text, ask.list) : 0
-    if (lines !== ask.lines) reasons.push(`${ask.name}: ${lines} lines of ${ask.lines}.`)
+    const short = status === 200 ? shortOf(ask, text) : `${status}.`
+    if (short) reasons.push(`${ask.name}: ${short}`)
   }
   return reasons
 }

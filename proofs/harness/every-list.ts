@@ -12,8 +12,9 @@ import { schema } from '../../src/graphql/schema.ts'
 import { type Ask, largestPage, MOST } from './dearest.ts'
 import { FEW, type Riches } from './riches.ts'
 
-/** One whose answer must have so many lines: a list that holds little says nothing. */
+/** One whose answer must have so many lines at least: a list that holds little says nothing. */
 export interface ListAsk extends Ask {
+  /** The name under which the lines stand. */
   list: string
   lines: number
 }
@@ -99,34 +100,41 @@ function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): List
       )
     }
     const has = (argument: string) => field.args.some((arg) => arg.name === argument)
-    const page = Math.min(largestPage(document), most)
-    const asked = (what: string, lines: number, text: string): ListAsk => ({
-      name: `${name}${what}`,
-      list: field.name,
-      lines: Math.min(lines, short[name] ?? lines),
-      as: 'owner',
-      document: text,
-    })
+    const largest = (offset?: number, count?: string) => {
+      const page = Math.min(
+        largestPage((size) => document(size, offset, count)),
+        most,
+      )
+      return { page, text: document(page, offset, count) }
+    }
+    const all = short[name] ?? rows
+    const far = Math.min(FAR, all - 1)
+    const asked = (what: string, offset?: number, count?: string): ListAsk => {
+      const { page, text } = largest(offset, count)
+      return {
+        name: `${name}${what}`,
+        list: field.name,
+        lines: Math.min(page, all - (offset ?? 0)),
+        as: 'owner',
+        document: text,
+      }
+    }
     const total = isConnection(field) && hasTotal(field) ? 'totalCount' : ''
-    const far = Math.min(FAR, (short[name] ?? rows) - 1)
-    return [
-      asked('', page, document(page)),
-      ...(has('offset')
-        ? [asked(', far in', Math.min(page, (short[name] ?? rows) - far), document(page, far, total))]
-        : []),
-    ]
+    return [asked(''), ...(has('offset') ? [asked(', far in', far, total)] : [])]
   })
 }
 const hasTotal = ({ type }: Field) => Object.hasOwn((getNamedType(type) as GraphQLObjectType).getFields(), 'totalCount')
-/** How many lines a page has at most, as its argument says. */
-function mostOf({ args }: Field): number {
-  const told = args.find(({ name }) => name === 'first' || name === 'limit')?.description?.match(/, at most ([\d,]+)\./)
+/** How many lines a page has at most, as its argument or parameter says. */
+function toldMost(description: string | null | undefined): number {
+  const told = description?.match(/, at most ([\d,]+)[.;]/)
   if (!told) throw new Error('A list does not say how long its pages are at most.')
   return Number(told[1]!.replaceAll(',', ''))
 }
+const mostOf = ({ args }: Field) => toldMost(args.find(({ name }) => name === 'first' || name === 'limit')?.description)
 
 interface Parameter {
   name?: string
+  description?: string
   in?: string
   required?: boolean
 }
@@ -150,19 +158,17 @@ function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk
     if (filled.includes('{')) throw new Error(`Say in every-list.ts what stands in ${path}.`)
     const thing = given[path] ?? ''
     const all = short[path] ?? rows
-    const asked = (what: string, lines: number, query: string): ListAsk => ({
+    const most = toldMost(parameters.find(({ name }) => name === 'limit')!.description)
+    const asked = (what: string, offset: number): ListAsk => ({
       name: `${path}${what}`,
-      list: 'results',
-      lines,
+      list: path.endsWith('/history') ? 'commits' : 'results',
+      lines: Math.min(most, all - offset),
       as: 'owner',
-      path: `${filled}/?limit=${MOST}${query}${thing}`,
+      path: `${filled}/?limit=${MOST}${offset ? `&offset=${offset}` : ''}${thing}`,
     })
     const far = Math.min(FAR, all - 1)
     const isByOffset = parameters.some(({ name }) => name === 'offset')
-    return [
-      asked('', Math.min(MOST, all), ''),
-      ...(isByOffset ? [asked(', far in', Math.min(MOST, all - far), `&offset=${far}`)] : []),
-    ]
+    return [asked('', 0), ...(isByOffset ? [asked(', far in', far)] : [])]
   })
 }
 
@@ -172,17 +178,22 @@ export const everyList = (riches: Riches, rows: number): ListAsk[] => [
   ...restAsks(riches, rows),
 ]
 
-/** How many lines an answer has, wherever in it the list stands. */
-export function linesOf(text: string, list: string): number {
-  const find = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    if (Object.hasOwn(value, list)) return (value as Record<string, unknown>)[list]
-    for (const below of Object.values(value)) {
-      const found = find(below)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-  const found = find(JSON.parse(text)) as unknown[] | { nodes: unknown[] } | undefined
-  return Array.isArray(found) ? found.length : (found?.nodes?.length ?? 0)
+const find = (value: unknown, name: string): unknown => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (Object.hasOwn(value, name)) return (value as Record<string, unknown>)[name]
+  return Object.values(value)
+    .map((below) => find(below, name))
+    .find((found) => found !== undefined)
+}
+
+/** A page of REST may end early, lest its texts make the answer too large. */
+const CUT_BYTES = 500_000
+
+/** What an answer lacks of what was asked for; undefined when it has all, or ends early because it is long. */
+export function shortOf({ list, lines }: ListAsk, text: string): string | undefined {
+  const answer = JSON.parse(text) as { next?: string | null }
+  const found = find(answer, list) as unknown[] | { nodes: unknown[] } | undefined
+  const count = Array.isArray(found) ? found.length : (found?.nodes?.length ?? 0)
+  if (count >= lines || (answer.next && text.length > CUT_BYTES)) return undefined
+  return `${count} lines of ${lines}.`
 }

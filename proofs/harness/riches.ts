@@ -79,14 +79,15 @@ const pieces: Record<string, string> = {
     moved as (insert into transfers (id, reference) select id, 'order-refund:' || order_id || ':' || id from made)
     insert into refunds (order_id, transfer_id, points, num, points_before, num_before, reason)
     select order_id, id, 0.000001, 0, i * 0.000001, 0, case when i > $2::int - ${LARGE} then repeat(chr(1), 500) else '' end from made`,
-  deliveries: `with event as (select id, row_number() over (order by id) as n from events where owner_id = $1::uuid),
-    bought as (select id, network_app_id, row_number() over (order by id) as n from orders where buyer_id = $1::uuid),
-    told as (insert into webhook_deliveries (event_id, network_app_id, order_id, status, attempt_count, next_attempt_at, settled_at)
-      select event.id, network_app_id, bought.id, 'DELIVERED', 10, null, now() from event join bought using (n) returning id)
+  deliveries: `with app as (select id from network_apps where owner_id = $1::uuid order by id limit 1),
+    counted as (update wallets set event_sequence = 2 * $2::int where user_id = $1::uuid),
+    happened as (insert into events (owner_id, sequence, type) select $1::uuid, $2::int + i, 'webhook.test' from generate_series(1, $2::int) i returning id),
+    told as (insert into webhook_deliveries (event_id, network_app_id, status, attempt_count, next_attempt_at, settled_at)
+      select happened.id, app.id, 'DELIVERED', 10, null, now() from happened, app returning id)
     insert into webhook_attempts (delivery_id, number, duration, status_code, response)
     select id, number, 1, 500, repeat(chr(1), 1000) from (select id from told order by id desc limit ${LARGE}) newest, generate_series(1, 10) number`,
   networkApps: `insert into network_apps (owner_id, name, price) select $1::uuid, 'app ' || i, 1 from generate_series(1, least($2::int, ${FEW.networkApps})) i`,
-  apiKeys: `insert into api_keys (name, prefix, hash) select repeat('x', 100), 'key' || i, sha256(('key' || i)::bytea) from generate_series(1, least($2::int, ${FEW.apiKeys})) i`,
+  apiKeys: `insert into api_keys (name, prefix, hash) select repeat('x', 100), 'key' || i, sha256(('key' || i)::bytea) from generate_series(1, least($2::int, ${FEW.apiKeys})) i where $1::uuid is not null`,
   links: `insert into asset_links (asset_id, label, expires_at) select id, repeat(chr(1), 100), now() + interval '30 days'
     from assets, generate_series(1, least($2::int, ${FEW.links})) where owner_id = $1::uuid and nid = ${nid("'1'")}`,
   foreign: `with watched as (insert into watched_assets (nid, topic, past_to, past_read) select ${nid("'1'")}, ${sha256("'topic'")}, 0, true where $1::uuid is not null returning nid)
