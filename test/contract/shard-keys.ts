@@ -229,3 +229,37 @@ export const reads: Record<string, 'owner' | 'reference' | 'thing' | { everywher
       'a nid is unique over all owners and says nothing of its own: the directory says where it is; the list of all that is public is put together from every database, newest first',
   },
 }
+
+/** Reads of either door that no single database answers by what their text tells, by the operation or route that sends them first (`plans.test.ts`). */
+export const readsApart: Record<string, { because: string; of: string[] }> = {
+  everybody: {
+    because:
+      'administrators read of everybody: each database is asked for a page, and the pages are put together, newest first',
+    of: [
+      'Query.accountDeposits',
+      'Query.accountWithdrawals',
+      'Query.auditEntries',
+      'Query.sales',
+      'Query.webhookDeliveries',
+      'GET store/webhook-deliveries',
+      'GET /admin/orders',
+      'GET /admin/webhooks',
+      'GET /admin/audit',
+    ],
+  },
+  'an app with who sells it': {
+    because:
+      'the copy of network_apps would tell of its owner what is shown beside it, or the seller’s database is asked',
+    of: [
+      'Query.networkApp',
+      'Query.webhookDelivery',
+      'GET /admin/apps',
+      'GET /admin/apps/:id',
+      'GET /admin/webhooks/:id',
+    ],
+  },
+  'one account, named twice': {
+    because: 'two parameters name whoever asks, once as the account and once as the owner of what is asked for',
+    of: ['Query.me', 'User.assets'],
+  },
+}

@@ -13,6 +13,8 @@ import { goodGraphQLRequest, goodVariants, graphqlShapes } from '../../proofs/ha
 import { goodRestRequest, restShapes } from '../../proofs/harness/fuzz-rest.ts'
 import { type FuzzScene, openFuzzScene } from '../../proofs/harness/fuzz-scene.ts'
 import { allStatements } from '../../src/domain/sql.ts'
+import { readsApart } from '../contract/shard-keys.ts'
+import { createShardPlans } from '../contract/shard-plans.ts'
 import { declaredStatements } from '../support/declared-statements.ts'
 import { type Growth, grow, type Snapshot, takeSnapshot } from '../support/grown-database.ts'
 import { costOf, describeDearest, planOf, tablesReadWhole } from '../support/grown-plans.ts'
@@ -256,6 +258,29 @@ describe('What is sent', () => {
     const reads = [...sent].filter(([text]) => !statements.has(text))
     expect(reads.length).toBeGreaterThan(100)
     for (const [text, target] of reads) statements.set(text, `${target}: ${text}`)
+  })
+})
+
+describe('A read of either door', () => {
+  it('is carried out in one database, if people were spread over several, or is named with what it would become', async () => {
+    const explain = await createShardPlans(client)
+    const apart = new Set(Object.values(readsApart).flatMap(({ of }) => of))
+    const found = new Set<string>()
+    const unnamed: string[] = []
+    for (const [text, called] of statements) {
+      const [sender] = called.split(': ')
+      if (sender === called) continue
+      const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place)))
+      const key = await explain(
+        text,
+        Array.from({ length: count }, (_, n) => `$${n + 1}`),
+      )
+      if (key !== undefined) continue
+      found.add(sender!)
+      if (!apart.has(sender!)) unnamed.push(called)
+    }
+    expect(unnamed, 'Name who sends these in `readsApart`, with what they would become').toEqual([])
+    expect(found).toEqual(apart)
   })
 })
 
