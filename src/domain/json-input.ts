@@ -3,6 +3,7 @@
  * numbers that would be changed silently, names that stand for something else in JavaScript, more levels than anybody needs.
  */
 import { DomainError, validationFailed } from './errors.ts'
+import { trimEnd } from './trim-end.ts'
 
 /** What is told of text that should be JSON. */
 export const NOT_JSON = 'Value must be valid JSON.'
@@ -44,7 +45,7 @@ const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 function magnitude(literal: string): string {
   const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = (whole + decimals).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
+  const significant = trimEnd(digits, '0')
   return `${significant}e${Number(exponent) - decimals.length + digits.length - significant.length}`
 }
 

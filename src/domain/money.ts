@@ -2,6 +2,8 @@
  * Amounts of money: decimal strings outside, bigints of 10^-18 inside. 1 point = 1 currency unit.
  * JavaScript numbers never hold an amount.
  */
+import { trimEnd } from './trim-end.ts'
+
 const SCALE = 18
 const ONE = 10n ** BigInt(SCALE)
 
@@ -13,7 +15,7 @@ const text = (amount: Amount) => (typeof amount === 'string' ? amount : amount.t
 /** The canonical form: no exponent, no trailing zeros, at least `digits` decimals. `'12.500' → '12.5'` */
 export function formatAmount(amount: Amount, digits = 0): string {
   const [whole = '0', fraction = ''] = text(amount).split('.')
-  const kept = fraction.replace(/0+$/, '').padEnd(digits, '0')
+  const kept = trimEnd(fraction, '0').padEnd(digits, '0')
   return kept ? `${whole}.${kept}` : whole
 }
 
@@ -22,13 +24,11 @@ export const AMOUNT = /^\d{1,18}(\.\d{1,18})?$/
 
 /** In units of 10^-18. Raises RangeError for anything that is not a decimal number of at most 18 decimals. */
 export function toUnits(amount: Amount): bigint {
-  const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(
-    text(amount)
-      .replace(/(\.\d*?)0+$/, '$1')
-      .replace(/\.$/, ''),
-  )
-  if (!match) throw new RangeError(`Not an amount: ${text(amount)}`)
-  const units = BigInt(match[2] ?? '0') * ONE + BigInt((match[3] ?? '').padEnd(SCALE, '0'))
+  const [whole = '', fraction = '', ...rest] = text(amount).split('.')
+  const match = /^(-?)(\d+)$/.exec(whole)
+  const decimals = trimEnd(fraction, '0')
+  if (!match || rest.length > 0 || !/^\d{0,18}$/.test(decimals)) throw new RangeError(`Not an amount: ${text(amount)}`)
+  const units = BigInt(match[2] ?? '0') * ONE + BigInt(decimals.padEnd(SCALE, '0'))
   return match[1] ? -units : units
 }
 

@@ -1,11 +1,22 @@
+const EXPECTED = 'Expected value of type "'
+/** What a value is quoted behind. */
+const QUOTING = /[,;.]? (?:but encountered error|[Ff]ound:?) /
+
+/** Cut at its first quotation. One regular expression for both would look for the end at each beginning that the value repeats. */
+function withoutFound(message: string): string {
+  const start = message.indexOf(EXPECTED)
+  const quoting = start < 0 ? -1 : message.slice(start).search(QUOTING)
+  return quoting < 0 ? message : `${message.slice(0, start + quoting)}.`
+}
+
 /** What GraphQL says, without the values that it quotes. */
 const cut = (message: string) =>
-  message
-    .replace(/ (String|BlockString|Int|Float) ".*$/s, ' $1.')
-    .replace(/ cannot represent .*$/s, ' cannot represent the value.')
-    .replace(/(Expected value of type "[^"]*".*?)[,;.]? (?:but encountered error|[Ff]ound:?) .*$/s, '$1.')
-    .replace(/\?\.$/, '?')
-    .replace(/^Value ".*" does not exist in ("\w+" enum).*$/s, 'A value does not exist in $1.')
+  withoutFound(
+    message
+      .replace(/^Value ".*" does not exist in ("\w+" enum).*$/s, 'A value does not exist in $1.')
+      .replace(/ (String|BlockString|Int|Float) ".*$/s, ' $1.')
+      .replace(/ cannot represent .*$/s, ' cannot represent the value.'),
+  ).replace(/\?\.$/, '?')
 
 /** What is wrong with a variable, as the end of a sentence. */
 const inWords = (problem: string) =>

@@ -1,5 +1,6 @@
 /** Which network addresses and host names are nobody's outside: a webhook must never be able to reach them. */
 import ipaddr from 'ipaddr.js'
+import { trimEnd } from '../trim-end.ts'
 
 /** Where the IPv6 addresses of the internet are; whatever embeds an IPv4 address (mapped, compatible, NAT64 …) is elsewhere. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
@@ -25,7 +26,7 @@ const METADATA_NAME = /^(metadata|instance-data|metadata-service)\./
 
 /** The host of a WHATWG URL: an address as the URL parser normalised it, or a name. */
 export function isInternalHost(host: string): boolean {
-  const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+  const name = trimEnd(host.replace(/^\[(.*)\]$/, '$1'), '.')
   if (ipaddr.isValid(name)) return isInternalAddress(name)
   // A name without a dot is completed by the machine's own search list.
   return !name.includes('.') || INTERNAL_NAME.test(name) || METADATA_NAME.test(name)
