@@ -25,7 +25,7 @@ import type { Run } from './pages/run.ts'
 import { createGate } from './platform/gate.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
-import { readForm } from './platform/http/read-form.ts'
+import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createShares } from './platform/shares.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
@@ -126,7 +126,7 @@ export function createApp(deps: Dependencies): App {
       }
     }
 
-  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
+  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createGate(largeAnswerGate)
   const shares = createShares({
     ...line,

@@ -10,7 +10,7 @@ import { withoutValues } from './without-values.ts'
 export const INTERNAL_MESSAGE =
   'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
-/** GraphQL repeats what it was given. */
+/** GraphQL and its libraries repeat what they were given, once for each field that was given it. */
 const MAX_MESSAGE = 1_000
 
 /** Refusals that say nothing about the request: whatever stands between may know that it can be sent again. */
@@ -19,7 +19,7 @@ const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: 
 const SYNTAX_ERROR = /^Syntax Error/
 
 const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) =>
-  new GraphQLError(message, {
+  new GraphQLError(message.slice(0, MAX_MESSAGE).toWellFormed(), {
     nodes: from?.nodes,
     source: from?.source,
     positions: from?.positions,
@@ -54,7 +54,7 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     const reason = from.originalError instanceof ScalarRefusal ? from.originalError.message : undefined
-    return shown(withoutValues(from.message, reason).slice(0, MAX_MESSAGE), code, from, {}, http)
+    return shown(withoutValues(from.message, reason), code, from, {}, http)
   }
   log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)

@@ -46,7 +46,7 @@ async function withFiles<File>(
 
 const ours: Read = async (req) => {
   const intake = uploads.open({ kind: 'system' }, 0)
-  const options = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES }
+  const options = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: 100 }
   const form = readUploadForm(req, options, intake)
   try {
     return await withFiles(

@@ -52,3 +52,16 @@ it.each([
   const costs = [await costOf(path, { raw: odd, headers: json }), await costOf(path, { raw: odd, headers: json })]
   expect(Math.min(...costs)).toBeLessThan(TIMES * Math.min(...plainly) + NOISE)
 })
+
+it('a cursor that was never given out is not repeated in full by each field that was given it', async () => {
+  const user = await app.newUser()
+  const { id } = await user.register()
+  const fields = Array.from(
+    { length: 15 },
+    (_, n) => `a${n}: asset(id: "${id}") { commits(after: $after) { nodes { id } } }`,
+  )
+  const query = `query ($after: String) { ${fields.join(' ')} }`
+  const { text, body } = expectError(await user.graphql(query, { after: 'x'.repeat(900_000) }), 'VALIDATION_FAILED')
+  expect(body.errors).toHaveLength(15)
+  expect(text.length).toBeLessThan(20_000)
+})

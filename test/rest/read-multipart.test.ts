@@ -31,6 +31,7 @@ const server = createServer(async (req, res) => {
       readForm,
       maxBytes: MAX_BYTES,
       maxFileBytes: MAX_FILE_BYTES,
+      maxFields: 100,
       files: ['file', 'other'],
       intake,
     })

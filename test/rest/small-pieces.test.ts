@@ -143,6 +143,17 @@ it('a form in pieces of any size is read as in one piece, with its file', async 
   expect((await send(`${app.url}/ipfs/${cid ?? asset.cid}`, { token: user.token })).bytes.equals(bytes)).toBe(true)
 })
 
+it('an encoded form of many fields is refused, whatever they say', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  for (const each of ['a', 'a=', '', 'a=b']) {
+    const refused = await send(app.url + signIn, { headers, raw: Array(200_000).fill(each).join('&') })
+    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining('The body has more than 100 fields.')])
+    const fields = ['email=a%40example.org', ...Array(98).fill(each), 'password=x']
+    const taken = await send(app.url + signIn, { headers, raw: fields.join('&') })
+    expect([taken.status, taken.body.error.type]).toEqual([400, 'incorrect_login_credentials'])
+  }
+})
+
 it.each([
   ['no head', `--${BOUNDARY}\r\n`],
   ['no name', `--${BOUNDARY}\r\n\r\nx\r\n`],

@@ -51,6 +51,8 @@ export interface BodyReaders<Request> {
   /** Of everything but files. */
   maxBytes: number
   maxFileBytes: number
+  /** Of a form that `readText` reads. */
+  maxFields: number
 }
 
 /** Seconds after which somebody may try again whose other uploads are under way. */

@@ -7,7 +7,8 @@ import { sharedBodyRoom } from './body-room.ts'
 import { ByteGatherer } from './byte-gatherer.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
-const MAX_FIELDS = 100
+/** Of a form, however it is encoded. */
+export const MAX_FIELDS = 100
 /** Parts that are files, whether or not somebody takes them. */
 const MAX_FILE_PARTS = 10
 /** All parts, also those that are neither: a part without a name takes a few bytes, and as much time as any other. */
