@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { send } from '../support/http-client.ts'
+import { talkRaw } from '../support/raw-http.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
@@ -307,6 +308,52 @@ it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
     }
   },
 )
+
+/** The answer to a request as it stands on the wire. */
+const talk = (line: string, ...headers: string[]) =>
+  talkRaw({
+    url: app.url,
+    pieces: [Buffer.from([`${line} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'))],
+    end: 'wait',
+  })
+
+describe('a target in absolute form', () => {
+  const host = 'Host: annal.example'
+
+  it.each([
+    ['/graphql?query={__typename}', 200, '{"data":{"__typename":"Query"}}'],
+    ['/admin', 303, ''],
+    ['/version', 200, '{"version":"0.1.0"}'],
+    ['', 200, '<!doctype html>'],
+    ['?x', 200, '<!doctype html>'],
+    ['/nowhere', 404, 'resource_not_found'],
+  ])('of %j means what stands behind the host', async (path, status, text) => {
+    const answer = await talk(`GET http://stranger.example${path}`, host, 'Accept: application/json')
+    expect([answer.status, answer.body]).toEqual([status, expect.stringContaining(text)])
+    expect(answer.head + answer.body).not.toContain('stranger.example')
+  })
+
+  it('gives its host to no link', async () => {
+    await user.register()
+    await user.register()
+    const credentials = `Authorization: token ${user.token}`
+    const { body } = await talk('GET http://stranger.example/api/v3/assets/?limit=1', host, credentials)
+    const { next } = JSON.parse(body)
+    const { pathname, search } = new URL(next)
+    expect([pathname, search]).toEqual(['/api/v3/assets/', '?limit=1&offset=1'])
+    expect(next).not.toContain('stranger.example')
+  })
+})
+
+it.each([
+  ['two hosts', 'GET /version', ['Host: annal.example', 'host: stranger.example']],
+  ['the same host twice', 'GET /version', ['Host: annal.example', 'Host: annal.example']],
+  ['a target that is neither a path nor absolute', 'GET *', ['Host: annal.example']],
+  ['a target of another scheme', 'GET ftp://annal.example/version', ['Host: annal.example']],
+])('a request with %s is no HTTP', async (_, line, headers) => {
+  const { status, body } = await talk(line, ...headers)
+  expect([status, JSON.parse(body).error.type]).toEqual([400, 'parse_error'])
+})
 
 it('a HEAD whose address is too long is refused without a body', async () => {
   const { status, text } = await send(app.url, { method: 'HEAD', path: `/version?${'x'.repeat(40_000)}` })

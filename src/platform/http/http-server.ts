@@ -94,6 +94,28 @@ const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The r
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
+/** One header at most: a proxy may go by another one than we (RFC 9112, section 3.2). */
+const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
+
+/** Whose service it is that is asked is known to us: what a request says of it is looked at, and counts for nothing. */
+const isAddressed = (req: IncomingMessage) =>
+  !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
+
+/** The target of a request, as senders to a proxy write it. */
+const ABSOLUTE = /^https?:\/\/[^/?#]+/i
+
+/**
+ * What is asked for as path and query, in whichever form (RFC 9112, section 3.2): everybody behind this goes by them alone. Undefined for
+ * what names nothing here.
+ */
+function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
+  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return url
+  if (!ABSOLUTE.test(url)) return undefined
+  const target = url.replace(ABSOLUTE, '')
+  return target.startsWith('/') ? target : `/${target}`
+}
+
 /** As far as it can be seen: the method of a request that could not be read. */
 const asksForHead = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
 
@@ -147,9 +169,8 @@ export function createHttpServer({
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let endsConnections = false
-  const answer = (req: IncomingMessage, res: ServerResponse, path: string): unknown => {
+  const answer = (req: IncomingMessage, res: ServerResponse, path: string, isHttp: boolean): unknown => {
     const handler = handlers.find((candidate) => candidate.matches(path, req))
-    const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
     if (handler && isHttp) return handler.handle(req, res)
     const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
     const text = JSON.stringify(body)
@@ -162,14 +183,17 @@ export function createHttpServer({
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     // The parser goes on with what it has read when the connection is cut.
     if (req.socket.destroyed) return
-    const url = req.url ?? '/'
+    const target = targetOf(req)
+    const url = target ?? '/'
+    req.url = url
+    const isHttp = target !== undefined && isAddressed(req)
     const end = url.indexOf('?')
     const path = end < 0 ? url : url.slice(0, end)
     res.setHeader('X-Request-Id', randomUUID())
     for (const [name, value] of headers) res.setHeader(name, value)
     if (endsConnections) res.setHeader('Connection', 'close')
     drainRest(req, res)
-    void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path))).catch((error: unknown) => {
+    void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path, isHttp))).catch((error: unknown) => {
       log.error({ err: error }, 'A request was dropped')
       res.destroy()
     })
