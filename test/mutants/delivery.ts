@@ -53,7 +53,12 @@ export const delivery: Mutant[] = [
         `!name.includes('.') || INTERNAL_NAME`,
         `INTERNAL_NAME`,
       ],
-      ['delivery.trailing-dot', 'A trailing dot changes nothing.', `.replace(/\\.+$/, '')`, ''],
+      [
+        'delivery.trailing-dot',
+        'A trailing dot changes nothing.',
+        `trimEnd(host.replace(/^\\[(.*)\\]$/, '$1'), '.')`,
+        `host.replace(/^\\[(.*)\\]$/, '$1')`,
+      ],
     ],
   ),
   ...mutantsOf(

@@ -179,6 +179,38 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/read-body.ts',
+    ['rest/small-pieces.test.ts'],
+    [
+      [
+        'doors.encoded-fields',
+        'An encoded form has a bounded number of fields.',
+        `text.split('&', maxFields + 1).length > maxFields`,
+        `text.length < 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/mask-error.ts',
+    ['rest/long-values.test.ts'],
+    [
+      [
+        'doors.long-messages',
+        'No message repeats a long value in full.',
+        `message.slice(0, MAX_MESSAGE).toWellFormed()`,
+        `message`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/http/http-server.ts',
+    ['rest/hostile-input.test.ts'],
+    [
+      ['doors.two-hosts', 'A request names one host.', `!hasTwoHosts(req) && `, ``],
+      ['doors.absolute-targets', 'A target in absolute form means its path.', `req.url = url`, ``],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/total.ts',
     ['parity/totals.test.ts'],
     [

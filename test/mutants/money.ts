@@ -7,12 +7,17 @@ export const money: Mutant[] = [
     [
       ['money.scale', 'Amounts have 18 decimals.', `const SCALE = 18`, `const SCALE = 17`],
       ['money.negative', 'A negative amount stays negative.', `return match[1] ? -units : units`, `return units`],
-      ['money.zeros', 'An amount is told without needless zeros.', `fraction.replace(/0+$/, '')`, `fraction`],
+      [
+        'money.zeros',
+        'An amount is told without needless zeros.',
+        `trimEnd(fraction, '0').padEnd(digits, '0')`,
+        `fraction`,
+      ],
       [
         'money.too-many-decimals',
         'What has more than 18 decimals is no amount.',
-        `(\\d{1,18}))?$/.exec(`,
-        `(\\d+))?$/.exec(`,
+        `/^\\d{0,18}$/.test(decimals)`,
+        `/^\\d*$/.test(decimals)`,
       ],
     ],
   ),
