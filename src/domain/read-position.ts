@@ -21,7 +21,8 @@ export interface Reader {
   readonly after: ReadPosition | undefined
 }
 
-const FORM = /^(\d{1,9})-([0-9A-F]{1,16})$/
+/** How a position is written. */
+export const POSITION_FORM = /^(\d{1,9})-([0-9A-F]{1,16})$/
 
 /** A position as callers get it and send it back. */
 export const formatPosition = ({ timeline, place }: ReadPosition): string =>
@@ -29,7 +30,7 @@ export const formatPosition = ({ timeline, place }: ReadPosition): string =>
 
 /** A position that a caller sent back; undefined when it is none. */
 export function parsePosition(text: string): ReadPosition | undefined {
-  const [, timeline, place] = FORM.exec(text) ?? []
+  const [, timeline, place] = POSITION_FORM.exec(text) ?? []
   return place === undefined ? undefined : { timeline: Number(timeline), place: BigInt(`0x${place}`) }
 }
 

@@ -102,6 +102,19 @@ it('every operation has a name of its own', () => {
   expect(names.filter((name) => !/^[a-z]+[A-Z0-9]\w+$/.test(name))).toEqual([])
 })
 
+/** The schemas in a part of the document, each with its place. */
+function* schemasIn(value: unknown, place: string): Generator<[place: string, type: unknown]> {
+  if (typeof value !== 'object' || value === null) return
+  if ('type' in value) yield [place, value.type]
+  for (const [key, inner] of Object.entries(value)) yield* schemasIn(inner, `${place}/${key}`)
+}
+
+it('values of several types are alternatives: generators for Go read no list of types, but for null', () => {
+  const types = [...schemasIn(description, '#')].filter(([, type]) => Array.isArray(type)) as [string, string[]][]
+  expect(types.length).toBeGreaterThan(10)
+  expect(types.filter(([, type]) => type.filter((each) => each !== 'null').length > 1)).toEqual([])
+})
+
 describe('an answer is complained of', () => {
   const version: Exchange = {
     ...{ method: 'GET', path: '/version', status: 200, text: '{"version":"1"}' },

@@ -3,6 +3,7 @@ import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { isForEverybody } from '../../domain/policy.ts'
+import { POSITION_FORM } from '../../domain/read-position.ts'
 import { mayLag } from '../../graphql/lagging.ts'
 import { hasOpenField } from '../../graphql/stale-token.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../define-route.ts'
@@ -40,11 +41,13 @@ const MULTIPART_TYPE = 'multipart/form-data'
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` })
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
+const position = { type: 'string', pattern: POSITION_FORM.source }
+
 const headers = {
   ReadAfter: {
     description:
       'The position of what was written, where reads may come from replicas. Sent with a read as `Annal-Read-After`, it shows this to anybody; who wrote is shown it anyhow.',
-    schema: { type: 'string' },
+    schema: position,
   },
   ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
   IdempotencyReplayed: {
@@ -61,7 +64,7 @@ const parameters = {
     name: 'Annal-Read-After',
     in: 'header',
     description: 'What the answer to a write said under this name: what was written then is shown.',
-    schema: { type: 'string' },
+    schema: position,
   },
   DryRun: {
     name: 'dry_run',

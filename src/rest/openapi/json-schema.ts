@@ -32,14 +32,21 @@ function tidy(schema: JsonSchema): void {
 const REFERENCE = '#/$defs/'
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** References lead to the components of the document instead of to definitions beside the schema. */
-function relocate(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relocate)
+/** A list of types as alternatives of one each: few generators read it, but for a type or null. */
+const alternativesOf = (types: unknown[]) => types.map((type) => ({ type }))
+
+const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
+  key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
+
+/** What zod wrote, with references to the components of the document instead of to definitions beside the schema. */
+function adapted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(adapted)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) =>
-      key === '$ref' ? [key, refTo(String(inner).slice(REFERENCE.length)).$ref] : [key, relocate(inner)],
-    ),
+    Object.entries(value).map(([key, inner]) => {
+      if (key === '$ref') return [key, refTo(String(inner).slice(REFERENCE.length)).$ref]
+      return isListOfTypes(key, inner) ? ['anyOf', alternativesOf(inner)] : [key, adapted(inner)]
+    }),
   )
 }
 
@@ -71,7 +78,7 @@ export function createSchemas(descriptionOf: DescriptionOf) {
       },
     }) as JsonSchema & { $defs?: Components }
     tidy(made)
-    return { root: relocate(made) as JsonSchema, definitions: relocate($defs) as Components }
+    return { root: adapted(made) as JsonSchema, definitions: adapted($defs) as Components }
   }
 
   /** A reference to the schema where it has a name. */
