@@ -75,6 +75,13 @@ const credentialsOf = (headers: IncomingHttpHeaders) => ({
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
+interface ContextOptions {
+  /** Whoever asks is anonymous. */
+  ignoresCredentials?: boolean
+  /** Raises what keeps somebody from asking, before anything else of the request is judged. */
+  admit?: (identity: Pick<Context, 'actor' | 'hasStaleToken'>) => void
+}
+
 /** Raises VALIDATION_FAILED. */
 function positionOf(header: string | undefined) {
   const position = header === undefined ? undefined : parsePosition(header)
@@ -93,23 +100,24 @@ export function createApp(deps: Dependencies): App {
 
   const contextWith =
     (cutsPages: boolean) =>
-    async (req: IncomingMessage, res: ServerResponse, { ignoresCredentials = false } = {}): Promise<Context> => {
+    async (
+      req: IncomingMessage,
+      res: ServerResponse,
+      { ignoresCredentials = false, admit }: ContextOptions = {},
+    ): Promise<Context> => {
       const { headers } = req
       const requestId = String(res.getHeader('X-Request-Id'))
       const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
-      const { actor, hasStaleToken } = await services.accounts.authenticate({
-        ...credentials,
-        address: clientAddress(req),
-      })
-      // What else the headers say is looked at once the request is counted, and by whom it is is known.
+      const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
+      admit?.(identity)
+      // What else the headers say is looked at once the request is counted, and whoever asks may ask.
       const key = headers['idempotency-key'] as string | undefined
       if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
         throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
       }
       const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
       return {
-        actor,
-        hasStaleToken,
+        ...identity,
         services,
         database,
         linkConfig,

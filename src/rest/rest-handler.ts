@@ -16,15 +16,20 @@ import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
+type Identity = Pick<Context, 'actor' | 'hasStaleToken'>
+
 /** What the routes run on, and how requests are read. */
 export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
-  /** Raises what authentication raises. `ignoresCredentials`: whoever asks is anonymous. */
+  /**
+   * Raises what authentication and `admit` raise, and then what is wrong with the headers. `ignoresCredentials`: whoever asks is
+   * anonymous.
+   */
   createContext: (
     req: IncomingMessage,
     res: ServerResponse,
-    options: { ignoresCredentials: boolean },
+    options: { ignoresCredentials: boolean; admit: (identity: Identity) => void },
   ) => Promise<Context>
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
@@ -111,8 +116,7 @@ export function createRestHandler(deps: RestDependencies) {
       deps.watch.asked(res, 'rest', found.name)
       const params = match.params as Record<string, string>
       const ignoresCredentials = found.kind === 'direct' && found.route.ignoresCredentials === true
-      context = await deps.createContext(req, res, { ignoresCredentials })
-      if (context.hasStaleToken && !open.has(found.route)) throw authenticationFailed()
+      context = await deps.createContext(req, res, { ignoresCredentials, admit: admitTo(found) })
       const request = { req, res, params, query, context }
       await (found.kind === 'direct' ? handleDirectly(found.route, request) : answer(found.route, request, path))
     } catch (error) {
@@ -120,11 +124,17 @@ export function createRestHandler(deps: RestDependencies) {
     }
   }
 
+  const admitTo =
+    (found: Found) =>
+    ({ actor, hasStaleToken }: Identity) => {
+      if (hasStaleToken && !open.has(found.route)) throw authenticationFailed()
+      if (found.kind !== 'direct') assertMay(actor, found.route.action)
+    }
+
   const handleDirectly = (route: DirectRoute, request: DirectRequest) =>
     route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request)
 
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
-    assertMay(context.actor, route.action)
     const dryRun = isDryRun(route, query)
     const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
     // A body that is too large whoever sends it is refused for its size by its reader, not for want of room.
