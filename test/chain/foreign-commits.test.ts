@@ -42,7 +42,7 @@ const watch = (options: Partial<ForeignWatcherOptions> & { rpcUrl?: string } = {
   const { database, databaseUrl, log } = world
   const registry = createRegistry({ rpcUrl: options.rpcUrl ?? chain.url, database })
   const watcher = createForeignWatcher({
-    ...{ database, databaseUrl, log, registry, own: [addresses[0]!], pollEvery: 20, pageSize: 3, ...options },
+    ...{ database, databaseUrl, log, registry, own: [addresses[0]!], pollEvery: 20, pageSize: 1, ...options },
   })
   watcher.start()
   watchers.push(watcher)

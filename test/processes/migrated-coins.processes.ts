@@ -52,8 +52,8 @@ it('what was there is added up, what is written while it begins is in it, and wh
   await writer.end()
   expect(await migrated).toContain(NAME)
   expect(await noted()).toMatchObject({ at_addresses: '10.000000000000000000', under_way: '5.000000000000000000' })
-  await bring(database.client, 2, 2)
-  expect(await noted()).toMatchObject({ at_addresses: '10.000000000000000000', under_way: '7.000000000000000000' })
+  await bring(database.client, 2, 1)
+  expect(await noted()).toMatchObject({ at_addresses: '11.000000000000000000', under_way: '6.000000000000000000' })
   expect(await broken()).toEqual([])
 })
 
