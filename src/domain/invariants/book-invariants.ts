@@ -1,6 +1,5 @@
 /** What must always hold of books and wallets: transfers, deposits, grants, withdrawals; and that what was written stays. */
 import { orNull, text } from '../sql.ts'
-import { lyingSql } from '../wallet/coin-move-statements.ts'
 import type { Invariant } from './invariant.ts'
 
 /** Those of books and wallets, in the order in which they are told. */
@@ -69,9 +68,15 @@ export const bookInvariants: Invariant[] = [
     id: 'C11',
     sentence: 'What lies at the address of a wallet is noted as its deposits and the moves from there say.',
     columns: { subject: text, noted: orNull(text), lying: text },
-    query: `select w.user_id::text as subject, l.amount::text as noted, lying.amount::text as lying
-            from wallets w left join lying_coins l on l.wallet_id = w.user_id, lateral (select ${lyingSql('w')} as amount) lying
-            where coalesce(l.amount, 0) <> lying.amount`,
+    query: `with lying as (
+              select wallet_id, sum(amount) as amount from (
+                select wallet_id, amount from deposits where kind <> 'TOKEN' and status = 'CREDITED'
+                union all
+                select w.user_id, -m.amount from coin_moves m join wallets w on w.address = m.sender where m.stranded_at is null
+              ) lines group by wallet_id
+            )
+            select wallet_id::text as subject, n.amount::text as noted, coalesce(l.amount, 0)::text as lying
+              from lying_coins n full join lying l using (wallet_id) where coalesce(n.amount, 0) <> coalesce(l.amount, 0)`,
   },
   {
     id: 'I3',
