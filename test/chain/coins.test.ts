@@ -609,3 +609,15 @@ it('coins that are missing from an address are named, and those that nobody can 
   expect(told.join()).toContain('the chain has less there than was credited')
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
+
+it('what is noted of coins that lie somewhere, otherwise than deposits and moves say, is found', async () => {
+  const user = await rich(COIN)
+  const note = (amount: string) => app.sql('update lying_coins set amount = $1 where wallet_id = $2', [amount, user.id])
+  await note('0.5')
+  const { broken } = await findings()
+  await note('1')
+  expect(broken).toMatchObject([
+    { invariant: { id: 'C11' }, rows: [{ subject: user.id, lying: '1.000000000000000000' }] },
+  ])
+  expect((await findings()).broken).toEqual([])
+})
