@@ -15,10 +15,12 @@ import {
   findUnnamed,
   forgetAbove,
   goOnAt,
+  leavePlace,
   lowerPasts,
   nameAssets,
   noteRead,
   placeOf,
+  readAgain,
   unwatchAssets,
   watchAssets,
 } from './foreign-statements.ts'
@@ -49,8 +51,9 @@ export interface ForeignWatcherOptions {
 const FOREIGN_LEASE = 'foreign-commits'
 /** Files whose topics are worked out in one step. */
 const NAMED_AT_ONCE = 500
-/** Below the first block. */
-const BEFORE_ALL = -1
+const FIRST_BLOCK = 0
+/** Below it. */
+const BEFORE_ALL = FIRST_BLOCK - 1
 /** Milliseconds between two looks for files that are watched for and were deleted, or are not watched for yet. */
 const WATCHED_EVERY_MS = 3_600_000
 /** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
@@ -154,25 +157,33 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
     return head.number - deployedAt < youngBlocks ? readBlock(rpc, Math.max(deployedAt - 1, 0)) : undefined
   }
 
-  /** Where no file has a past yet, or at the newest block: then what is behind it is the past of each. */
+  /**
+   * Where no file has a past yet, or at the newest block: then what is behind it is the past of each. Nothing says any more that the registry
+   * was read, so that this begins again where it was broken off, whatever the chain says then.
+   */
   const begin = async (place: string, at: string, head: PassedBlock) => {
     const before = await findBefore(at, head)
     const from = before ?? head
     first = before?.hash
     const past = { pastTo: from.number, isFirst: before !== undefined }
+    await lease.write(FOREIGN_LEASE, leavePlace, { place })
     await forget(BEFORE_ALL)
     await throughAll((page) => lease.write(FOREIGN_LEASE, beginPasts, { ...page, ...past }))
-    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail: writeTrail([from]), head: head.number })
+    const trail = writeTrail([from])
+    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail, head: head.number, from: FIRST_BLOCK })
   }
 
   /**
-   * Back to a block, from which on all is found anew. The place comes last: broken off before, this begins again.
+   * Back to a block, from which on all is found anew. That it is wanted is written first, so that this begins again where it was broken off,
+   * also where the chain has its blocks again by then.
    */
   const goOnAfter = async (place: string, trail: Trail, head: PassedBlock) => {
     const height = trail[0].number
+    const from = height === FIRST_BLOCK ? FIRST_BLOCK : height + 1
+    await lease.write(FOREIGN_LEASE, readAgain, { from })
     await forget(height)
     await throughAll((page) => lease.write(FOREIGN_LEASE, lowerPasts, { ...page, height }))
-    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail: writeTrail(trail), head: head.number })
+    await lease.write(FOREIGN_LEASE, goOnAt, { place, trail: writeTrail(trail), head: head.number, from })
   }
 
   /** The chain is another one below what was read of it: back to the newest block that it still has. */

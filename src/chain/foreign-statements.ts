@@ -220,19 +220,27 @@ export const beginPasts = statement(
    select ${lastSql}`,
 )
 
-/** Where reading goes on, once all that depends on it is written. */
-export const goOnAt = statement(
-  'foreign_go_on',
-  { parameters: { place: text, trail: text, head: int } },
-  `with ${rememberSql}
-   delete from settings where key = ${AGAIN}`,
+/** A registry is read from the beginning, whatever was read of it. */
+export const leavePlace = statement(
+  'foreign_leave',
+  { parameters: { place: text } },
+  'delete from settings where key = $place',
 )
 
-/** Has everything from this block on read again. */
+/** Where reading goes on, once all that depends on it is written. It answers who wanted it from the block `from` on or from a later one. */
+export const goOnAt = statement(
+  'foreign_go_on',
+  { parameters: { place: text, trail: text, head: int, from: int } },
+  `with ${rememberSql}
+   delete from settings where key = ${AGAIN} and value::int >= $from`,
+)
+
+/** Has everything from this block on read again, or from an earlier one that is wanted already. */
 export const readAgain = statement(
   'foreign_again',
   { parameters: { from: int } },
-  `insert into settings (key, value) values (${AGAIN}, $from::text) on conflict (key) do update set value = excluded.value`,
+  `insert into settings as s (key, value) values (${AGAIN}, $from::text)
+   on conflict (key) do update set value = least(s.value::int, excluded.value::int)::text`,
 )
 
 const stateColumns = {

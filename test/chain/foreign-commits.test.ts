@@ -156,6 +156,67 @@ describe('commits by others', () => {
     await tells('stays', 'is new')
   })
 
+  it.each([
+    ['a few blocks', 1],
+    ['all of them', Number.POSITIVE_INFINITY],
+  ])(
+    'are found anew when looking back over %s was broken off, also where the chain has its blocks again',
+    async (_, most) => {
+      const { assets } = await settle(2, 1)
+      const stopped = watch({ rpcUrl: proxy.url })
+      await write(assets[0]!, 'stays')
+      await tells('stays')
+      await hasRead()
+      await chain.rpc.call('anvil_mine', quantity(1))
+      await hasRead()
+      await write(assets[1]!, 'comes back')
+      await tells('stays', 'comes back')
+      await hasRead()
+
+      // All is done but for the last step.
+      await world.sql(
+        `create function break_off() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$`,
+      )
+      await world.sql(
+        `create trigger break_off before insert or update on settings for each row when (new.key like 'foreign-commits:%')
+       execute function break_off()`,
+      )
+      const head = Number(await chain.rpc.call('eth_blockNumber'))
+      proxy.fault = async (calls, pass) => {
+        const replies = await pass()
+        for (const [index, { method }] of calls.entries()) {
+          const block = replies[index]?.result as { number: string; hash: string } | null
+          if (method === 'eth_getBlockByNumber' && block && Number(block.number) > head - most)
+            block.hash = block.hash.replace(/.{8}$/, 'ffffffff')
+        }
+        return replies
+      }
+      await eventually(found, (rows) => rows.every(({ data }) => data !== 'comes back'))
+      await stopped.stop()
+      proxy.fault = undefined
+      await world.sql('drop function break_off cascade')
+
+      watch({ rpcUrl: proxy.url })
+      await tells('stays', 'comes back')
+      await hasRead()
+    },
+  )
+
+  it('are read again from the earliest block that the operator named', async () => {
+    const { assets } = await settle(1, 1)
+    const stopped = watch()
+    await write(assets[0]!, 'one')
+    await tells('one')
+    await chain.rpc.call('anvil_mine', quantity(3))
+    await hasRead()
+    await stopped.stop()
+    await world.sql('delete from foreign_commits')
+    await world.database.query(readAgain, { from: 1 })
+    await world.database.query(readAgain, { from: Number(await chain.rpc.call('eth_blockNumber')) })
+    watch()
+    await tells('one')
+  })
+
   it('that are hostile are kept in part, and stop none of the others', async () => {
     const { assets } = await settle(1, 1)
     const hex = (text: string) => Buffer.from(text).toString('hex')
