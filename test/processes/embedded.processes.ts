@@ -357,6 +357,21 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
+  it('tells balances as of the block that is deep enough, however deep that is', async () => {
+    const confirmations = 64
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20, confirmations })
+    const rpc = createRpc({ url: anvil.rpcUrl })
+    for (let made = 0; made < 3; made += 1) await transact(anvil.rpcUrl)
+    const block = await waitFor(60_000, async () => {
+      const deep = Number(await rpc.call<string>('eth_blockNumber')) - confirmations
+      return deep > 0 ? `0x${deep.toString(16)}` : undefined
+    })
+    expect(Number(await rpc.call<string>('eth_getBalance', new Wallet(developmentKey).address, block))).toBeGreaterThan(
+      0,
+    )
+    await anvil.stop()
+  })
+
   it('keeps transactions, receipts and logs over a stop', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(first.rpcUrl)

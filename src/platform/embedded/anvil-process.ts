@@ -181,7 +181,7 @@ const readState = async (files: AnvilFiles): Promise<Buffer | undefined> => {
 }
 
 /** Raises with the reason when it ends before it answers. */
-const launch = async (files: AnvilFiles, socket: string, host: string): Promise<number> => {
+const launch = async (files: AnvilFiles, socket: string, host: string, states: number): Promise<number> => {
   // What a killed one left.
   await rm(socket, { force: true })
   const server = await spawnServer({
@@ -192,9 +192,9 @@ const launch = async (files: AnvilFiles, socket: string, host: string): Promise<
       ...['--chain-id', String(chainId), '--accounts', '0'],
       // Ten times what public chains give a block: here nobody else is to keep up with it.
       ...['--gas-limit', '300000000'],
-      // Blocks come from `mineWhenNeeded`. States of so many blocks stay in memory, more than a deposit waits for; none goes to disk. Each is
-      // a copy of all that contracts hold: after 54,000 commits 128 of them took a gigabyte.
-      ...['--no-mining', '--prune-history', '32'],
+      // Blocks come from `mineWhenNeeded`. States stay in memory, and none goes to disk. Each is a copy of all that contracts hold: after
+      // 54,000 commits 128 of them took a gigabyte.
+      ...['--no-mining', '--prune-history', String(states)],
       // Also tells our process from others, see `findRunning`.
       ...['--cache-path', files.folder],
       '--quiet',
@@ -214,22 +214,22 @@ const launch = async (files: AnvilFiles, socket: string, host: string): Promise<
   )
 }
 
-/** Starts anvil from the state file, if there is one. */
-export const startAnvil = async (files: AnvilFiles, log: Log): Promise<AnvilProcess> => {
+/** Starts anvil from the state file, if there is one. It tells balances and the like as of so many of the newest blocks: `states`. */
+export const startAnvil = async (files: AnvilFiles, log: Log, states: number): Promise<AnvilProcess> => {
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
   await chmod(files.folder, 0o700)
   const socket = await placeSocket(files)
   const state = await readState(files)
   // Until its state is loaded it answers for an empty chain, so nobody may find it.
   const aside = `${socket}.new`
-  const hidden = await launch(files, aside, unreachableHost).catch(() => undefined)
+  const hidden = await launch(files, aside, unreachableHost, states).catch(() => undefined)
   if (hidden === undefined) {
     log.warn(
       {},
       'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
     )
   }
-  const pid = hidden ?? (await launch(files, aside, loopbackHost))
+  const pid = hidden ?? (await launch(files, aside, loopbackHost, states))
   const rpc = createRpc(aside, LOAD_MS)
   if (state) await rpc('anvil_loadState', [`0x${state.toString('hex')}`])
   await rename(aside, socket)

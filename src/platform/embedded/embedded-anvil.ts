@@ -70,6 +70,9 @@ const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => 
   return false
 }
 
+/** Blocks whose state is kept beyond those that anything waits for: what is asked of one comes a while later. */
+const SPARE_STATES = 32
+
 /**
  * Mines where it is needed: an endless stream of empty blocks would let the state grow, and blocks on demand alone would
  * never make a transaction deep. While a dump is quick each block is on disk before the next one comes; a chain at rest
@@ -126,7 +129,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     const found = await waitFor(30_000, async () => {
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
-      return (await presence.isFirst()) ? { ...(await startAnvil(files, log)), joined: false } : undefined
+      return (await presence.isFirst())
+        ? { ...(await startAnvil(files, log, confirmations + SPARE_STATES)), joined: false }
+        : undefined
     })
     if (!found) throw new Error(`The embedded chain in ${files.folder} does not answer. Look at ${files.log}.`)
     return found
