@@ -57,6 +57,24 @@ it('what was there is added up, what is written while it begins is in it, and wh
   expect(await broken()).toEqual([])
 })
 
+it('who gathers coins while the migration begins is waited for, and holds nothing up', async () => {
+  const writer = new pg.Client({ connectionString: database.url })
+  await writer.connect()
+  await writer.query('begin')
+  await writer.query('update coin_moves set updated_at = now() where false')
+  const migrated = applyMigrations(database.url)
+  await until('the migration waits for who moves coins', async () => {
+    const { rows } = await database.client.query(
+      `select from pg_locks where not granted and relation = 'coin_moves'::regclass`,
+    )
+    return rows.length > 0
+  })
+  await writer.query('update deposits set gathered_by = null where false')
+  await writer.query('commit')
+  await writer.end()
+  expect(await migrated).toContain('20261125093000_note_lying_coins')
+})
+
 it('what is noted otherwise than the entries say is found, and the row cannot go', async () => {
   await bring(database.client, 3, 1)
   await applyMigrations(database.url)

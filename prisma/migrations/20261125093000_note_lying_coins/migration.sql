@@ -1,3 +1,7 @@
+-- Who writes these waits from here to the end of this. In the order in which gathering and crediting lock them: nobody who has one of them waits for
+-- another that is locked here.
+LOCK TABLE "coin_moves", "wallets", "deposits" IN SHARE ROW EXCLUSIVE MODE;
+
 -- What lies at the addresses of wallets by the books: those with enough to be gathered are found without a look at all that came in.
 CREATE TABLE "lying_coins" (
     "wallet_id" UUID NOT NULL,
@@ -48,7 +52,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- Who writes deposits and moves waits from here to the end of this: what they wrote before is added up, and what comes after is noted.
+-- What was written before is added up, and what comes after is noted.
 CREATE TRIGGER "deposits_note_lying" AFTER INSERT OR DELETE ON "deposits"
   FOR EACH ROW EXECUTE FUNCTION "note_deposit_lying"();
 CREATE TRIGGER "deposits_note_change" AFTER UPDATE ON "deposits" FOR EACH ROW
