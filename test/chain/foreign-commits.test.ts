@@ -42,7 +42,7 @@ const watch = (options: Partial<ForeignWatcherOptions> & { rpcUrl?: string } = {
   const { database, databaseUrl, log } = world
   const registry = createRegistry({ rpcUrl: options.rpcUrl ?? chain.url, database })
   const watcher = createForeignWatcher({
-    ...{ database, databaseUrl, log, registry, own: [addresses[0]!], pollEvery: 20, pageSize: 1, ...options },
+    ...{ database, databaseUrl, log, registry, own: [addresses[0]!], pollEvery: 20, pageSize: 2, ...options },
   })
   watcher.start()
   watchers.push(watcher)
@@ -142,15 +142,16 @@ describe('commits by others', () => {
     await write(assets[0]!, 'stays')
     await tells('stays')
     const before = await chain.rpc.call('evm_snapshot')
-    await write(assets[0]!, 'is lost')
+    const lost = ['is lost', 'is lost, too', 'and more', 'and more than two pages']
+    for (const text of lost) await write(assets[0]!, text)
     await chain.rpc.call('anvil_mine', quantity(3))
-    await tells('stays', 'is lost')
+    await tells('stays', ...lost)
     await chain.rpc.call('evm_revert', before)
     await write(assets[0]!, 'is elsewhere')
-    await chain.rpc.call('anvil_mine', quantity(5))
+    await chain.rpc.call('anvil_mine', quantity(9))
     await tells('stays', 'is elsewhere')
     // Shorter than before, and as long.
-    await chain.rpc.call('anvil_reorg', 6, [])
+    await chain.rpc.call('anvil_reorg', 10, [])
     await write(assets[0]!, 'is new')
     await chain.rpc.call('anvil_mine', quantity(1))
     await tells('stays', 'is new')
