@@ -2,7 +2,7 @@
 import { toId } from '../../src/domain/ids.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { int, numeric, orNull, type RowOf, statement, text, textOf, uuid } from '../../src/domain/sql.ts'
-import { lyingSql } from '../../src/domain/wallet/coin-move-statements.ts'
+import { lyingSql } from '../../src/domain/wallet/coin-sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import type { CoinChain, SentCoins } from './coin-chain.ts'
 import type { Asked, Promises } from './coin-people.ts'

@@ -1,91 +1,10 @@
 /**
- * Moves of coins: signed, sent, in a block, settled. The conditions on status are written as the partial index `coin_moves_open_idx` has
- * them. What a move does to the books stands here alone: signed, its coins are under way; settled, they are where they arrived, less the fee.
+ * Moves of coins: signed, sent, in a block, settled. What a move does to the books stands here alone: signed, its coins
+ * are under way; settled, they are where they arrived, less the fee.
  */
-import {
-  arrayOf,
-  boolean,
-  bytes,
-  int,
-  numeric,
-  orNull,
-  type RowOf,
-  smallint,
-  statement,
-  text,
-  textOf,
-  uuid,
-} from '../sql.ts'
+import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
+import { isCoinSql, isOpenSql, isSignedSql, lyingSql } from './coin-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
-
-/** Of a move `m`: signed and not settled. */
-export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
-/** The same, and not set aside. */
-export const isOpenSql = `${isSignedSql} and m.stranded_at is null`
-/** The chain's own coin, of whatever way it came in, and in the books; the others are tokens. */
-const isCoinSql = `d.kind <> 'TOKEN' and d.status = 'CREDITED'`
-/** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it and is not set aside. */
-export const lyingSql = (wallet: string) => `
-   (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
-   - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address and m.stranded_at is null)`
-
-/** Wallets where at least so much lies, some of which was not gathered yet. By what is noted, so that those with less are not looked at. */
-const enoughSql = `
-   select l.wallet_id from lying_coins l
-   where l.amount > 0 and l.amount >= $least
-     and exists (select from deposits d where d.wallet_id = l.wallet_id and d.gathered_by is null and ${isCoinSql})`
-
-/** Of those where most lies so many are looked at to say whether there is anything to do; the next look at all of them comes anyway. */
-const FIRST = 100
-
-const lyingColumns = {
-  userId: uuid,
-  address: text,
-  lying: numeric,
-  nextNonce: int,
-  /** Of the oldest move that is set aside there. */
-  asideNonce: orNull(int),
-  asideRecipient: orNull(text),
-  /** What was credited last and is in no move, the newest first. */
-  newest: arrayOf(text),
-  version: smallint,
-  vaultKeyId: text,
-  wrappedDataKey: bytes,
-  sealedPrivateKey: bytes,
-}
-/** Somebody's coins that lie on their own address, with their key. */
-export type LyingRow = RowOf<typeof lyingColumns>
-
-/** Deposits of which each may be the one that the chain loses. */
-const DOUBTED = 8
-const lyingRowSql = `
-   w.user_id as "userId", w.address, ${lyingSql('w')} as lying,
-   coalesce((select max(m.nonce) + 1 from coin_moves m where m.sender = w.address), 0) as "nextNonce",
-   a.nonce as "asideNonce", a.recipient as "asideRecipient",
-   array(select d.amount::text from deposits d where d.wallet_id = w.user_id and d.gathered_by is null and ${isCoinSql}
-     order by d.block_number desc, d.id desc limit ${DOUBTED}) as newest,
-   k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
-   from wallets w join user_keys k on k.user_id = w.user_id left join lateral (
-     select m.nonce, m.recipient from coin_moves m where m.sender = w.address and ${isSignedSql} and m.stranded_at is not null
-     order by m.nonce limit 1) a on true`
-
-/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way. */
-export const findLying = statement(
-  'coins_lying',
-  { parameters: { least: numeric, after: uuid, limit: int }, columns: lyingColumns },
-  `select ${lyingRowSql}
-   where w.user_id in (${enoughSql})
-     and w.user_id > $after and w.closed_at is null
-     and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
-   order by w.user_id limit $limit`,
-)
-
-/** What was credited to one owner and lies on the address, also when that is nothing. */
-export const findOwnLying = statement(
-  'coins_own_lying',
-  { parameters: { user: uuid }, columns: lyingColumns },
-  `select ${lyingRowSql} where w.user_id = $user`,
-)
 
 /** The nonce after all that were ever signed for an address. */
 export const findNextNonce = statement(
@@ -250,16 +169,6 @@ export const findMoves = statement(
      from coin_transactions t where t.move_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
-)
-
-/** Whether anything is signed and not settled, a withdrawal is due, or at least so much lies where it came in. */
-export const hasCoinWork = statement(
-  'coins_has_work',
-  { parameters: { least: numeric }, columns: { open: boolean } },
-  `select exists (select from coin_moves m where ${isOpenSql})
-     or exists (select from withdrawals where status in ('WAITING', 'SENDING') and due_at <= now())
-     or exists (
-       select from (${enoughSql} order by l.amount desc limit ${FIRST}) as enough join user_keys k on k.user_id = enough.wallet_id) as open`,
 )
 
 /** Stored bytes. */

@@ -14,13 +14,9 @@ import {
   doubtTreasury,
   findCoinRaw,
   findEarlierTreasuries,
-  findLying,
   findMoves,
   findNextNonce,
-  findOwnLying,
   findUnderWay,
-  hasCoinWork,
-  type LyingRow,
   markMovesIncluded,
   markMovesSent,
   noteTreasury,
@@ -28,6 +24,7 @@ import {
   signAnew,
   storeGathering,
 } from './coin-move-statements.ts'
+import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
 import { findResumable, noteWaiting, resumeMoves, strandMoves } from './stranded-move-statements.ts'
 import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
 

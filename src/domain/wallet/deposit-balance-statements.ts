@@ -1,6 +1,6 @@
 /** What contracts send to wallets' addresses: what an address holds, less what is known to have come and gone. */
 import { arrayOf, int, numeric, orNull, statement, text, uuid } from '../sql.ts'
-import { lyingSql } from './coin-move-statements.ts'
+import { lyingSql } from './coin-sql.ts'
 import { heldScanSql } from './deposit-statements.ts'
 
 /** Rows since the last mark of a wallet from which on another one is made, so that few are summed at each look. */

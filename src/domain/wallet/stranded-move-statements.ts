@@ -1,6 +1,7 @@
 /** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
 import { arrayOf, int, numeric, statement, text } from '../sql.ts'
-import { isOpenSql, isSignedSql, leavesSql, lyingSql } from './coin-move-statements.ts'
+import { leavesSql } from './coin-move-statements.ts'
+import { isOpenSql, isSignedSql, lyingSql } from './coin-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */
