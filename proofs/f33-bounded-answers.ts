@@ -58,8 +58,8 @@ const send = ({ url }: Gateway, ask: Ask, tokens: Tokens): Promise<Answer> => {
   return trySend(`${url}/graphql`, { json: { query: document }, ...shared })
 }
 
-/** Sentences about answers that are too large, too slow or no answers. Asks repeatedly, so that the process is warm afterwards. */
-async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, asks: Ask[], tokens: Tokens) {
+/** Sentences about answers that are too large, too slow, shorter than what was asked for or no answers. Asks repeatedly, so that the process is warm afterwards. */
+async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, asks: (Ask | ListAsk)[], tokens: Tokens) {
   const times = setting('TIMES', 3)
   const reasons: string[] = []
   const seen: { name: string; bytes: number; milliseconds: number }[] = []
@@ -70,6 +70,9 @@ async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, as
       seen.push({ name: ask.name, bytes, milliseconds })
       const refused = status !== 200 || text.startsWith('{"errors"')
       if (refused && !ask.mayRefuse) reasons.push(`${ask.name}: ${status} ${text.slice(0, 300)}`)
+      // Such an answer says nothing about the largest one.
+      const short = 'lines' in ask && !refused ? shortOf(ask, text) : undefined
+      if (short) reasons.push(`${ask.name}: ${short}`)
       if (bytes > MOST_BYTES) reasons.push(`${ask.name}: ${bytes} bytes.`)
       if (milliseconds > MOST_TIME) reasons.push(`${ask.name}: ${milliseconds.toFixed(0)} ms.`)
     }
@@ -85,17 +88,6 @@ const isRefusedTo = ({ status, text }: Answer) => status === 403 || text.include
 async function assignLists(gateway: Gateway, lists: ListAsk[], tokens: Tokens): Promise<ListAsk[]> {
   for (const list of lists) if (isRefusedTo(await send(gateway, list, tokens))) list.as = 'administrator'
   return lists
-}
-
-/** Sentences about lists that are shorter than what was asked for: such an answer says nothing about the largest one. */
-async function judgeLengths(gateway: Gateway, lists: ListAsk[], tokens: Tokens): Promise<string[]> {
-  const reasons: string[] = []
-  for (const ask of lists) {
-    const { status, text } = await send(gateway, ask, tokens)
-    const short = status === 200 ? shortOf(ask, text) : `${status}.`
-    if (short) reasons.push(`${ask.name}: ${short}`)
-  }
-  return reasons
 }
 
 /** Asks by a connection of its own and reads nothing, until `read` tells how much came after all. */
@@ -222,7 +214,6 @@ export async function proveBoundedAnswers(context: ProofContext): Promise<ProofR
   const asks = [...dearest(rows, riches.longHistory), ...(await assignLists(gateway, lists, tokens))]
 
   const { reasons, seen, n } = await judgeAnswers(context, gateway, asks, tokens)
-  reasons.push(...(await judgeLengths(gateway, lists, tokens)))
   const largest = seen.toSorted((a, b) => b.bytes - a.bytes)[0]!
   const slowest = seen.toSorted((a, b) => b.milliseconds - a.milliseconds)[0]!
   context.say(

@@ -1,7 +1,7 @@
 /** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import manifest from '../package.json' with { type: 'json' }
-import type { Context } from './context.ts'
+import type { Context, Identity } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { type ErrorCode, throttled, validationFailed } from './domain/errors.ts'
@@ -79,7 +79,7 @@ interface ContextOptions {
   /** Whoever asks is anonymous. */
   ignoresCredentials?: boolean
   /** Raises what keeps somebody from asking, before anything else of the request is judged. */
-  admit?: (identity: Pick<Context, 'actor' | 'hasStaleToken'>) => void
+  admit?: (identity: Identity) => void
 }
 
 /** Raises VALIDATION_FAILED. */

@@ -53,3 +53,6 @@ export interface Context {
   /** The request's idempotency key, if it has one. */
   readonly idempotency: IdempotencyContext
 }
+
+/** Who asks. */
+export type Identity = Pick<Context, 'actor' | 'hasStaleToken'>

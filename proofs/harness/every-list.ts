@@ -39,7 +39,7 @@ const short: Record<string, number> = {
   '/api/v3/store/network-apps': FEW.networkApps,
 }
 /** Those that are not asked for here, and why. */
-export const elsewhere: Record<string, string> = {
+const elsewhere: Record<string, string> = {
   'Verification.commits':
     'reads the chain, of which no long history was written (F29 and the tests of verification read it)',
 }
@@ -50,12 +50,16 @@ const isFree = ({ args }: Field) => !args.some(isRequiredArgument)
 const fieldsOf = (type: GraphQLObjectType) => Object.values(type.getFields())
 const nameOf = (type: GraphQLObjectType, field: Field) => `${type.name}.${field.name}`
 
+const objectTypes = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type))
+  .filter(({ name }) => !name.startsWith('__'))
+
 /** Lists that come in pages, by the type that has them. */
-export const pagedFields: { type: GraphQLObjectType; field: Field; name: string }[] = Object.values(schema.getTypeMap())
-  .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
-  .flatMap((type) => fieldsOf(type as GraphQLObjectType).map((field) => ({ type: type as GraphQLObjectType, field })))
-  .filter(({ field }) => isPaged(field))
-  .map(({ type, field }) => ({ type, field, name: nameOf(type, field) }))
+const pagedFields = objectTypes.flatMap((type) =>
+  fieldsOf(type)
+    .filter(isPaged)
+    .map((field) => ({ type, field, name: nameOf(type, field) })),
+)
 
 /** What a line has by itself and in the objects below it, but for lists that come in pages. */
 function selectionOf(type: GraphQLObjectType, depth = 1): string {
@@ -69,7 +73,7 @@ function selectionOf(type: GraphQLObjectType, depth = 1): string {
   return parts.length ? parts.join(' ') : '__typename'
 }
 /** What makes a page of one too much by itself, or asks others; `dearest` has these by themselves. */
-const tooDear = new Set(['Asset.verification', 'User.myData'])
+const tooDear = new Set(['Asset.verification'])
 
 function lineType({ type }: Field): GraphQLObjectType {
   const named = getNamedType(type) as GraphQLObjectType
@@ -135,15 +139,13 @@ const mostOf = ({ args }: Field) => toldMost(args.find(({ name }) => name === 'f
 interface Parameter {
   name?: string
   description?: string
-  in?: string
-  required?: boolean
 }
 const description = JSON.parse(
   readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
 ) as { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
 
 /** Addresses of REST that answer in pages. */
-export const pagedPaths = Object.entries(description.paths)
+const pagedPaths = Object.entries(description.paths)
   .filter(([, { get }]) => get?.parameters?.some(({ name }) => name === 'limit'))
   .map(([path]) => path)
 
@@ -172,11 +174,21 @@ function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk
   })
 }
 
-/** All of them. */
+/** All of them. Raises where one does not say how it is asked for. */
 export const everyList = (riches: Riches, rows: number): ListAsk[] => [
   ...graphqlAsks(riches, rows),
   ...restAsks(riches, rows),
 ]
+
+/** Names in the tables above of what is no list, or no field, any more. */
+export function staleNames(): string[] {
+  const lists = new Set([...pagedFields.map(({ name }) => name), ...pagedPaths])
+  const fields = new Set(objectTypes.flatMap((type) => fieldsOf(type).map((field) => nameOf(type, field))))
+  return [
+    ...[...Object.keys(short), ...Object.keys(elsewhere)].filter((name) => !lists.has(name)),
+    ...[...tooDear].filter((name) => !fields.has(name)),
+  ]
+}
 
 const find = (value: unknown, name: string): unknown => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined

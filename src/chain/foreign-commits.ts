@@ -179,6 +179,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
    */
   const goOnAfter = async (place: string, trail: Trail, head: PassedBlock) => {
     const height = trail[0].number
+    // Who wants all of it says the first block, before which there is none to go back to: they are answered by this, too.
     const from = height === FIRST_BLOCK ? FIRST_BLOCK : height + 1
     await lease.write(FOREIGN_LEASE, readAgain, { from })
     await forget(height)

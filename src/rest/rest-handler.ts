@@ -1,7 +1,7 @@
 /** The REST door: finds the route, keeps the order of checks, answers in the shapes old callers read. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Router from 'find-my-way'
-import type { Context } from '../context.ts'
+import type { Context, Identity } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
@@ -15,8 +15,6 @@ import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
-
-type Identity = Pick<Context, 'actor' | 'hasStaleToken'>
 
 /** What the routes run on, and how requests are read. */
 export interface RestDependencies extends Executor {

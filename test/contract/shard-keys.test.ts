@@ -11,7 +11,7 @@ const statements = await declaredStatements()
 let database: TestDatabase
 let client: pg.Client
 let explain: Awaited<ReturnType<typeof createShardPlans>>
-/** By the names of statements, once they were asked for. */
+/** By the names of statements. */
 const keys = new Map<string, Key | undefined>()
 const named = [...Object.values(crossing), ...Object.values(global)].flatMap(({ statements: names }) => names)
 
@@ -20,6 +20,15 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: database.url })
   await client.connect()
   explain = await createShardPlans(client)
+  for (const { name, text, parameters } of statements) {
+    keys.set(
+      name,
+      await explain(
+        text,
+        parameters.map((parameter) => parameter.name),
+      ),
+    )
+  }
 })
 
 afterAll(async () => {
@@ -38,15 +47,10 @@ describe('A table', () => {
 })
 
 describe('A statement', () => {
-  it('is carried out in one database, or is named with what it would become', async () => {
+  it('is carried out in one database, or is named with what it would become', () => {
     const unnamed: string[] = []
     const stale: string[] = []
-    for (const { name, text, parameters } of statements) {
-      const key = await explain(
-        text,
-        parameters.map((parameter) => parameter.name),
-      )
-      keys.set(name, key)
+    for (const [name, key] of keys) {
       if (key === undefined && !named.includes(name)) unnamed.push(name)
       if (key !== undefined && named.includes(name)) stale.push(`${name}: ${JSON.stringify(key)}`)
     }

@@ -94,9 +94,11 @@ const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The r
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
+const HOST = /^host$/i
+
 /** One header at most: a proxy may go by another one than we (RFC 9112, section 3.2). */
 const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
-  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
+  rawHeaders.filter((name, index) => index % 2 === 0 && HOST.test(name)).length > 1
 
 /** Whose service it is that is asked is known to us: what a request says of it is looked at, and counts for nothing. */
 const isAddressed = (req: IncomingMessage) =>
