@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { builder } from './builder.ts'
 import { UserType } from './user.ts'
 
@@ -8,14 +7,13 @@ interface HasAccount {
 
 /** An account, of which what was asked for is read. */
 export const accountField = <Shape extends HasAccount>(
-  t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'field'>,
+  t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
   description: string,
 ) =>
-  t.field({
+  t.read({
     type: UserType,
     description,
-    resolve: ({ userId }, _args, context, info) =>
-      context.services.accounts.get(userId, queryFromInfo({ context, info })),
+    resolve: (query, { userId }, _args, { services }) => services.accounts.get(userId, query),
   })
 
 /** A payload that shows an account as it is after it was changed: read anew, for the actor's record is from before. */

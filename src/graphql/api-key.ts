@@ -1,7 +1,7 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import type { ApiKey } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
@@ -100,22 +100,18 @@ builder.mutationFields((t) => ({
     type: IssueApiKeyPayload,
     description: `Makes a key for a trusted service. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'Who gets it.' }) },
-    resolve: async (_root, { input }, context, info) => {
-      const { actor, services, idempotency } = context
+    resolve: showing('apiKey', async (query, { input }, { actor, services, idempotency }) => {
       const { id, key } = await services.apiKeys.issue(actor, input, idempotency)
-      const query = queryFromInfo({ context, info, path: ['apiKey'] })
-      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query), key }
-    },
+      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query()), key }
+    }),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
     description: `Ends a key: the next request that carries it is not trusted. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key.' }) },
-    resolve: async (_root, { input }, context, info) => {
-      const { actor, services, idempotency } = context
+    resolve: showing('apiKey', async (query, { input }, { actor, services, idempotency }) => {
       const id = await services.apiKeys.revoke(actor, input.id, idempotency)
-      const query = queryFromInfo({ context, info, path: ['apiKey'] })
-      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query) }
-    },
+      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query()) }
+    }),
   }),
 }))

@@ -1,7 +1,4 @@
 /** Registering, changing and deleting assets. */
-import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
-import type { Context } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField } from '../domain/asset/metadata.ts'
 import { momentDescription } from '../domain/asset/moment.ts'
@@ -80,9 +77,6 @@ const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-/** Assets are read with what the caller selected below the payload's `asset`. */
-const belowAsset = (context: Context, info: GraphQLResolveInfo) => queryFromInfo({ context, info, path: ['asset'] })
-
 const RegisterAssetPayload = builder.objectRef<Quoted & { asset: Asset | null }>('RegisterAssetPayload').implement({
   description: 'The registered asset.',
   fields: (t) => ({
@@ -132,41 +126,37 @@ export const registration: PaidMutation<
   Omit<typeof RegisterAssetInput.$inferInput, 'assetFile'> & { assetFile?: Upload },
   { asset: Asset | null }
 > = {
+  shown: 'asset',
   async tryOut({ actor, services }, { assetFile, ...input }) {
     return { asset: null, quote: await services.assets.quoteRegistration(actor, assetFile?.file, input) }
   },
-  async carryOut(context, { assetFile, ...input }, info) {
-    const { actor, services, idempotency } = context
+  async carryOut({ actor, services, idempotency }, { assetFile, ...input }, query) {
     const nid = await services.assets.register(actor, assetFile!.file, input, idempotency)
-    const asset = await services.assets.get(actor, nid, belowAsset(context, info))
+    const asset = await services.assets.get(actor, nid, query())
     return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
   },
 }
 
 /** A change of metadata. */
 export const update: PaidMutation<typeof UpdateAssetMetadataInput.$inferInput, { asset: Asset }> = {
-  tryOut(context, { id, ...change }, info) {
-    const { actor, services } = context
-    return services.assets.quoteUpdate(actor, { ...change, nid: id }, info && belowAsset(context, info))
+  shown: 'asset',
+  tryOut({ actor, services }, { id, ...change }, query) {
+    return services.assets.quoteUpdate(actor, { ...change, nid: id }, query?.())
   },
-  async carryOut(context, { id, ...change }, info) {
-    const { actor, services, idempotency } = context
-    const query = belowAsset(context, info)
-    const { asset, commitId } = await services.assets.update(actor, { ...change, nid: id }, idempotency, query)
+  async carryOut({ actor, services, idempotency }, { id, ...change }, query) {
+    const { asset, commitId } = await services.assets.update(actor, { ...change, nid: id }, idempotency, query())
     return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
   },
 }
 
 /** A change back to what was. */
 export const revert: PaidMutation<typeof RevertAssetInput.$inferInput, { asset: Asset }> = {
-  tryOut(context, { id, ...change }, info) {
-    const { actor, services } = context
-    return services.assets.quoteRevert(actor, { ...change, nid: id }, info && belowAsset(context, info))
+  shown: 'asset',
+  tryOut({ actor, services }, { id, ...change }, query) {
+    return services.assets.quoteRevert(actor, { ...change, nid: id }, query?.())
   },
-  async carryOut(context, { id, ...change }, info) {
-    const { actor, services, idempotency } = context
-    const query = belowAsset(context, info)
-    const { asset, commitId } = await services.assets.revert(actor, { ...change, nid: id }, idempotency, query)
+  async carryOut({ actor, services, idempotency }, { id, ...change }, query) {
+    const { asset, commitId } = await services.assets.revert(actor, { ...change, nid: id }, idempotency, query())
     return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
   },
 }

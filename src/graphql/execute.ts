@@ -7,7 +7,7 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../context.ts'
-import { type CompiledRead, compileRead } from './compiled/compile-read.ts'
+import { type CompiledOperation, compileOperation } from './compiled/compile-operation.ts'
 import { lagging, mayLag, writing } from './lagging.ts'
 
 /** What is carried out, and for whom. */
@@ -20,17 +20,17 @@ export interface Execution {
 }
 
 /**
- * What carries valid documents out, at both doors: reads compiled, once for a document (decision 37), everything else field by field, by
- * graphql-js: others take what has a field `then` for a promise, be it an alias or somebody's JSON. The answer is the same. `compiledRead` tells what an operation is compiled to, if it is.
+ * What carries valid documents out, at both doors: reads and mutations compiled, once for a document (decision 37), everything else field by
+ * field, by graphql-js: others take what has a field `then` for a promise, be it an alias or somebody's JSON. The answer is the same.
+ * `compiledRead` tells what a query is compiled to, if it is.
  */
 export function createExecutor(schema: GraphQLSchema) {
-  const known = new WeakMap<OperationDefinitionNode, { read: CompiledRead | undefined; mayLag: boolean }>()
+  const known = new WeakMap<OperationDefinitionNode, { compiled: CompiledOperation | undefined; mayLag: boolean }>()
 
   const look = (document: DocumentNode, operation: OperationDefinitionNode) => {
     let found = known.get(operation)
     if (!found) {
-      const read = compileRead(schema, document, operation)
-      found = { read, mayLag: mayLag(document, operation) }
+      found = { compiled: compileOperation(schema, document, operation), mayLag: mayLag(document, operation) }
       known.set(operation, found)
     }
     return found
@@ -38,10 +38,11 @@ export function createExecutor(schema: GraphQLSchema) {
 
   const compiledRead = ({ document, operationName }: Pick<Execution, 'document' | 'operationName'>) => {
     const operation = getOperationAST(document, operationName)
-    const found = operation && look(document, operation)
-    if (!found?.read || !found.mayLag) return found?.read
-    const { read } = found
-    return (...asked: Parameters<CompiledRead>) => lagging(asked[0], () => read(...asked))
+    if (operation?.operation !== OperationTypeNode.QUERY) return undefined
+    const found = look(document, operation)
+    const { compiled } = found
+    if (!compiled || !found.mayLag) return compiled
+    return (...asked: Parameters<CompiledOperation>) => lagging(asked[0], () => compiled(...asked))
   }
 
   const execute = async (execution: Execution) => {
@@ -49,7 +50,7 @@ export function createExecutor(schema: GraphQLSchema) {
     const operation = getOperationAST(document, operationName)
     const found = operation && look(document, operation)
     const carryOut = async () =>
-      (await found?.read?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
+      (await found?.compiled?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
     if (found?.mayLag) return lagging(contextValue, carryOut)
     return operation?.operation === OperationTypeNode.MUTATION ? writing(contextValue, carryOut) : carryOut()
   }

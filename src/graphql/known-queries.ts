@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { Admission } from './admission.ts'
-import type { CompiledRead } from './compiled/compile-read.ts'
+import type { CompiledOperation } from './compiled/compile-operation.ts'
 import type { DocumentChecks } from './document-checks.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams } from './read-params.ts'
@@ -26,7 +26,7 @@ type Variables = Readonly<Record<string, unknown>>
 interface Known {
   document: DocumentNode
   operation: OperationDefinitionNode
-  read: CompiledRead
+  read: CompiledOperation
 }
 
 interface Options {
@@ -34,7 +34,7 @@ interface Options {
   compiledRead: (asked: {
     document: DocumentNode
     operationName?: string | null | undefined
-  }) => CompiledRead | undefined
+  }) => CompiledOperation | undefined
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   body: BodyReaders<IncomingMessage>
   checks: Pick<DocumentChecks, 'measure'>

@@ -1,10 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { canAdminister } from '../domain/policy.ts'
 import type { NetworkApp } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { type ShownQuery, showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
@@ -167,12 +166,8 @@ const DeactivateNetworkAppInput = builder.inputType('DeactivateNetworkAppInput',
 })
 
 /** The app is read with what the caller selected below the payload's `networkApp`. */
-const readChanged = (uuid: string, context: Context, info: GraphQLResolveInfo) =>
-  context.services.networkApps.get(
-    context.actor,
-    toId('app', uuid),
-    queryFromInfo({ context, info, path: ['networkApp'] }),
-  )
+const readChanged = (uuid: string, { actor, services }: Context, query: () => ShownQuery) =>
+  services.networkApps.get(actor, toId('app', uuid), query())
 
 type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>
 
@@ -245,23 +240,23 @@ builder.mutationFields((t) => ({
     type: CreateNetworkAppPayload,
     description: `Registers a paid action; its sales are yours. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('networkApp', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
       const { id, webhookSecret } = await services.networkApps.create(actor, omitNullish(input), idempotency)
-      return { networkApp: await readChanged(id, context, info), webhookSecret }
-    },
+      return { networkApp: await readChanged(id, context, query), webhookSecret }
+    }),
   }),
   updateNetworkApp: t.field({
     type: UpdateNetworkAppPayload,
     description: `Changes a network app. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('networkApp', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
       const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
       return {
-        networkApp: await readChanged(await services.networkApps.update(actor, change, idempotency), context, info),
+        networkApp: await readChanged(await services.networkApps.update(actor, change, idempotency), context, query),
       }
-    },
+    }),
   }),
   rotateWebhookSecret: t.field({
     type: RotateWebhookSecretPayload,
@@ -269,20 +264,20 @@ builder.mutationFields((t) => ({
       'Makes a new webhook secret; for 24 hours calls are signed with the one before, too. ' +
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('networkApp', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
       const { id, webhookSecret } = await services.networkApps.rotateWebhookSecret(actor, input.id, idempotency)
-      return { networkApp: await readChanged(id, context, info), webhookSecret }
-    },
+      return { networkApp: await readChanged(id, context, query), webhookSecret }
+    }),
   }),
   deactivateNetworkApp: t.field({
     type: DeactivateNetworkAppPayload,
     description: `Takes an app out of sale; orders that were made stay as they are. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('networkApp', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
       const id = await services.networkApps.deactivate(actor, input.id, idempotency)
-      return { networkApp: await readChanged(id, context, info) }
-    },
+      return { networkApp: await readChanged(id, context, query) }
+    }),
   }),
 }))

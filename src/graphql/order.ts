@@ -1,4 +1,3 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
@@ -66,14 +65,11 @@ export const OrderType = builder.prismaObject('Order', {
       description: 'Name of the network app when the order was made.',
       resolve: ({ networkAppName }) => networkAppName,
     }),
-    buyer: t.field({
+    buyer: t.read({
       type: UserType,
       description: 'Who ordered.',
-      resolve: ({ buyerId }, _args, context, info) => {
-        const query = queryFromInfo({ context, info })
-        const { actor, services } = context
-        return services.accounts.asSignedIn(actor, buyerId, query) ?? services.accounts.get(buyerId, query)
-      },
+      resolve: (query, { buyerId }, _args, { actor, services }) =>
+        services.accounts.asSignedIn(actor, buyerId, query) ?? services.accounts.get(buyerId, query),
     }),
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),

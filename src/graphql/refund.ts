@@ -1,9 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { RefundQuote } from '../domain/store/refund-service.ts'
 import type { Prisma, Refund } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
@@ -151,12 +151,10 @@ builder.mutationField('refundOrder', (t) =>
       'Gives a paid order back, whole or in part, never more than was paid; for administrators. The buyer gets a mail, the webhook ' +
       'of the network app the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
     args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to make.' }) },
-    resolve: async (_root, { input }, context, info) => {
-      const { actor, services, idempotency } = context
+    resolve: showing('refund', async (query, { input }, { actor, services, idempotency }) => {
       if (input.dryRun) return { refund: null, quote: await services.refunds.quote(actor, wantedOf(input)) }
       const id = await services.refunds.refund(actor, wantedOf(input), idempotency)
-      const query = queryFromInfo({ context, info, path: ['refund'] })
-      return { refund: await services.refunds.get(actor, id, query), quote: null }
-    },
+      return { refund: await services.refunds.get(actor, id, query()), quote: null }
+    }),
   }),
 )

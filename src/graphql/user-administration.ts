@@ -1,9 +1,7 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
-import type { Context } from '../context.ts'
 import { type LockInput, MOST_FOUND } from '../domain/account/lock-service.ts'
 import type { User } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { showing } from './compiled/showing.ts'
 import { atMost, characters } from './sizes.ts'
 import { UserType } from './user.ts'
 
@@ -36,13 +34,11 @@ const payload = (name: string, description: string) =>
 const LockUserPayload = payload('LockUserPayload', 'The account that is locked.')
 const UnlockUserPayload = payload('UnlockUserPayload', 'The account that is not locked any more.')
 
-const change =
-  (operation: 'lock' | 'unlock') =>
-  async (_root: unknown, { input }: { input: LockInput }, context: Context, info: GraphQLResolveInfo) => {
-    const { actor, services, idempotency } = context
+const change = (operation: 'lock' | 'unlock') =>
+  showing('user', async (query, { input }: { input: LockInput }, { actor, services, idempotency }) => {
     const id = await services.users[operation](actor, input, idempotency)
-    return { user: await services.accounts.get(id, queryFromInfo({ context, info, path: ['user'] })) }
-  }
+    return { user: await services.accounts.get(id, query()) }
+  })
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'
 

@@ -1,10 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { MOST_PER_PAGE } from '../domain/total.ts'
 import type { WebhookDelivery } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { type ShownQuery, showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
@@ -208,10 +207,9 @@ builder.queryFields((t) => ({
 }))
 
 /** The delivery as a mutation left it, with what is asked for of it. */
-async function answerDelivery(id: string, context: Context, info: GraphQLResolveInfo) {
-  const query = queryFromInfo({ context, info, path: ['webhookDelivery'] })
-  return { webhookDelivery: await context.services.deliveries.get(context.actor, id, query) }
-}
+const answerDelivery = async (id: string, { actor, services }: Context, query: () => ShownQuery) => ({
+  webhookDelivery: await services.deliveries.get(actor, id, query()),
+})
 
 builder.mutationFields((t) => ({
   sendTestEvent: t.field({
@@ -220,10 +218,10 @@ builder.mutationFields((t) => ({
       'Calls the receiver of a network app once with a signed event of the type `webhook.test`, which is about no order and charges nobody. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.',
     args: { input: t.arg({ type: SendTestEventInput, required: true, description: 'Whose receiver to try.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('webhookDelivery', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
-      return answerDelivery(await services.deliveries.sendTest(actor, input.networkAppId, idempotency), context, info)
-    },
+      return answerDelivery(await services.deliveries.sendTest(actor, input.networkAppId, idempotency), context, query)
+    }),
   }),
   replayWebhookDelivery: t.field({
     type: ReplayWebhookDeliveryPayload,
@@ -231,9 +229,9 @@ builder.mutationFields((t) => ({
       'Calls the receiver once more, now, with the same identifier and body; an order that had failed succeeds when it takes it. ' +
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the order was refunded or the app has no webhook.',
     args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
-    resolve: async (_root, { input }, context, info) => {
+    resolve: showing('webhookDelivery', async (query, { input }, context) => {
       const { actor, services, idempotency } = context
-      return answerDelivery(await services.deliveries.replay(actor, input.id, idempotency), context, info)
-    },
+      return answerDelivery(await services.deliveries.replay(actor, input.id, idempotency), context, query)
+    }),
   }),
 }))

@@ -1,9 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
 import type { CoinMove, Withdrawal } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
@@ -180,25 +180,21 @@ builder.mutationFields((t) => ({
       'Takes currency units out of your wallet and sends them to an address on the chain; points stay. A mail tells you. It can be cancelled until it is ' +
       'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
-    resolve: async (_root, { input }, context, info) => {
-      const { actor, services, idempotency } = context
+    resolve: showing('withdrawal', async (query, { input }, { actor, services, idempotency }) => {
       if (input.dryRun) return { withdrawal: null, quote: await services.withdrawals.quote(actor, wantedOf(input)) }
       const id = await services.withdrawals.withdraw(actor, wantedOf(input), idempotency)
-      const query = queryFromInfo({ context, info, path: ['withdrawal'] })
-      return { withdrawal: await services.withdrawals.get(actor, id, query), quote: null }
-    },
+      return { withdrawal: await services.withdrawals.get(actor, id, query()), quote: null }
+    }),
   }),
   cancelWithdrawal: t.field({
     type: CancelWithdrawalPayload,
     description:
       'Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
-    resolve: async (_root, { input: { id } }, context, info) => {
-      const { actor, services, idempotency } = context
+    resolve: showing('withdrawal', async (query, { input: { id } }, { actor, services, idempotency }) => {
       const uuid = await services.withdrawals.cancel(actor, id, idempotency)
-      const query = queryFromInfo({ context, info, path: ['withdrawal'] })
-      return { withdrawal: await services.withdrawals.get(actor, uuid, query) }
-    },
+      return { withdrawal: await services.withdrawals.get(actor, uuid, query()) }
+    }),
   }),
 }))
 

@@ -2,23 +2,20 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import {
-  type DocumentNode,
-  execute,
-  type GraphQLField,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLSchema,
   GraphQLString,
   getNamedType,
   getOperationAST,
-  isObjectType,
   parse,
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { Context } from '../../src/context.ts'
-import { compileRead } from '../../src/graphql/compiled/compile-read.ts'
+import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import { answersOf, contextOf } from '../support/compiled-answers.ts'
+import { selectionOf, withVariables } from '../support/made-selections.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -34,30 +31,11 @@ for (const caption of ['second', 'third', 'fourth']) await user.rest('PATCH', `a
 const { id: order } = await store.order(user)
 await store.confirm(user, order)
 
-async function contextOf(token: string | undefined): Promise<Context> {
-  const credentials = { token, apiKey: undefined, address: '127.0.0.1' }
-  return {
-    ...(await app.services.accounts.authenticate(credentials)),
-    services: app.services,
-    database: app.installation.database,
-    linkConfig: app.linkConfig,
-    log: app.log,
-    cutsPages: false,
-    idempotency: { key: undefined, replayed: false },
-  }
-}
-
-const askers = await Promise.all([user.token, other.token, admin.token, undefined, 'stale'].map(contextOf))
+const askers = await Promise.all(
+  [user.token, other.token, admin.token, undefined, 'stale'].map((token) => contextOf(app, token)),
+)
 const documentOf = (name: string) =>
   readFileSync(new URL(`../../bench/documents/${name}.graphql`, import.meta.url), 'utf8')
-
-/** Both answers as they are sent; of the compiled read, undefined when there is none. */
-async function answersOf(document: DocumentNode, variableValues: Record<string, unknown>, contextValue: Context) {
-  const read = compileRead(schema, document, getOperationAST(document)!)
-  const compiled = await read?.(contextValue, variableValues)
-  const executed = await execute({ schema, document, variableValues, contextValue })
-  return { compiled: compiled && JSON.stringify(compiled), executed: JSON.stringify(executed) }
-}
 
 const page = '{ nodes { id message createdAt } }'
 
@@ -85,23 +63,26 @@ it.each([
   const document = parse(text)
   for (const asker of askers) {
     for (const id of [shown, hidden, 'nonsense']) {
-      const { compiled, executed } = await answersOf(document, { id, n: 1, name: user.username }, asker)
+      const variables = { id, n: 1, name: user.username, yes: true, no: false }
+      const { compiled, executed } = await answersOf(document, variables, asker)
       expect(compiled).toBe(executed)
     }
   }
 })
 
 it.each([
-  ['what variables decide', 'query ($is: Boolean = true) { me { id @include(if: $is) } }'],
+  [
+    'what many variables decide',
+    'query ($a: Boolean = true, $b: Boolean = true, $c: Boolean = true) { me { id @skip(if: $a) email @skip(if: $b) nid: id @skip(if: $c) } }',
+  ],
+  ['what a variable should decide and does not', 'query ($is: Boolean!) { me { id @include(if: $is) } }'],
   ['several fields at the root', '{ me { id } pricing { total } }'],
   ['one relation in two ways', '{ me { a: assets(first: 1) { nodes { id } } b: assets(last: 1) { nodes { id } } } }'],
-  ['a change', 'mutation { signOut { ok: __typename } }'],
   ['what is no read', '{ pricing { total } }'],
-  ['an object that a resolver finds', `{ order(id: "${order}") { buyer { username } } }`],
   ['variables that do not fit', 'query ($n: Int!) { me { assets(first: $n) { nodes { id } } } }'],
 ])('leaves %s to the executor', async (_, text) => {
   const document = parse(text)
-  const read = compileRead(schema, document, getOperationAST(document)!)
+  const read = compileOperation(schema, document, getOperationAST(document)!)
   expect(await read?.(askers[0]!, { n: 'many' })).toBeUndefined()
 })
 
@@ -113,13 +94,11 @@ it('leaves a null where none may be to the executor, which tells of it', async (
     return new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) })
   }
   const document = parse('{ thing { name } }')
-  const ask = (row: object) => compileRead(schemaOf(row), document, getOperationAST(document)!)?.(askers[0]!, {})
+  const ask = (row: object) => compileOperation(schemaOf(row), document, getOperationAST(document)!)?.(askers[0]!, {})
   expect(await ask({ name: 'any' })).toEqual({ data: { thing: { name: 'any' } } })
   expect(await ask({ name: null })).toBeUndefined()
 })
 
-/** Made by the moment. */
-const unlike = new Set(['assetFile', 'assetFileThumbnail', 'thumbnailUrl'])
 const roots = [
   'me',
   `asset(id: "${shown}")`,
@@ -127,28 +106,6 @@ const roots = [
   `order(id: "${order}")`,
   'users(search: "user")',
 ]
-const pages = ['', '(first: 2)', '(first: 1)', '(last: 1)', '(last: 0)', '(first: $n)', '(first: 200)']
-const MOST_FIELDS = 5
-const DEPTH = 4
-
-/** A selection on a type, made up by `pick`. */
-function selectionOf(type: GraphQLObjectType, depth: number, pick: (count: number) => number): string {
-  const fields = Object.values(type.getFields()).filter(({ name }) => !unlike.has(name))
-  const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)))
-  const from = depth > 0 ? fields : leaves
-  const chosen = Array.from({ length: 1 + pick(MOST_FIELDS) }, () => from[pick(from.length)] ?? leaves[0])
-  const asked = chosen.flatMap((field) => (field ? [fieldOf(field, depth, pick)] : []))
-  const text = [...asked, ...(pick(4) === 0 ? ['__typename'] : [])].join(' ')
-  return pick(5) === 0 ? `{ ... on ${type.name} { ${text} } }` : `{ ${text} }`
-}
-
-function fieldOf(field: GraphQLField<unknown, unknown>, depth: number, pick: (count: number) => number): string {
-  const named = getNamedType(field.type)
-  const alias = pick(6) === 0 ? `other${pick(3)}: ` : ''
-  const args = named.name.endsWith('Connection') ? pages[pick(pages.length)] : ''
-  const below = isObjectType(named) ? selectionOf(named, depth - 1, pick) : ''
-  return `${alias}${field.name}${args} ${below}`
-}
 
 describe('any document', () => {
   it('is answered as the executor does', async () => {
@@ -160,8 +117,7 @@ describe('any document', () => {
         const pick = (count: number) => numbers.next().value! % count
         const root = roots[at % roots.length]!
         const type = getNamedType(query[/^\w+/.exec(root)![0]]!.type) as GraphQLObjectType
-        const asked = `{ ${root} ${selectionOf(type, DEPTH, pick)} }`
-        const document = parse(asked.includes('$n') ? `query ($n: Int = 2) ${asked}` : asked)
+        const document = parse(withVariables('query', `{ ${root} ${selectionOf(type, pick)} }`))
         if (validate(schema, document).length > 0) return
         valid += 1
         const { compiled, executed } = await answersOf(document, {}, askers[who % askers.length]!)

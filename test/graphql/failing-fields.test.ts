@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
-import { compileRead } from '../../src/graphql/compiled/compile-read.ts'
+import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const unhandled: unknown[] = []
@@ -52,10 +52,19 @@ const Thing: GraphQLObjectType = new GraphQLObjectType({
 })
 for (const field of Object.values(Thing.getFields())) field.extensions = { ownResolver: field.resolve }
 const read = () => ({})
+let changes = 0
+const change = () => {
+  changes += 1
+  return {}
+}
 const schema = new GraphQLSchema({
   query: new GraphQLObjectType({
     name: 'Query',
     fields: { thing: { type: Thing, resolve: read, extensions: { read } } },
+  }),
+  mutation: new GraphQLObjectType({
+    name: 'Mutation',
+    fields: { change: { type: Thing, resolve: change, extensions: { ownResolver: change } } },
   }),
 })
 
@@ -86,10 +95,32 @@ it('are told of by the executor, and no rejection is left to nobody', async () =
     fc.asyncProperty(selection, async (set) => {
       const document = parse(`{ thing ${set} }`)
       const context = {} as Context
-      const compiled = await compileRead(schema, document, getOperationAST(document)!)!(context, {})
+      const compiled = await compileOperation(schema, document, getOperationAST(document)!)!(context, {})
       const executed = await execute({ schema, document, contextValue: context })
       if (executed.errors) failed += 1
       expect(JSON.stringify(compiled)).toBe(executed.errors ? undefined : JSON.stringify(executed))
+      await turns(LATEST + 1)
+      expect(unhandled.splice(0)).toEqual([])
+    }),
+    { numRuns, seed: 7, endOnFailure: true },
+  )
+  expect(failed).toBeGreaterThan(numRuns / 4)
+  expect(failed).toBeLessThan(numRuns)
+})
+
+it('of a mutation are told of as the executor does, and it is carried out once', async () => {
+  let failed = 0
+  const numRuns = 300
+  await fc.assert(
+    fc.asyncProperty(selection, async (set) => {
+      const document = parse(`mutation { change ${set} }`)
+      const context = {} as Context
+      changes = 0
+      const compiled = await compileOperation(schema, document, getOperationAST(document)!)!(context, {})
+      expect(changes).toBe(1)
+      const executed = await execute({ schema, document, contextValue: context })
+      if (executed.errors) failed += 1
+      expect(JSON.stringify(compiled)).toBe(JSON.stringify(executed))
       await turns(LATEST + 1)
       expect(unhandled.splice(0)).toEqual([])
     }),

@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLObjectType,
@@ -12,13 +13,32 @@ import { unfit } from './selection.ts'
 /** The fields that a selection asks of an object, by the names that they have in the answer, in the order of the answer. */
 export type Collected = ReadonlyMap<string, FieldNode[]>
 
-/**
- * What `sets` ask of an object of this type, through fragments. Raises `unfit` where variables decide what is asked for
- * (`@skip`, `@include`).
- */
+/** What selections are understood by. */
+export interface Terms {
+  readonly schema: GraphQLSchema
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** Values of the variables that decide what is asked for, by name. */
+  readonly conditions: ReadonlyMap<string, boolean | undefined>
+}
+
+/** Whether `@skip` or `@include` lets a part in. Raises `unfit` for other directives. */
+function letsIn({ name, arguments: args }: DirectiveNode, conditions: Terms['conditions']): boolean {
+  const given = args?.find((argument) => argument.name.value === 'if')?.value
+  const value =
+    given?.kind === Kind.BOOLEAN
+      ? given.value
+      : given?.kind === Kind.VARIABLE
+        ? conditions.get(given.name.value)
+        : undefined
+  if (value === undefined) throw unfit
+  if (name.value === 'include') return value
+  if (name.value === 'skip') return !value
+  throw unfit
+}
+
+/** What `sets` ask of an object of this type, through fragments. Raises `unfit` for what is not known to come out the same. */
 export function collectFields(
-  schema: GraphQLSchema,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  { schema, fragments, conditions }: Terms,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
 ): Collected {
@@ -30,7 +50,7 @@ export function collectFields(
   }
   const collect = ({ selections }: SelectionSetNode) => {
     for (const node of selections) {
-      if (node.directives?.length) throw unfit
+      if (!(node.directives ?? []).every((directive) => letsIn(directive, conditions))) continue
       if (node.kind === Kind.FIELD) {
         const key = (node.alias ?? node.name).value
         const nodes = collected.get(key)

@@ -3,14 +3,15 @@
  * to call the fields' own resolvers on it. A row has everything that they need, for the selection was made from the same fields.
  */
 import {
+  type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
-  type GraphQLSchema,
+  GraphQLString,
   getArgumentValues,
   getNamedType,
   isLeafType,
@@ -23,15 +24,14 @@ import {
   type VariableValues,
 } from 'graphql'
 import type { Context } from '../../context.ts'
-import { collectFields } from './collect-fields.ts'
-import { type OwnResolver, ownResolverOf } from './read-field.ts'
+import { collectFields, type Terms } from './collect-fields.ts'
+import { type OwnResolver, ownResolverOf, type Read, readOf } from './read-field.ts'
 import { addSelection, type Selection, unfit } from './selection.ts'
 
 /** A document whose operation is compiled, with places for what each request works out once. */
-export interface Draft {
-  readonly schema: GraphQLSchema
+export interface Draft extends Terms {
+  readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   places: number
 }
 
@@ -48,6 +48,7 @@ export interface Asking {
 export interface CompiledObject {
   /** Whether it is a row, or holds some that nobody but the field it stands in can read. */
   readonly isOfRows: boolean
+  readonly fields: readonly CompiledField[]
   /** Adds what its fields need of their row. */
   select(selection: Selection, asking: Asking): void
   /** The object from its row. Raises whatever its resolvers do, and `unfit` for a null where none may be. */
@@ -56,8 +57,13 @@ export interface CompiledObject {
 
 type Resolve = (row: unknown, asking: Asking) => unknown
 
-interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
+/** A field of an object of an answer. */
+export interface CompiledField extends Pick<CompiledObject, 'select' | 'isOfRows'> {
+  /** In the answer, and in the schema. */
   key: string
+  name: string
+  /** Of what the field holds, be it one or a list of them. */
+  type: GraphQLNamedType
   resolve: Resolve
   finish: Resolve
 }
@@ -77,7 +83,8 @@ type SelectFunction = (
 ) => { select: Selection } | null | PromiseLike<unknown>
 
 const factsOf = ({ extensions }: { extensions: unknown }) => extensions as PothosFacts
-const isModel = (type: GraphQLObjectType) => factsOf(type).pothosPrismaModel !== undefined
+/** Whether objects of a type are rows. */
+export const isModel = (type: GraphQLObjectType) => factsOf(type).pothosPrismaModel !== undefined
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
@@ -130,19 +137,21 @@ export function compileValue(type: GraphQLOutputType, object: CompiledObject | u
   return (value, asking) => (value === null || value === undefined ? null : object.complete(value, asking))
 }
 
+/** The columns that every row of a type has, whoever gives it. Raises `unfit` where they are not told. */
+export function columnsOf(type: GraphQLObjectType): Selection {
+  const { select } = factsOf(type).pothosPrismaTypeSelection ?? {}
+  if (!select) throw unfit
+  return select
+}
+
 /** What is asked of objects of a type, compiled. Raises `unfit`. */
 export function compileObject(draft: Draft, type: GraphQLObjectType, nodes: readonly FieldNode[]): CompiledObject {
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(draft.schema, draft.fragments, type, sets)
-  const fields = [...collected].map(([key, asked]) => compileField(draft, type, key, asked))
-  const columns: Selection = {}
-  if (isModel(type)) {
-    const { select } = factsOf(type).pothosPrismaTypeSelection ?? {}
-    if (!select) throw unfit
-    addSelection(columns, select)
-  }
+  const fields = [...collectFields(draft, type, sets)].map(([key, asked]) => compileField(draft, type, key, asked))
+  const columns = isModel(type) ? columnsOf(type) : {}
   return {
     isOfRows: isModel(type) || fields.some(({ isOfRows }) => isOfRows),
+    fields,
     select(selection, asking) {
       addSelection(selection, columns)
       for (const { select } of fields) select(selection, asking)
@@ -174,10 +183,12 @@ const selectNothing = () => undefined
 
 function compileField(draft: Draft, parent: GraphQLObjectType, key: string, nodes: FieldNode[]): CompiledField {
   const [node] = nodes as [FieldNode]
-  if (node.name.value === '__typename') {
-    return { key, isOfRows: false, select: selectNothing, resolve: () => parent.name, finish: (name) => name }
+  const name = node.name.value
+  if (name === '__typename') {
+    const resolve = () => parent.name
+    return { key, name, type: GraphQLString, isOfRows: false, select: selectNothing, resolve, finish: resolve }
   }
-  const field = parent.getFields()[node.name.value]
+  const field = parent.getFields()[name]
   if (!field) throw unfit
   const named = getNamedType(field.type)
   const object = isObjectType(named) ? compileObject(draft, named, nodes) : undefined
@@ -186,15 +197,17 @@ function compileField(draft: Draft, parent: GraphQLObjectType, key: string, node
   const relation = factsOf(field).pothosPrismaRelationField?.name
   const facts = { parent, field, named, nodes, object, argsOf }
   const isOfRows = object?.isOfRows ?? false
+  const told = { key, name, type: named, finish }
+  const read = readOf(field)
+  if (read && object) return { ...told, isOfRows: false, ...compileOwnRead(draft, { ...facts, object, read }) }
   if (relation !== undefined && isObjectType(named) && !isModel(named)) {
-    return { key, isOfRows, ...compileConnection(draft, { ...facts, relation }), finish }
+    return { ...told, isOfRows, ...compileConnection(draft, { ...facts, relation }) }
   }
   return {
-    key,
+    ...told,
     isOfRows,
     select: compileSelect(draft, facts),
     resolve: relation === undefined ? compileResolver(field, argsOf) : (row) => (row as Selection)[relation],
-    finish,
   }
 }
 
@@ -222,7 +235,7 @@ interface FieldFacts {
 const namesBelow = (draft: Draft, { named, nodes }: FieldFacts): ReadonlySet<string> => {
   if (!isObjectType(named)) return new Set()
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-  const collected = collectFields(draft.schema, draft.fragments, named, sets)
+  const collected = collectFields(draft, named, sets)
   return new Set([...collected.values()].map(([first]) => first!.name.value))
 }
 
@@ -248,6 +261,23 @@ function compileSelect(draft: Draft, facts: FieldFacts): CompiledObject['select'
     const made = wanted(argsOf(asking), asking.context, nested, namesOf)
     if (isPromise(made) || (object?.isOfRows && !isNested)) throw unfit
     if (made) addSelection(selection, made.select)
+  }
+}
+
+/** A field below another that is a read of its own. What it selects is the same for each row. */
+function compileOwnRead(
+  draft: Draft,
+  { field, object, read, argsOf }: FieldFacts & { object: CompiledObject; read: Read },
+): Pick<CompiledField, 'select' | 'resolve'> {
+  if (factsOf(field).pothosPrismaSelect) throw unfit
+  const place = draft.places++
+  return {
+    select(_selection, asking) {
+      const select: Selection = {}
+      object.select(select, asking)
+      asking.places[place] = { select }
+    },
+    resolve: (row, asking) => read(asking.places[place] as object, row, argsOf(asking), asking.context),
   }
 }
 

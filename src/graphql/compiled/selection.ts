@@ -4,6 +4,15 @@ import { isDeepStrictEqual } from 'node:util'
 /** Thrown for what is not compiled, or not answered, in this way: it is left to the executor. */
 export const unfit = Symbol('unfit')
 
+/** What the work comes to; undefined when it raises anything. */
+export const refusable = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
 /** Names of columns and relations, with what is wanted of each. Never changed once it is part of another. */
 export type Selection = Record<string, unknown>
 

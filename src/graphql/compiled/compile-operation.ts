@@ -1,0 +1,95 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  visit,
+} from 'graphql'
+import type { Context } from '../../context.ts'
+import { fragmentsOf } from '../document-parts.ts'
+import { collectFields } from './collect-fields.ts'
+import { compileMutation } from './compile-mutation.ts'
+import type { Draft } from './compile-object.ts'
+import { compileRead } from './compile-read.ts'
+import type { RootField } from './root-field.ts'
+import { refusable, unfit } from './selection.ts'
+
+/**
+ * Answers an operation; undefined when it is left to the executor, which tells what is wrong. Of a mutation nothing was carried out then.
+ */
+export type CompiledOperation = (
+  context: Context,
+  variables: Readonly<Record<string, unknown>>,
+) => Promise<ExecutionResult | undefined>
+
+/** How many variables may decide what is asked for: each has an operation compiled twice as often. */
+const MOST_CONDITIONS = 2
+
+/** Names of the variables that decide in a document what is asked for. */
+function conditionsOf(document: DocumentNode): string[] {
+  const names = new Set<string>()
+  visit(document, {
+    Directive: ({ arguments: args }) => {
+      for (const { value } of args ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value)
+    },
+  })
+  return [...names]
+}
+
+/** The value of a variable that decides; undefined when it is none that may, which the executor tells. */
+function decidingValue(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+): boolean | undefined {
+  const definition = variableDefinitions.find(({ variable }) => variable.name.value === name)
+  const { defaultValue } = definition ?? {}
+  const value = Object.hasOwn(given, name)
+    ? given[name]
+    : defaultValue?.kind === Kind.BOOLEAN
+      ? defaultValue.value
+      : undefined
+  return typeof value === 'boolean' ? value : undefined
+}
+
+function compileUnder(draft: Draft): CompiledOperation | undefined {
+  const { schema, operation } = draft
+  const root = schema.getRootType(operation.operation)
+  if (!root) throw unfit
+  const [asked, ...others] = collectFields(draft, root, [operation.selectionSet])
+  const field = asked && root.getFields()[asked[1][0]!.name.value]
+  if (others.length > 0 || !asked || !field) throw unfit
+  const compiled: RootField = { draft, key: asked[0], nodes: asked[1], field }
+  if (operation.operation === OperationTypeNode.QUERY) return compileRead(compiled)
+  if (operation.operation === OperationTypeNode.MUTATION) return compileMutation(compiled)
+  return undefined
+}
+
+/**
+ * Compiles an operation that is one read, or one mutation, and what hangs on it; undefined for everything else. What it answers is what
+ * the executor would. Where variables decide what is asked for (`@skip`, `@include`), it is compiled for each of their values that comes.
+ */
+export function compileOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): CompiledOperation | undefined {
+  if (operation.directives?.length) return undefined
+  const names = conditionsOf(document)
+  const fragments = fragmentsOf(document)
+  const compile = (values: readonly (boolean | undefined)[]) => {
+    const conditions = new Map(names.map((name, index) => [name, values[index]]))
+    return refusable(() => compileUnder({ schema, document, operation, fragments, conditions, places: 0 }))
+  }
+  if (names.length === 0) return compile([])
+  if (names.length > MOST_CONDITIONS) return undefined
+  const known = new Map<string, CompiledOperation | undefined>()
+  return async (context, variables) => {
+    const values = names.map((name) => decidingValue(operation, variables, name))
+    const key = values.join()
+    if (!known.has(key)) known.set(key, compile(values))
+    return known.get(key)?.(context, variables)
+  }
+}

@@ -1,0 +1,155 @@
+/** Compiled mutations answer what the executor answers, to the letter, and are carried out once, whatever becomes of their answer. */
+import fc from 'fast-check'
+import {
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  validate,
+} from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { Upload } from '../../src/domain/asset/uploads.ts'
+import { schema } from '../../src/graphql/schema.ts'
+import { operationOf } from '../../src/rest/execute.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { answersOf, contextOf } from '../support/compiled-answers.ts'
+import { selectionOf, withVariables } from '../support/made-selections.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+const other = await app.newUser()
+const admin = await app.admin()
+const store = await createStore(app, { owner: admin })
+const closed = await createStore(app, { owner: admin })
+const key = store.service['x-api-key']
+const { id: asset } = await user.register({ public_access: 'true', caption: 'Shown' })
+const { id: paid } = await store.order(user)
+await store.confirm(user, paid)
+const { id: open } = await store.order(user)
+
+const askers = await Promise.all([
+  contextOf(app, user.token, key),
+  contextOf(app, user.token),
+  contextOf(app, other.token, key),
+  contextOf(app, admin.token, key),
+  contextOf(app, undefined),
+  contextOf(app, 'stale'),
+])
+
+/** Each is answered alike as often as it is asked for. */
+const repeatable = [
+  `updateAssetMetadata(input: { id: "${asset}", caption: "Shown" })`,
+  `updateAssetMetadata(input: { id: "${asset}", caption: "Another", dryRun: true })`,
+  `updateAssetMetadata(input: { id: "nonsense", caption: "Another" })`,
+  `updateAssetMetadata(input: { id: "${asset}", caption: "Another", maxCost: "0.01" })`,
+  `revertAsset(input: { id: "${asset}", revertTo: "1", dryRun: true })`,
+  `confirmOrder(input: { id: "${paid}" })`,
+  `confirmOrder(input: { id: "${open}", dryRun: true })`,
+  `createOrder(input: { networkApp: "${store.appId}", dryRun: true })`,
+  `deactivateNetworkApp(input: { id: "${closed.appId}" })`,
+  `refundOrder(input: { orderId: "${paid}", reason: "Tried.", dryRun: true })`,
+  `withdraw(input: { to: "0x00000000000000000000000000000000000000aa", amount: "1", dryRun: true })`,
+  `cancelWithdrawal(input: { id: "nonsense" })`,
+  `updateProfile(input: { displayName: "Some One" })`,
+]
+const mutations = schema.getMutationType()!.getFields()
+const payloadOf = (asked: string) => getNamedType(mutations[/^\w+/.exec(asked)![0]]!.type) as GraphQLObjectType
+
+describe('any selection below a mutation', () => {
+  it.each(repeatable)('is answered as the executor does: %s', async (asked) => {
+    let compiledOnes = 0
+    let valid = 0
+    await fc.assert(
+      fc.asyncProperty(fc.infiniteStream(fc.nat(1_000_000)), fc.nat(), async (numbers, who) => {
+        const pick = (count: number) => numbers.next().value! % count
+        const document = parse(withVariables('mutation', `{ ${asked} ${selectionOf(payloadOf(asked), pick, 3)} }`))
+        if (validate(schema, document).length > 0) return
+        valid += 1
+        const { compiled, executed } = await answersOf(document, {}, askers[who % askers.length]!)
+        if (compiled === undefined) return
+        compiledOnes += 1
+        expect(compiled).toBe(executed)
+      }),
+      { numRuns: Number(process.env.COMPILED_MUTATIONS_RUNS ?? 25), seed: 12, endOnFailure: true },
+    )
+    expect(compiledOnes).toBeGreaterThan(valid / 3)
+  })
+})
+
+const samples: Record<string, unknown> = {
+  ID: 'nonsense',
+  String: 'nonsense',
+  Boolean: false,
+  Int: 1,
+  Decimal: '1',
+  DateTime: '2026-01-01T00:00:00Z',
+  JSONObject: {},
+  Address: '0x00000000000000000000000000000000000000Aa',
+  Upload: new Upload(async () => Promise.reject(new Error('There is none.'))),
+}
+
+/** A value that fits, of which nothing is there. */
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType)
+  if (isListType(type)) return []
+  if (isEnumType(type)) return type.getValues()[0]!.name
+  if (!isInputObjectType(type)) return samples[type.name]
+  const needed = Object.values(type.getFields()).filter(isRequiredInputField)
+  return Object.fromEntries(needed.map((field) => [field.name, sampleOf(field.type)]))
+}
+
+describe('each mutation of REST', () => {
+  const operations = routes.map(({ operation }) => operation)
+  const changing = operations.filter((operation) => operationOf({ operation }).operation === OperationTypeNode.MUTATION)
+  // Of a grant, the account comes from the service with it.
+  const left = ['RestGrantPoints']
+  const named = changing.map((document) => [operationOf({ operation: document }).name!.value, document] as const)
+  it.each(named.filter(([name]) => !left.includes(name)))('%s is compiled', async (_, document) => {
+    const { variableDefinitions = [] } = operationOf({ operation: document })
+    const variables = Object.fromEntries(
+      variableDefinitions.map(({ variable, type }) => [
+        variable.name.value,
+        sampleOf(typeFromAST(schema, type) as GraphQLInputType),
+      ]),
+    )
+    const { compiled } = await answersOf(document, variables, askers[4]!)
+    expect(JSON.parse(compiled!)).toMatchObject({ errors: [{}] })
+  })
+})
+
+it('a mutation of which a part cannot be told is carried out and charged once, and tells the rest', async () => {
+  const payer = await app.newUser({ points: '0.358' })
+  const { id } = await payer.register({ public_access: 'true' })
+  const asked = `mutation ($id: ID!) {
+    updateAssetMetadata(input: { id: $id, caption: "Changed once" }) {
+      asset { caption refused: diff(from: "nonsense") { changes } owner { username } commits(first: 3) { nodes { message } } commitCount }
+      quote { total }
+    }
+  }`
+  const { body } = await payer.graphql(asked, { id })
+  expect(body).toMatchObject({
+    data: {
+      updateAssetMetadata: {
+        asset: {
+          caption: 'Changed once',
+          refused: null,
+          owner: { username: payer.username },
+          commitCount: 2,
+        },
+        quote: { total: expect.any(String) },
+      },
+    },
+    errors: [{ path: ['updateAssetMetadata', 'asset', 'refused'], extensions: { code: 'VALIDATION_FAILED' } }],
+  })
+  expect(await app.commitCount(id)).toBe(2)
+  expect(await app.wallet(payer)).toEqual({ num: '0', points: '0' })
+})

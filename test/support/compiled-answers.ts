@@ -1,0 +1,31 @@
+/** What an operation is answered when it is compiled, and by the executor. */
+import { type DocumentNode, execute, getOperationAST } from 'graphql'
+import type { Context } from '../../src/context.ts'
+import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
+import { schema } from '../../src/graphql/schema.ts'
+import type { TestApp } from './test-app.ts'
+
+/** The context of a request with these credentials. */
+export async function contextOf(app: TestApp, token: string | undefined, apiKey?: string): Promise<Context> {
+  return {
+    ...(await app.services.accounts.authenticate({ token, apiKey, address: '127.0.0.1' })),
+    services: app.services,
+    database: app.installation.database,
+    linkConfig: app.linkConfig,
+    log: app.log,
+    cutsPages: false,
+    idempotency: { key: undefined, replayed: false },
+  }
+}
+
+/** Both answers as they are sent; of the compiled operation, undefined when it is left to the executor. */
+export async function answersOf(
+  document: DocumentNode,
+  variableValues: Record<string, unknown>,
+  contextValue: Context,
+) {
+  const operation = compileOperation(schema, document, getOperationAST(document)!)
+  const compiled = await operation?.(contextValue, variableValues)
+  const executed = await execute({ schema, document, variableValues, contextValue })
+  return { compiled: compiled && JSON.stringify(compiled), executed: JSON.stringify(executed) }
+}
