@@ -82,7 +82,7 @@ const REFUSALS =
   'Raises VALIDATION_FAILED, and NOT_FOUND when the asset was not registered yet, or the commit is none of its own.'
 
 builder.prismaObjectFields(AssetType, (t) => ({
-  commitAt: t.prismaField({
+  commitAt: t.read({
     type: CommitType,
     nullable: true,
     description: `The newest commit at a moment. ${REFUSALS}`,

@@ -178,7 +178,7 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { headSequence: true },
       resolve: (asset) => shownVersion(asset)?.sequence ?? asset.headSequence,
     }),
-    history: t.prismaField({
+    history: t.read({
       type: [CommitType],
       ...historyPages,
       description: 'Its history by position, oldest first; `commits` pages through it by cursors.',

@@ -7,7 +7,8 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../context.ts'
-import { type CompiledOperation, compileOperation } from './compiled/compile-operation.ts'
+import { compileOperation } from './compiled/compile-operation.ts'
+import type { CompiledOperation } from './compiled/root-field.ts'
 import { lagging, mayLag, writing } from './lagging.ts'
 
 /** What is carried out, and for whom. */

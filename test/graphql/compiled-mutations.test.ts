@@ -57,7 +57,6 @@ const repeatable = [
   `createOrder(input: { networkApp: "${store.appId}", dryRun: true })`,
   `deactivateNetworkApp(input: { id: "${closed.appId}" })`,
   `refundOrder(input: { orderId: "${paid}", reason: "Tried.", dryRun: true })`,
-  `withdraw(input: { to: "0x00000000000000000000000000000000000000aa", amount: "1", dryRun: true })`,
   `cancelWithdrawal(input: { id: "nonsense" })`,
   `updateProfile(input: { displayName: "Some One" })`,
 ]
@@ -65,21 +64,29 @@ const mutations = schema.getMutationType()!.getFields()
 const payloadOf = (asked: string) => getNamedType(mutations[/^\w+/.exec(asked)![0]]!.type) as GraphQLObjectType
 
 describe('any selection below a mutation', () => {
+  it('of which nothing is asked but its name is answered as the executor does', async () => {
+    const document = parse(`mutation { deactivateNetworkApp(input: { id: "${closed.appId}" }) { __typename } }`)
+    const { compiled, executed } = await answersOf(document, {}, askers[3]!)
+    expect(compiled).toBe(executed)
+  })
+
   it.each(repeatable)('is answered as the executor does: %s', async (asked) => {
     let compiledOnes = 0
     let valid = 0
     await fc.assert(
-      fc.asyncProperty(fc.infiniteStream(fc.nat(1_000_000)), fc.nat(), async (numbers, who) => {
+      fc.asyncProperty(fc.infiniteStream(fc.nat(1_000_000)), async (numbers) => {
         const pick = (count: number) => numbers.next().value! % count
         const document = parse(withVariables('mutation', `{ ${asked} ${selectionOf(payloadOf(asked), pick, 3)} }`))
         if (validate(schema, document).length > 0) return
         valid += 1
-        const { compiled, executed } = await answersOf(document, {}, askers[who % askers.length]!)
-        if (compiled === undefined) return
+        for (const asker of askers) {
+          const { compiled, executed } = await answersOf(document, {}, asker)
+          if (compiled === undefined) return
+          expect(compiled).toBe(executed)
+        }
         compiledOnes += 1
-        expect(compiled).toBe(executed)
       }),
-      { numRuns: Number(process.env.COMPILED_MUTATIONS_RUNS ?? 25), seed: 12, endOnFailure: true },
+      { numRuns: Number(process.env.COMPILED_MUTATIONS_RUNS ?? 12), seed: 12, endOnFailure: true },
     )
     expect(compiledOnes).toBeGreaterThan(valid / 3)
   })

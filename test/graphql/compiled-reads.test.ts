@@ -58,6 +58,17 @@ it.each([
     'relations of relations',
     'query ($id: ID!) { asset(id: $id) { registration { sequence committer author } creator { address wallet { num spendable } } } }',
   ],
+  ['what variables decide', 'query ($is: Boolean = true) { me { id @include(if: $is) email @skip(if: $is) } }'],
+  [
+    'what two variables decide, through fragments',
+    `query ($id: ID!, $yes: Boolean!, $no: Boolean!) { asset(id: $id) { id ...F @include(if: $yes) ... @skip(if: $yes) { caption } ... @include(if: $no) { tag } } }
+     fragment F on Asset { headline owner @skip(if: $no) { username } }`,
+  ],
+  ['what is decided already', 'query ($id: ID!) { asset(id: $id) { id @skip(if: true) nid @include(if: true) } }'],
+  [
+    'an object that a read of its own finds',
+    `{ order(id: "${order}") { id buyer { username email wallet { num } } } }`,
+  ],
   ['a list', 'query ($name: String!) { users(search: $name) { id username email } }'],
 ])('answers %s as the executor does', async (_, text) => {
   const document = parse(text)
@@ -86,6 +97,15 @@ it.each([
   expect(await read?.(askers[0]!, { n: 'many' })).toBeUndefined()
 })
 
+it('answers anew when what decides has another value', async () => {
+  const document = parse('query ($is: Boolean!) { me { id @include(if: $is) email @skip(if: $is) } }')
+  const read = compileOperation(schema, document, getOperationAST(document)!)!
+  const names = async (is: boolean) => Object.keys((await read(askers[0]!, { is }))!.data!.me as object)
+  expect(await names(true)).toEqual(['id'])
+  expect(await names(false)).toEqual(['email'])
+  expect(await names(true)).toEqual(['id'])
+})
+
 it('leaves a null where none may be to the executor, which tells of it', async () => {
   const thing = new GraphQLObjectType({ name: 'Thing', fields: { name: { type: new GraphQLNonNull(GraphQLString) } } })
   const schemaOf = (row: object) => {
@@ -97,6 +117,23 @@ it('leaves a null where none may be to the executor, which tells of it', async (
   const ask = (row: object) => compileOperation(schemaOf(row), document, getOperationAST(document)!)?.(askers[0]!, {})
   expect(await ask({ name: 'any' })).toEqual({ data: { thing: { name: 'any' } } })
   expect(await ask({ name: null })).toBeUndefined()
+})
+
+it('leaves a row that a resolver finds below another to the executor', () => {
+  const facts = { pothosPrismaModel: 'Thing', pothosPrismaTypeSelection: { select: { id: true } } }
+  const find = () => ({ id: 'found' })
+  const found = { resolve: find, extensions: { ownResolver: find } }
+  const thing: GraphQLObjectType = new GraphQLObjectType({
+    name: 'Thing',
+    extensions: facts,
+    fields: () => ({ id: { type: GraphQLString }, found: { type: thing, ...found } }),
+  })
+  const read = () => ({ id: 'read' })
+  const fields = { thing: { type: thing, resolve: read, extensions: { read } } }
+  const made = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) })
+  const compiled = (text: string) => compileOperation(made, parse(text), getOperationAST(parse(text))!)
+  expect(compiled('{ thing { id } }')).toBeDefined()
+  expect(compiled('{ thing { found { id } } }')).toBeUndefined()
 })
 
 const roots = [

@@ -14,12 +14,12 @@ export const compiled: Mutant[] = [
     ['compiled.null', 'Where no null may be, none is.', `if (finished === null) throw unfit`, ``],
   ]),
   ...mutantsOf(
-    'src/graphql/compiled/compile-read.ts',
+    'src/graphql/compiled/root-field.ts',
     ['graphql/failing-fields.test.ts'],
     [
       [
         'compiled.failed-field',
-        'A read in which a later field fails is left to the executor.',
+        'An answer in which a later field fails is left to the executor.',
         `if (came.includes(false)) return false`,
         ``,
       ],
@@ -52,6 +52,47 @@ export const compiled: Mutant[] = [
   ]),
   ...mutantsOf('src/graphql/compiled/compile-read.ts', TESTS, [
     ['compiled.fresh', 'A token that is good no more is refused.', `assertFresh(field, context)`, ``],
+  ]),
+  ...mutantsOf(
+    'src/graphql/compiled/compile-mutation.ts',
+    ['graphql/failing-fields.test.ts'],
+    [
+      [
+        'compiled.mutation-once',
+        'A mutation is carried out once, whatever becomes of its answer.',
+        `return answer ?? finishByField(draft, { payload, shown }, context, variables)`,
+        `return answer`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/compiled/compile-mutation.ts',
+    ['graphql/compiled-mutations.test.ts'],
+    [
+      [
+        'compiled.mutation-fresh',
+        'No mutation is open to a token that is good no more.',
+        `assertFresh(field, context)`,
+        ``,
+      ],
+      [
+        'compiled.shown-nothing',
+        'A mutation of whose thing nothing is asked is carried out.',
+        `return Object.keys(select).length > 0 ? ({ select } as ShownQuery) : {}`,
+        `return { select } as ShownQuery`,
+      ],
+    ],
+  ),
+  ...mutantsOf('src/graphql/compiled/collect-fields.ts', TESTS, [
+    ['compiled.skip', 'What is skipped is not answered.', `if (name.value === 'skip') return !value`, ``],
+  ]),
+  ...mutantsOf('src/graphql/compiled/compile-operation.ts', TESTS, [
+    [
+      'compiled.deciding-values',
+      'Each value of a variable that decides has its own answer.',
+      `const key = values.join()`,
+      `const key = ''`,
+    ],
   ]),
   ...mutantsOf(
     'src/graphql/known-queries.ts',

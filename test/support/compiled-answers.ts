@@ -1,6 +1,7 @@
 /** What an operation is answered when it is compiled, and by the executor. */
-import { type DocumentNode, execute, getOperationAST } from 'graphql'
+import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import type { Context } from '../../src/context.ts'
+import type { DomainError } from '../../src/domain/errors.ts'
 import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import type { TestApp } from './test-app.ts'
@@ -18,7 +19,14 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
   }
 }
 
-/** Both answers as they are sent; of the compiled operation, undefined when it is left to the executor. */
+/** As it is sent, with the codes of what is refused, which are told on the way out. */
+const textOf = (result: ExecutionResult) =>
+  JSON.stringify({
+    ...result,
+    codes: result.errors?.map(({ originalError }) => (originalError as DomainError | null)?.code),
+  })
+
+/** Both answers; of the compiled operation, undefined when it is left to the executor. */
 export async function answersOf(
   document: DocumentNode,
   variableValues: Record<string, unknown>,
@@ -27,5 +35,5 @@ export async function answersOf(
   const operation = compileOperation(schema, document, getOperationAST(document)!)
   const compiled = await operation?.(contextValue, variableValues)
   const executed = await execute({ schema, document, variableValues, contextValue })
-  return { compiled: compiled && JSON.stringify(compiled), executed: JSON.stringify(executed) }
+  return { compiled: compiled && textOf(compiled), executed: textOf(executed) }
 }

@@ -9,10 +9,9 @@ import {
   compileValue,
   isModel,
 } from './compile-object.ts'
-import type { CompiledOperation } from './compile-operation.ts'
 import { finishByField } from './finish-by-field.ts'
 import { ownResolverOf } from './read-field.ts'
-import { ask, finished, type RootField, refused } from './root-field.ts'
+import { ask, type CompiledOperation, finished, type RootField, refused } from './root-field.ts'
 import { type Selection, unfit } from './selection.ts'
 import { type Showing, type ShownQuery, showingOf } from './showing.ts'
 
@@ -34,8 +33,8 @@ function assertCovered({ type }: CompiledField, asked: Selection): void {
   if (!names.every((name) => columns[name])) throw unfit
 }
 
-/** What is asked of the thing that the payload shows; other rows come as they are. Raises `unfit`. */
-function selectShown(fields: readonly CompiledField[], shown: string | undefined, asking: Asking): Selection {
+/** What to read of the thing that the payload shows, if anything is asked of it; other rows come as they are. Raises `unfit`. */
+function queryOf(fields: readonly CompiledField[], shown: string | undefined, asking: Asking): ShownQuery {
   const select: Selection = {}
   for (const field of fields) {
     if (field.name === shown) {
@@ -46,7 +45,7 @@ function selectShown(fields: readonly CompiledField[], shown: string | undefined
     field.select(asked, asking)
     assertCovered(field, asked)
   }
-  return select
+  return Object.keys(select).length > 0 ? ({ select } as ShownQuery) : {}
 }
 
 /** A mutation by itself, and what its payload shows. It is carried out once, whatever happens to its payload. Raises `unfit`. */
@@ -62,15 +61,15 @@ export function compileMutation(root: RootField): CompiledOperation {
 
   return async (context, variables) => {
     const asked = ask(draft, context, variables, (asking) => ({
-      select: selectShown(object?.fields ?? [], shown, asking),
+      query: queryOf(object?.fields ?? [], shown, asking),
       args: argsOf(asking),
     }))
     if (!asked) return undefined
-    const { asking, select, args } = asked
+    const { asking, query, args } = asked
     let payload: unknown
     try {
       assertFresh(field, context)
-      payload = await resolve(() => ({ select }) as ShownQuery, args, context)
+      payload = await resolve(() => query, args, context)
     } catch (error) {
       return refused(root, error)
     }

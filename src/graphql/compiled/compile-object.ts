@@ -271,13 +271,15 @@ function compileOwnRead(
 ): Pick<CompiledField, 'select' | 'resolve'> {
   if (factsOf(field).pothosPrismaSelect) throw unfit
   const place = draft.places++
+  const queryOf = (asking: Asking) => {
+    const select: Selection = {}
+    if (!asking.places[place]) object.select(select, asking)
+    asking.places[place] ??= { select }
+    return asking.places[place] as object
+  }
   return {
-    select(_selection, asking) {
-      const select: Selection = {}
-      object.select(select, asking)
-      asking.places[place] = { select }
-    },
-    resolve: (row, asking) => read(asking.places[place] as object, row, argsOf(asking), asking.context),
+    select: (_selection, asking) => void queryOf(asking),
+    resolve: (row, asking) => read(queryOf(asking), row, argsOf(asking), asking.context),
   }
 }
 

@@ -1,28 +1,18 @@
 import {
   type DocumentNode,
-  type ExecutionResult,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   visit,
 } from 'graphql'
-import type { Context } from '../../context.ts'
 import { fragmentsOf } from '../document-parts.ts'
 import { collectFields } from './collect-fields.ts'
 import { compileMutation } from './compile-mutation.ts'
 import type { Draft } from './compile-object.ts'
 import { compileRead } from './compile-read.ts'
-import type { RootField } from './root-field.ts'
+import type { CompiledOperation, RootField } from './root-field.ts'
 import { refusable, unfit } from './selection.ts'
-
-/**
- * Answers an operation; undefined when it is left to the executor, which tells what is wrong. Of a mutation nothing was carried out then.
- */
-export type CompiledOperation = (
-  context: Context,
-  variables: Readonly<Record<string, unknown>>,
-) => Promise<ExecutionResult | undefined>
 
 /** How many variables may decide what is asked for: each has an operation compiled twice as often. */
 const MOST_CONDITIONS = 2
@@ -83,9 +73,12 @@ export function compileOperation(
     const conditions = new Map(names.map((name, index) => [name, values[index]]))
     return refusable(() => compileUnder({ schema, document, operation, fragments, conditions, places: 0 }))
   }
-  if (names.length === 0) return compile([])
   if (names.length > MOST_CONDITIONS) return undefined
-  const known = new Map<string, CompiledOperation | undefined>()
+  const all = names.map(() => true)
+  // What is left to the executor mostly is, whatever decides.
+  const first = compile(all)
+  if (!first || names.length === 0) return first
+  const known = new Map<string, CompiledOperation | undefined>([[all.join(), first]])
   return async (context, variables) => {
     const values = names.map((name) => decidingValue(operation, variables, name))
     const key = values.join()

@@ -1,9 +1,8 @@
 import { getNamedType, isObjectType } from 'graphql'
 import { assertFresh } from '../stale-token.ts'
 import { compileArguments, compileObject, compileValue } from './compile-object.ts'
-import type { CompiledOperation } from './compile-operation.ts'
 import { readOf } from './read-field.ts'
-import { ask, finished, type RootField, refused } from './root-field.ts'
+import { ask, type CompiledOperation, finished, type RootField, refused } from './root-field.ts'
 import { type Selection, unfit } from './selection.ts'
 
 /** A query that is one read. Raises `unfit`. */

@@ -1,6 +1,6 @@
 /**
- * `t.read`: a field at the root that is one read. It is declared as `t.prismaField`, and besides remembered as what it is, so
- * that documents that ask for it can be compiled.
+ * `t.read`: a field, at the root or below another, that is one read. It is declared as `t.prismaField`, and besides remembered as what it
+ * is, so that documents that ask for it can be compiled.
  */
 import SchemaBuilder, {
   BasePlugin,
@@ -15,8 +15,8 @@ import type { Context } from '../../context.ts'
 /** A resolver as it is written beside its field. */
 export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>
 
-/** The read of a field at the root, given what to select. */
-export type Read = (query: object, root: unknown, args: unknown, context: Context) => unknown
+/** The read of a field, given what to select. */
+export type Read = (query: object, parent: unknown, args: unknown, context: Context) => unknown
 
 interface Remembered {
   ownResolver?: OwnResolver
@@ -28,7 +28,7 @@ const remembered = ({ extensions }: GraphQLField<unknown, unknown>) => extension
 /** A field's resolver without what the plugins put around it. They load what its parent lacks, and ask where in the answer it is. */
 export const ownResolverOf = (field: GraphQLField<unknown, unknown>) => remembered(field).ownResolver
 
-/** What a field at the root reads; undefined when it was not declared by `t.read`. */
+/** What a field reads; undefined when it was not declared by `t.read`. */
 export const readOf = (field: GraphQLField<unknown, unknown>) => remembered(field).read
 
 /** Name of the plugin that remembers what fields are made of. */

@@ -11,6 +11,14 @@ import type { Context } from '../../context.ts'
 import type { Asking, Draft } from './compile-object.ts'
 import { refusable } from './selection.ts'
 
+/**
+ * Answers an operation; undefined when it is left to the executor, which tells what is wrong. Of a mutation nothing was carried out then.
+ */
+export type CompiledOperation = (
+  context: Context,
+  variables: Readonly<Record<string, unknown>>,
+) => Promise<ExecutionResult | undefined>
+
 /** The field at the root of an operation that is compiled, and where it is asked for. */
 export interface RootField {
   draft: Draft
