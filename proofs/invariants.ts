@@ -195,6 +195,16 @@ const breaches: Breach[] = [
     what: 'entries guarded on replicas only',
     sql: ['alter table entries enable replica trigger entries_append_only'],
   },
+  {
+    id: 'I7',
+    what: 'coins that come in and are not noted where they lie',
+    sql: ['alter table deposits disable trigger deposits_note_lying'],
+  },
+  {
+    id: 'I7',
+    what: 'entries whose references are not looked up',
+    sql: ['alter table entries disable trigger all', 'alter table entries enable trigger user'],
+  },
   { id: 'I7', what: 'commits that can be changed', sql: ['drop trigger commits_erase_only on commits'] },
   { id: 'I7', what: 'commits that can be deleted', sql: ['drop trigger commits_no_delete on commits'] },
   { id: 'I7', what: 'entries that can be truncated', sql: ['drop trigger entries_no_truncate on entries'] },

@@ -194,12 +194,16 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, noted balances, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled.',
+      'Transfers, entries, noted balances, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled; and of no table is a trigger or a reference switched off.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
             from (values ('transfers'), ('entries'), ('statement_balances'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
-                and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)`,
+                and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)
+            union all
+            select r.relname, coalesce('reference ' || c.conname, 'trigger ' || t.tgname) || ' is switched off'
+            from pg_trigger t join pg_class r on r.oid = t.tgrelid left join pg_constraint c on c.oid = t.tgconstraint and c.contype = 'f'
+            where r.relnamespace = 'public'::regnamespace and t.tgenabled not in ('O', 'A')`,
   },
 ]
