@@ -23,6 +23,7 @@ import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/
 import { createClock, median, type Sample } from './clock.ts'
 import { openPlace, type Place, silent } from './place.ts'
 import { type Read, readsOf, sendRead } from './reads.ts'
+import { measureWallets } from './wallet.ts'
 
 const limits = Object.fromEntries(
   [
@@ -178,6 +179,7 @@ export async function measureGrowth(args: string[]): Promise<void> {
       dir: { type: 'string', default: '/tmp/annal-growth' },
       only: { type: 'string' },
       check: { type: 'boolean', default: false },
+      wallets: { type: 'boolean', default: false },
     },
   })
   const ends: (() => Promise<unknown>)[] = []
@@ -190,6 +192,12 @@ export async function measureGrowth(args: string[]): Promise<void> {
       for (const commits of sizes) {
         const { seconds, broken } = await measureCheck(place, commits)
         say(`${commits} commits: checked in ${seconds.toFixed(1)} s; broken: ${broken.join(', ') || 'nothing'}`)
+      }
+      return
+    }
+    if (values.wallets) {
+      for (const commits of sizes) {
+        for (const sentence of await measureWallets(place, commits, afterwards)) say(sentence)
       }
       return
     }

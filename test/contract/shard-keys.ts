@@ -71,6 +71,7 @@ export const homes: Record<string, Home> = {
   'jobs.job_common': 'own',
   'jobs.queue': 'own',
   'pg_catalog.pg_class': 'own',
+  'pg_catalog.pg_constraint': 'own',
   'pg_catalog.pg_trigger': 'own',
 }
 

@@ -118,6 +118,24 @@ export const erasure: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/account/export-statements.ts',
+    ['platform/export-pages.test.ts'],
+    [
+      [
+        'export.page-of-history',
+        'An export reads no more of a history than a page needs.',
+        `     order by sequence limit $limit`,
+        ``,
+      ],
+      [
+        'export.same-order',
+        'Of the order at which a page of refunds ended, the next one has the rest.',
+        `case when o.id = \${afterId(part(2))} then \${afterId(part(3))} else \${NIL} end`,
+        `\${NIL}`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/export-statements.ts',
     ['contract/columns.test.ts'],
     [
       [

@@ -127,7 +127,6 @@ because(
     'deletion_close',
     'deletion_empty',
     'deletion_erase',
-    'export_refunds',
     'relay_mark_final',
   ],
 )

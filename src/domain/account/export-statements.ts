@@ -51,6 +51,9 @@ export const readAccount = statement(
 )
 
 const NIL = `'00000000-0000-0000-0000-000000000000'`
+/** Of a cursor of several parts. */
+const part = (place: number) => `split_part($after, '/', ${place})`
+const afterMoment = `coalesce(nullif(${part(1)}, '')::timestamptz, '-infinity')`
 const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
 
 const parameters = { user: uuid, after: text, limit: int }
@@ -70,8 +73,7 @@ const listByTime = (name: string, columns: Types, selected: string, rest: string
     name,
     columns,
     `select ${selected}, created_at || '/' || id as after ${rest}
-       and (created_at, id) > (coalesce(nullif(split_part($after, '/', 1), '')::timestamptz, '-infinity'),
-         ${afterId(`split_part($after, '/', 2)`)})
+       and (created_at, id) > (${afterMoment}, ${afterId(part(2))})
      order by created_at, id limit $limit`,
   )
 
@@ -93,7 +95,10 @@ export const readAssets = listById(
   'from assets where owner_id = $user and deleted_at is null',
 )
 
-/** Also of deleted assets: what became of them on the chain. By asset and position, as the indexes have them. */
+/**
+ * Also of deleted assets: what became of them on the chain. By asset and position, as the indexes have them; of each asset
+ * no more than a page, lest a long history be read whole for each.
+ */
 export const readCommits = list(
   'commits',
   {
@@ -112,10 +117,12 @@ export const readCommits = list(
   },
   `select c.id, a.nid, c.sequence, c.message, c.changes, c.tree, c.tree_cid as "treeCid", c.tree_sha256 as "treeSha256",
      r.tree_signature as "treeSignature", r.status::text, r.transaction_hash as "transactionHash", c.created_at as "createdAt",
-     a.id || ':' || c.sequence as after
-   from assets a join commits c on c.asset_id = a.id join commit_relays r on r.commit_id = c.id
-   where a.owner_id = $user and a.id >= ${afterId(`split_part($after, ':', 1)`)}
-     and (a.id > ${afterId(`split_part($after, ':', 1)`)} or c.sequence > nullif(split_part($after, ':', 2), '')::int)
+     a.id || '/' || c.sequence as after
+   from assets a cross join lateral (
+     select * from commits where asset_id = a.id and sequence > case when a.id = ${afterId(part(1))} then coalesce(nullif(${part(2)}, '')::int, 0) else 0 end
+     order by sequence limit $limit
+   ) c join commit_relays r on r.commit_id = c.id
+   where a.owner_id = $user and a.id >= ${afterId(part(1))}
    order by a.id, c.sequence limit $limit`,
 )
 
@@ -149,13 +156,19 @@ export const readOrders = listByTime(
   'from orders where buyer_id = $user',
 )
 
-/** What the user got back of orders. */
+/** What the user got back of orders. By order, and of each no more than a page. */
 export const readRefunds = list(
   'refunds',
   { id: uuid, orderId: uuid, points: text, num: text, reason: text, transferId: uuid, createdAt: timestamp },
   `select r.id, r.order_id as "orderId", trim_scale(r.points)::text as points, trim_scale(r.num)::text as num, r.reason,
-     r.transfer_id as "transferId", r.created_at as "createdAt", r.id::text as after
-   from orders o join refunds r on r.order_id = o.id where o.buyer_id = $user and r.id > ${afterId()} order by r.id limit $limit`,
+     r.transfer_id as "transferId", r.created_at as "createdAt", o.created_at || '/' || o.id || '/' || r.id as after
+   from orders o cross join lateral (
+     select * from refunds where order_id = o.id and id > case when o.id = ${afterId(part(2))} then ${afterId(part(3))} else ${NIL} end
+     order by id limit $limit
+   ) r
+   where o.buyer_id = $user
+     and (o.created_at, o.id) >= (${afterMoment}, ${afterId(part(2))})
+   order by o.created_at, o.id, r.id limit $limit`,
 )
 
 /** With what each moved in this wallet; the other side may be somebody else's. */
@@ -224,8 +237,8 @@ export const readSessions = listById(
   'from access_tokens where user_id = $user',
 )
 
-/** Links to the pages of the user's assets, without the signatures that make them good. */
-export const readAssetLinks = listById(
+/** Links to the pages of the user's assets, without the signatures that make them good. By asset, and of each no more than a page. */
+export const readAssetLinks = list(
   'asset_links',
   {
     id: uuid,
@@ -236,10 +249,14 @@ export const readAssetLinks = listById(
     revokedAt: orNull(timestamp),
     lastUsedAt: orNull(timestamp),
   },
-  'id, nid, label, "createdAt", "expiresAt", "revokedAt", "lastUsedAt"',
-  `from (select l.id, a.nid, l.label, l.created_at as "createdAt", l.expires_at as "expiresAt", l.revoked_at as "revokedAt",
-       l.last_used_at as "lastUsedAt"
-     from asset_links l join assets a on a.id = l.asset_id where a.owner_id = $user) as links where true`,
+  `select l.id, a.nid, l.label, l.created_at as "createdAt", l.expires_at as "expiresAt", l.revoked_at as "revokedAt",
+     l.last_used_at as "lastUsedAt", a.id || '/' || l.id as after
+   from assets a cross join lateral (
+     select * from asset_links where asset_id = a.id and id > case when a.id = ${afterId(part(1))} then ${afterId(part(2))} else ${NIL} end
+     order by id limit $limit
+   ) l
+   where a.owner_id = $user and a.id >= ${afterId(part(1))}
+   order by a.id, l.id limit $limit`,
 )
 
 /** The trail of the account. */
