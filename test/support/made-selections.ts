@@ -2,7 +2,7 @@
 import { type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql'
 
 /** A number below `count`. */
-export type Pick = (count: number) => number
+export type Choice = (count: number) => number
 
 /** Made by the moment. */
 const unlike = new Set(['assetFile', 'assetFileThumbnail', 'thumbnailUrl'])
@@ -12,7 +12,7 @@ const MOST_FIELDS = 5
 const DEPTH = 4
 
 /** A selection on a type. */
-export function selectionOf(type: GraphQLObjectType, pick: Pick, depth = DEPTH): string {
+export function selectionOf(type: GraphQLObjectType, pick: Choice, depth = DEPTH): string {
   const fields = Object.values(type.getFields()).filter(({ name }) => !unlike.has(name))
   const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)))
   const from = depth > 0 || leaves.length === 0 ? fields : leaves
@@ -22,9 +22,9 @@ export function selectionOf(type: GraphQLObjectType, pick: Pick, depth = DEPTH):
   return pick(5) === 0 ? `{ ... on ${type.name} ${decider(pick)} { ${text} } }` : `{ ${text} }`
 }
 
-const decider = (pick: Pick) => (pick(12) === 0 ? deciders[pick(deciders.length)] : '')
+const decider = (pick: Choice) => (pick(12) === 0 ? deciders[pick(deciders.length)] : '')
 
-function fieldOf(field: GraphQLField<unknown, unknown>, pick: Pick, depth: number): string {
+function fieldOf(field: GraphQLField<unknown, unknown>, pick: Choice, depth: number): string {
   const named = getNamedType(field.type)
   const alias = pick(6) === 0 ? `other${pick(3)}: ` : ''
   const args = named.name.endsWith('Connection') ? pages[pick(pages.length)] : ''
