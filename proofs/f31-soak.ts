@@ -20,7 +20,7 @@ import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
 import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
-import { idsOf, judgeChain, quiesce } from './harness/judgement.ts'
+import { describeOpen, idsOf, judgeChain, quiesce } from './harness/judgement.ts'
 import { residentMemory } from './harness/memory.ts'
 import { startMixedLoad } from './harness/mixed-load.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
@@ -214,6 +214,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       context.say(
         `minute ${checks}: ${load.tries.length} requests, ${[...counts.values()].reduce((a, b) => a + b, 0)} faults felt, ` +
           `${watch.memory.at(-1)!.value.toFixed(0)} MiB, ${watch.descriptors.at(-1)!.value} descriptors` +
+          `, commits that are not final: ${await describeOpen(parts).catch(() => 'cannot be asked')}` +
           (slopes ? `, ${slopes.memory.toFixed(2)} MiB and ${slopes.descriptors.toFixed(2)} descriptors a minute` : ''),
       )
     }

@@ -1,6 +1,6 @@
 /** What there is, in the database, the books and on the chain, against what callers were told. */
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
-import { arrayOf, bigint, boolean, int, type Statement, statement, text } from '../../src/domain/sql.ts'
+import { arrayOf, bigint, boolean, int, orNull, type Statement, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { Acknowledged } from './callers.ts'
@@ -9,18 +9,29 @@ import { describeTally, tally } from './tally.ts'
 
 const open = statement(
   'proof_open',
-  { columns: { count: int } },
-  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+  { columns: { status: text, count: int, lanes: int, lowest: orNull(int), why: orNull(text) } },
+  `select status::text, count(*)::int as count, count(distinct lane)::int as lanes, min(nonce) as lowest, max(last_error) as why
+   from commit_relays where status <> 'FINAL' group by status order by status`,
 )
 
+/** How many commits are not final, and how far they are. */
+export async function describeOpen({ database }: Pick<Parts, 'database'>): Promise<string> {
+  const rows = await database.query(open)
+  const parts = rows.map(
+    ({ status, count, lanes, lowest, why }) =>
+      `${count} ${status}${lanes > 0 ? ` in ${lanes} lanes from nonce ${lowest} on` : ''}${why ? ` (${why.slice(0, 200)})` : ''}`,
+  )
+  return parts.join(', ') || 'none'
+}
+
 /** Until every accepted commit is settled. */
-export async function quiesce({ database }: Parts): Promise<void> {
-  let left = 0
+export async function quiesce(parts: Parts): Promise<void> {
+  let left = ''
   const look = async () => {
-    left = (await database.query(open))[0]!.count
-    return left === 0
+    left = await describeOpen(parts)
+    return left === 'none'
   }
-  await until(() => `every commit is final, and ${left} are not`, look, 120_000, 100)
+  await until(() => `every commit is final; not final are ${left}`, look, 120_000, 100)
 }
 
 const messages = statement('proof_messages', { columns: { id: text } }, 'select message as id from commits')
