@@ -1,11 +1,10 @@
 /** Whoever has much exports it page by page: each row comes once, and no page reads more than its rows. */
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seedGrowth } from '../../bench/growth/seed.ts'
-import { sizeOf } from '../../bench/growth/seed-statements.ts'
 import * as lists from '../../src/domain/account/export-statements.ts'
 import { valuesOf } from '../../src/domain/sql.ts'
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import { createSeededDatabase } from '../support/seeded-database.ts'
+import type { TestDatabase } from '../support/test-database.ts'
 
 const LIMIT = 20
 const MANY = 1_000
@@ -26,11 +25,7 @@ const more = [
 ]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  const sealed = { wrappedDataKey: new Uint8Array(60), sealedPrivateKey: new Uint8Array(60) }
-  await seedGrowth(database.url, { size: sizeOf(10_000), key: { version: 2, vaultKeyId: 'seeded', ...sealed } })
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
+  ;({ database, client } = await createSeededDatabase())
   const { rows } = await client.query<{ id: string }>(`select id from users where username = 'seeded-1'`)
   user = rows[0]!.id
   await client.query('set session_replication_role = replica')

@@ -6,8 +6,6 @@
  */
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { seedGrowth } from '../../bench/growth/seed.ts'
-import { sizeOf } from '../../bench/growth/seed-statements.ts'
 import { adminShapes, goodAdminRequest } from '../../proofs/harness/fuzz-admin.ts'
 import { goodGraphQLRequest, goodVariants, graphqlShapes } from '../../proofs/harness/fuzz-graphql.ts'
 import { goodRestRequest, restShapes } from '../../proofs/harness/fuzz-rest.ts'
@@ -18,8 +16,9 @@ import { createShardPlans } from '../contract/shard-plans.ts'
 import { declaredStatements } from '../support/declared-statements.ts'
 import { type Growth, grow, type Snapshot, takeSnapshot } from '../support/grown-database.ts'
 import { costOf, describeDearest, planOf, tablesReadWhole } from '../support/grown-plans.ts'
+import { createSeededDatabase } from '../support/seeded-database.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import type { TestDatabase } from '../support/test-database.ts'
 import { PASSWORD } from '../support/user.ts'
 
 /** Of which there are a few whatever happens, or as many as administrators make. */
@@ -216,11 +215,7 @@ beforeAll(async () => {
 })
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  const sealed = { wrappedDataKey: new Uint8Array(60), sealedPrivateKey: new Uint8Array(60) }
-  await seedGrowth(database.url, { size: sizeOf(10_000), key: { version: 2, vaultKeyId: 'seeded', ...sealed } })
-  client = new pg.Client({ connectionString: database.url })
-  await client.connect()
+  ;({ database, client } = await createSeededDatabase())
   // Otherwise pages come from the disk more often in the larger one, which is nothing that a statement could mend.
   await client.query(`set effective_cache_size = '8TB'; set plan_cache_mode = force_generic_plan`)
   snapshot = await takeSnapshot(client)

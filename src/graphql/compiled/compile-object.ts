@@ -271,10 +271,13 @@ function compileOwnRead(
 ): Pick<CompiledField, 'select' | 'resolve'> {
   if (factsOf(field).pothosPrismaSelect) throw unfit
   const place = draft.places++
-  const queryOf = (asking: Asking) => {
+  const makeQuery = (asking: Asking) => {
     const select: Selection = {}
-    if (!asking.places[place]) object.select(select, asking)
-    asking.places[place] ??= { select }
+    object.select(select, asking)
+    return { select }
+  }
+  const queryOf = (asking: Asking) => {
+    asking.places[place] ??= makeQuery(asking)
     return asking.places[place] as object
   }
   return {

@@ -4,7 +4,7 @@ import type { Draft } from './compile-object.ts'
 import { queryShown } from './showing.ts'
 
 /** At the root of a mutation that was carried out: its payload. */
-type CarriedOut = (context: Context, info: GraphQLResolveInfo) => unknown
+type CarriedOut = (info: GraphQLResolveInfo) => unknown
 
 const carriedOut = new WeakMap<GraphQLSchema, GraphQLSchema>()
 
@@ -18,7 +18,7 @@ function carriedOutSchema(schema: GraphQLSchema): GraphQLSchema {
     name,
     {
       ...field,
-      resolve: (root: CarriedOut, _args: unknown, context: Context, info: GraphQLResolveInfo) => root(context, info),
+      resolve: (root: CarriedOut, _args: unknown, _context: Context, info: GraphQLResolveInfo) => root(info),
     },
   ])
   const made = new GraphQLSchema({
@@ -38,7 +38,7 @@ export async function finishByField(
   context: Context,
   variables: Readonly<Record<string, unknown>>,
 ): Promise<ExecutionResult> {
-  const rootValue: CarriedOut = (_context, info) => {
+  const rootValue: CarriedOut = (info) => {
     queryShown(context, info, shown)
     return payload
   }

@@ -1,0 +1,14 @@
+import pg from 'pg'
+import { seedGrowth } from '../../bench/growth/seed.ts'
+import { sizeOf } from '../../bench/growth/seed-statements.ts'
+import { createTestDatabase, type TestDatabase } from './test-database.ts'
+
+/** A database with 10,000 commits and everything else in proportion, and a connection to it. Nobody's key opens. */
+export async function createSeededDatabase(): Promise<{ database: TestDatabase; client: pg.Client }> {
+  const database = await createTestDatabase()
+  const sealed = { wrappedDataKey: new Uint8Array(60), sealedPrivateKey: new Uint8Array(60) }
+  await seedGrowth(database.url, { size: sizeOf(10_000), key: { version: 2, vaultKeyId: 'seeded', ...sealed } })
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  return { database, client }
+}
