@@ -64,7 +64,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
   // As fast as the callers are: nothing is judged yet.
   const untilEnough = () =>
     until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30, SENDING)
-  const mine = (seconds: number) => rpc.call('evm_setIntervalMining', seconds)
+  const mine = (seconds: number) => parts.blocks.every(seconds * 1_000)
   const calm = async () => {
     await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(GWEI))
     await rpc.call('evm_mine')

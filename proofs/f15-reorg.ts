@@ -44,7 +44,6 @@ async function loseBlocks({ rpc, parts }: ChainScene, depth: number): Promise<nu
     seen = { newest, held: held.length, statuses: await readStatuses(parts) }
     if (held.length === 0) return undefined
     await rpc.call('anvil_reorg', depth, [])
-    // Another block may have come in between, and be what was dropped.
     const now = await readBlockHashes(
       rpc,
       held.map(({ number }) => Number(number)),
@@ -52,7 +51,10 @@ async function loseBlocks({ rpc, parts }: ChainScene, depth: number): Promise<nu
     const gone = held.filter(({ number, hash }) => now.get(Number(number)) !== hash)
     return gone.flatMap(({ transactions }) => transactions).length || undefined
   }
-  return until(() => `the newest ${depth} blocks hold commits; last seen: ${JSON.stringify(seen)}`, attempt)
+  return until(
+    () => `the newest ${depth} blocks hold commits; last seen: ${JSON.stringify(seen)}`,
+    () => parts.blocks.change(attempt),
+  )
 }
 
 /** The control: who calls the first receipt final must be seen to call so what is gone. */

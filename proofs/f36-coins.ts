@@ -21,8 +21,6 @@ import type { Random } from './harness/random.ts'
 
 /** Wei that the treasury has beside what comes in: for the gas of gathering, and for what reorganisations take. */
 const FUNDS = 1_000n * COIN
-/** Seconds from block to block as the node is told: it is told to mine each, because a block that it mines by itself beside a reorganisation leaves a hole. */
-const NEVER = 1_000_000
 const REPLIES_LOST = 0.2
 /** Blocks after which a withdrawal that failed is given back. */
 const LONG = 140
@@ -78,10 +76,10 @@ function depthsOf(random: Random, rounds: number): number[][] {
 
 async function openScene(context: ProofContext, people: number): Promise<Scene> {
   const { seed, random, afterwards } = context
-  const parts = await startParts(context, NEVER)
+  const parts = await startParts(context, 0)
   const treasury = accountOf(`${seed}/treasury`)
   const faults = { kills: 0, depths: [], dropped: 0, lost: 0 }
-  const chain = await openCoinChain(parts.rpcUrl, random.fork('fates'), {
+  const chain = await openCoinChain(parts, random.fork('fates'), {
     ...{ seed, senders: people * DEPOSITS + 1, treasury: treasury.address, funds: FUNDS },
   })
   afterwards(() => chain.rest())

@@ -8,6 +8,7 @@ import { createRpc, quantity, type Rpc, resultOf } from '../../src/chain/rpc.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { readBlockHashes } from '../../src/chain/view.ts'
 import { until } from '../../test/support/eventually.ts'
+import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
 
 export const COIN = 10n ** 18n
@@ -54,7 +55,7 @@ export interface CoinChain {
   refuse(address: string): Promise<void>
   /** Wei of each. */
   balancesOf(addresses: readonly string[]): Promise<bigint[]>
-  mine(blocks: number): Promise<void>
+  mine(count: number): Promise<void>
   /** No more blocks. */
   rest(): Promise<void>
 }
@@ -76,7 +77,7 @@ export const accountOf = (name: string): RelayAccount =>
 
 /** A chain on which `senders` accounts can each send once, and the treasury holds `funds` wei beside what comes in. */
 export async function openCoinChain(
-  rpcUrl: string,
+  { rpcUrl, blocks }: Pick<Parts, 'rpcUrl' | 'blocks'>,
   random: Random,
   { seed, senders, treasury, funds }: { seed: string; senders: number; treasury: string; funds: bigint },
 ): Promise<CoinChain> {
@@ -86,15 +87,8 @@ export async function openCoinChain(
   await rpc.call('anvil_setBalance', treasury, quantity(funds))
   await rpc.call('anvil_setCode', FORWARDER.address, FORWARDER.code)
   await rpc.call('anvil_mine', quantity(DEEPEST + 5))
+  await blocks.every(BLOCK_MS)
   const sent: SentCoins[] = []
-  /** One after the other: what changes the chain. */
-  let changing: Promise<unknown> = Promise.resolve()
-  const change = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = changing.then(work)
-    changing = next.catch(() => undefined)
-    return next
-  }
-  const clock = setInterval(() => void change(() => rpc.call('evm_mine')).catch(() => undefined), BLOCK_MS)
   const left = new Set<string>()
 
   const broadcast = async (raw: Uint8Array) => {
@@ -149,7 +143,7 @@ export async function openCoinChain(
     },
     async reorganise(depth) {
       const before = await standing()
-      await change(() => rpc.call('anvil_reorg', depth, []))
+      await blocks.change(() => rpc.call('anvil_reorg', depth, []))
       const after = await standing()
       const dropped = sent.filter((each) => before.has(each) && !after.has(each))
       for (const each of sent) {
@@ -171,12 +165,9 @@ export async function openCoinChain(
       )
       return outcomes.map((outcome) => BigInt(resultOf<string>(outcome)))
     },
-    async mine(blocks) {
-      await change(() => rpc.call('anvil_mine', quantity(blocks)))
+    async mine(count) {
+      await blocks.change(() => rpc.call('anvil_mine', quantity(count)))
     },
-    async rest() {
-      clearInterval(clock)
-      await changing
-    },
+    rest: () => blocks.every(0),
   }
 }

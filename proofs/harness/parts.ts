@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { checkInvariants, invariants } from '../../src/domain/invariants/check-invariants.ts'
 import type { Log } from '../../src/domain/ports.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
 import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { type BlockClock, createBlockClock } from './block-clock.ts'
 import type { ProofContext } from './proof.ts'
 import { runSql } from './run-sql.ts'
 
@@ -18,6 +20,8 @@ export interface Parts {
   databaseUrl: string
   database: ConnectedDatabase
   rpcUrl: string
+  /** When the chain gets its blocks. What changes the chain otherwise is done through it. */
+  blocks: BlockClock
   /** Throws the chain away: another one begins at the same address, with the same id and accounts and nothing else. */
   resetChain(): Promise<void>
   /** The environment of a gateway on these parts. */
@@ -30,14 +34,14 @@ export interface Parts {
   copyDatabase(name: string): Promise<string>
 }
 
-/** The platform's binary, which mines every `seconds`. */
+/** The platform's binary, which gets a block every `seconds`, or none with 0. */
 async function startChain({ afterwards }: ProofContext, seconds: number) {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const resolve = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')).resolve
   const binary = resolve(`@foundry-rs/anvil-${platform}/bin/anvil`)
   let end = async () => {}
   const begin = async (port: string) => {
-    const args = ['--host', '127.0.0.1', '--port', port, '--block-time', String(seconds), '--accounts', '2']
+    const args = ['--host', '127.0.0.1', '--port', port, '--no-mining', '--accounts', '2']
     // All states in memory: on disk, where it moves them after some hundred blocks, anvil forgets code, and a reorganisation ends there.
     args.push('--prune-history', '500')
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -56,13 +60,14 @@ async function startChain({ afterwards }: ProofContext, seconds: number) {
   }
   afterwards(() => end())
   const url = await begin('0')
-  return {
-    url,
-    async reset() {
-      await end()
-      await begin(new URL(url).port)
-    },
+  const blocks = createBlockClock(createRpc({ url }))
+  await blocks.every(seconds * 1_000)
+  afterwards(() => blocks.every(0))
+  const reset = async () => {
+    await end()
+    await begin(new URL(url).port)
   }
+  return { url, blocks, reset: () => blocks.change(reset) }
 }
 
 /** `openPostgres`: where the database is; the embedded server's when left out. */
@@ -73,7 +78,7 @@ export async function startParts(
     startEmbeddedPostgres({ dir: context.dir, log: silent }),
 ): Promise<Parts> {
   const { dir, afterwards } = context
-  const { url: rpcUrl, reset: resetChain } = await startChain(context, blockSeconds)
+  const { url: rpcUrl, blocks, reset: resetChain } = await startChain(context, blockSeconds)
   const postgres = await openPostgres()
   afterwards(() => postgres.stop())
   await prepareDatabase(postgres.url)
@@ -88,6 +93,7 @@ export async function startParts(
     databaseUrl: postgres.url,
     database,
     rpcUrl,
+    blocks,
     resetChain,
     urlOf,
     env: {
