@@ -53,4 +53,40 @@ export const growth: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/jobs/job-indexes.ts',
+    ['platform/dead-letters.test.ts'],
+    [
+      [
+        'growth.addressed-letters',
+        'Dead letters of an account are found among all.',
+        `columns: \`(data->>'userId')\``,
+        `columns: \`(data->>'orderId')\``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/jobs/job-statements.ts',
+    ['platform/dead-letters.test.ts'],
+    [
+      [
+        'growth.unredacted-letters',
+        'Letters are redacted in the order of an index.',
+        'order by j.id limit $2',
+        'order by id limit $2',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/telemetry/metric-statements.ts',
+    ['platform/dead-letters.test.ts'],
+    [
+      [
+        'growth.waiting-jobs',
+        'What waits is counted without what was given up.',
+        `from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked group by state`,
+        `from jobs.job j where j.name = q.name and j.state < 'completed' group by state`,
+      ],
+    ],
+  ),
 ]

@@ -223,7 +223,7 @@ export const retentions = {
 
   'jobs.job': {
     grows: 'a mail, a webhook call, a thumbnail, a deletion',
-    kept: '7 days after it is done (mails about accounts a minute, thumbnails and manifests an hour), 30 days undone; a year after it was given up',
+    kept: 'an hour after it is done (mails about accounts a minute), 30 days undone; a year after it was given up',
     why: 'an operator looks at what was given up',
     by: UPKEEP,
   },

@@ -17,6 +17,9 @@ const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-c
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
+/** Whether a dead letter holds more than facts. */
+export const holdsMoreSql = `data - ${kept} <> '{}'`
+
 /** Whether a dead letter still holds all it takes to carry it out. */
 const wholeSql = `source_name is not null and not data ? '${CUT}'`
 
@@ -25,8 +28,8 @@ export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count wh
 
 /** Dead letters that hold more than they may: $1 the last one that was looked at, $2 how many at most. */
 export const findUnredacted = `
-  select id::text from jobs.job
-  where name = 'dead-letter' and id > $1::uuid and data - ${kept} <> '{}' and not (${isAddressedSql}) order by id limit $2`
+  select id::text from jobs.job j
+  where name = 'dead-letter' and id > $1::uuid and ${holdsMoreSql} and not (${isAddressedSql}) order by j.id limit $2`
 
 /** Takes out of these letters ($1) what they may not hold. */
 export const redactLetters = `
@@ -38,14 +41,16 @@ const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}
 
 const counts = { queue: text, count: int, oldest: timestamp, last_error: orNull(text) }
 
-/** The last error is that of the one that was tried last. */
+/** What waits for its first try or for another. The last error is that of the one that was tried last. */
 export const countWaiting = statement(
   'jobs_waiting',
   { columns: { ...counts, next_attempt_at: timestamp } },
-  `select name as queue, count(*)::int as count, min(created_on) as oldest, min(start_after) as next_attempt_at,
-     (array_agg(${reasonSql('output')} order by started_on desc) filter (where output is not null))[1] as last_error
-   from jobs.job where state < 'completed' and name <> 'dead-letter' and name not like '\\_\\_%'
-   group by name order by name`,
+  `select q.name as queue, w.* from jobs.queue q cross join lateral (
+     select count(*)::int as count, min(created_on) as oldest, min(start_after) as next_attempt_at,
+       (array_agg(${reasonSql('output')} order by started_on desc) filter (where output is not null))[1] as last_error
+     from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked
+   ) w
+   where w.count > 0 and q.name <> 'dead-letter' and q.name not like '\\_\\_%' order by q.name`,
 )
 
 /** For the operator: dead letters by the queue that they are from, with the last error of each. */

@@ -10,6 +10,7 @@ import type { Log } from '../../domain/ports.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import { DatabaseClient } from '../database/database-client.ts'
 import { installEnqueue } from './enqueue-function.ts'
+import { installIndexes } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
@@ -31,6 +32,8 @@ const TELL_EVERY_MS = 3_600_000
 /** Seconds. */
 const DAY_SECONDS = 86_400
 const KEPT_DEAD_SECONDS = 365 * DAY_SECONDS
+/** What is done is of use to nobody, and the queue goes through all it has every few seconds. */
+const KEPT_DONE_SECONDS = 3_600
 /** What nobody has carried out by then is deleted without a trace: far longer than all attempts take. */
 const KEPT_WAITING_SECONDS = 30 * DAY_SECONDS
 /** Characters. */
@@ -68,9 +71,16 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 3_600,
     ...abandoned,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
     deadLetter: 'dead-letter',
   },
-  mail: { ...mailRetries, ...abandoned, retentionSeconds: KEPT_WAITING_SECONDS, deadLetter: 'dead-letter' },
+  mail: {
+    ...mailRetries,
+    ...abandoned,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
+    retentionSeconds: KEPT_WAITING_SECONDS,
+    deadLetter: 'dead-letter',
+  },
   /** The payload may hold an address, so a job that is done or given up is soon deleted, and its dead letter has no address. */
   'account-mail': {
     ...mailRetries,
@@ -86,6 +96,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 20,
     ...abandoned,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
     deadLetter: 'abandoned-delivery',
   },
   'forget-key': {
@@ -94,6 +105,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 3_600,
     ...abandoned,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
     retentionSeconds: KEPT_WAITING_SECONDS,
     deadLetter: 'dead-letter',
   },
@@ -104,7 +116,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 900,
     ...abandoned,
-    deleteAfterSeconds: 3_600,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
     deadLetter: 'dead-letter',
   },
   thumbnail: {
@@ -113,7 +125,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 900,
     ...abandoned,
-    deleteAfterSeconds: 3_600,
+    deleteAfterSeconds: KEPT_DONE_SECONDS,
     deadLetter: 'dead-letter',
   },
 } satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
@@ -185,6 +197,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     await boss.updateQueue(name, options)
   }
   await boss.getDb().executeSql(installEnqueue)
+  await boss.getDb().executeSql(installIndexes)
   await boss.stop({ graceful: false })
   if (failures[0]) throw failures[0]
 }

@@ -14,11 +14,13 @@ const metric = (name: MetricName) => `'${name}'`
 
 /** What waits for its first try (created) or for another (retry); what is carried out, the queue counts itself every three seconds. */
 const jobsSql = `
-  waiting_jobs as (
-    select name, state::text as state, count(*) as count, min(created_on) as oldest, min(start_after) as due
-    from jobs.job where state < 'active' and not blocked and name <> 'dead-letter' group by name, state
-  ),
   queues as (select name, active_count from jobs.queue where name <> 'dead-letter' and name not like '\\_\\_%'),
+  waiting_jobs as (
+    select q.name, w.* from queues q cross join lateral (
+      select state::text as state, count(*) as count, min(created_on) as oldest, min(start_after) as due
+      from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked group by state
+    ) w
+  ),
   jobs_told as (
     select ${metric('annal_jobs')} as metric, q.name as label, s.state, coalesce(w.count, 0)::float8 as value
       from queues q cross join (values ('created'), ('retry')) as s (state)
@@ -31,9 +33,9 @@ const jobsSql = `
         cross join lateral (values (${metric('annal_jobs_oldest_seconds')}, w.oldest), (${metric('annal_jobs_overdue_seconds')}, w.due)) as m (metric, since)
       group by m.metric, q.name
     union all
-    select ${metric('annal_jobs_dead')}, q.name, null, count(j.id)::float8
-      from queues q left join jobs.job j on j.name = 'dead-letter' and j.state < 'active' and not j.blocked and j.source_name = q.name
-      group by q.name
+    select ${metric('annal_jobs_dead')}, q.name, null,
+        (select count(*) from jobs.job j where j.name = 'dead-letter' and j.source_name = q.name)::float8
+      from queues q
   )`
 
 /** The conditions are those of the partial indexes; see `chain/relay-statements.ts`. */
