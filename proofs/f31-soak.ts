@@ -27,6 +27,7 @@ import { brokenInvariants, startParts } from './harness/parts.ts'
 import { mailsAway } from './harness/people.ts'
 import { type PostgresProxy, startPostgresProxy } from './harness/postgres-proxy.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { randomBytes } from './harness/random-bytes.ts'
 import { runSql } from './harness/run-sql.ts'
 import { addApp } from './harness/sales.ts'
 import { mountSmallDisk } from './harness/small-disk.ts'
@@ -183,8 +184,10 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const watch = watchHoldings(stayer)
   const pid = stayer.pid()
 
-  const large = new File([new Uint8Array(2_500_000)], 'large.bin')
+  const files = context.random.fork('files')
   const sendLarge = async () => {
+    // Of blocks that are nowhere yet: what the disk has takes no room.
+    const large = new File([new Uint8Array(randomBytes(files, 2_500_000))], 'large.bin')
     const message = { method: 'POST', path: '/api/v3/assets/', token: seller.token, multipart: { asset_file: large } }
     return (await trySend(balancer.url, message)).status
   }
