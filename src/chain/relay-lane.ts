@@ -67,6 +67,8 @@ export interface Lane {
   /** Since when the account's count is higher than anything accounts for. */
   doubtedSince: number | undefined
   gapSince: number | undefined
+  /** Since when the node does not show a block in which commits are, by its number. */
+  unshownSince: Map<number, number>
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
   /** By topic. */
@@ -87,11 +89,18 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   strangersSince: undefined,
   doubtedSince: undefined,
   gapSince: undefined,
+  unshownSince: new Map(),
   fillers: new Map(),
-  tellers: { sending: createTeller(), fees: createTeller(), receipts: createTeller(), count: createTeller() },
+  tellers: {
+    sending: createTeller(),
+    fees: createTeller(),
+    receipts: createTeller(),
+    count: createTeller(),
+    blocks: createTeller(),
+  },
 })
 
-type Topic = 'sending' | 'fees' | 'receipts' | 'count'
+type Topic = 'sending' | 'fees' | 'receipts' | 'count' | 'blocks'
 
 /** Logs a lane's trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
 export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, problem: string) => {

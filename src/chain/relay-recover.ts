@@ -4,7 +4,7 @@
  */
 import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
-import { isGone } from './relay-doubt.ts'
+import { findLost } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
 import { findNonces } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
@@ -45,7 +45,7 @@ export const closeGap = async (
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   // The very nonces that are said to be unused stand in blocks of this chain.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
-  const lost = placed.filter((row) => isGone(row, canonical, view.head))
+  const lost = findLost(parts, lane, placed, canonical, view.head)
   if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))

@@ -303,6 +303,18 @@ export const chain: Mutant[] = [
         `row.block_number >= 0 : hash`,
       ],
       [
+        'chain.unshown-for-good',
+        'What was in a block that a node has no more is sent again.',
+        `return now - since >= parts.doubtPatience`,
+        `return false`,
+      ],
+      [
+        'chain.unshown-at-once',
+        'A block that is not shown for a moment is waited for.',
+        `return now - since >= parts.doubtPatience`,
+        `return true`,
+      ],
+      [
         'chain.behind',
         'A node that is behind what was seen is not believed.',
         `if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {`,

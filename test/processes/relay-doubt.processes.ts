@@ -6,7 +6,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
 import { all, messagesOn, useRelayScene } from '../chain/support/relay-scene.ts'
 import type { TestAsset, World } from '../chain/support/world.ts'
-import { lagging, miscounts } from '../support/chain-faults.ts'
+import { lagging, miscounts, rewriting } from '../support/chain-faults.ts'
 import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -113,6 +113,33 @@ describe('a node that is behind the others', () => {
     await eventually(world.statuses, all('FINAL', 4))
     expect(await onChain(asset!)).toHaveLength(4)
     expect(await nonces()).toEqual([1, 2, 3, 4])
+  })
+})
+
+describe('a node that has no block at a height', () => {
+  it('is told of, and what was in that block goes to the chain once more', async () => {
+    const [asset] = await world.addCommits(1, 2)
+    const relay = world.relay(proxy.url, { ...options, doubtPatience: 100, confirmations: 4 })
+    await eventually(world.statuses, all('INCLUDED', 2))
+    const head = quantity(Number(await chain.rpc.call('eth_blockNumber')))
+    proxy.fault = rewriting(({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === head ? null : result,
+    )
+    await chain.rpc.call('anvil_reorg', 1, [])
+    await chain.rpc.call('anvil_mine', quantity(1))
+    await world.addCommit(asset!)
+    relay.wake()
+    const isTold = () => world.log.lines.some(({ message }) => message.startsWith(`The node does not show block `))
+    await eventually(async () => isTold() && isDisplaced(), Boolean)
+    await eventually(
+      async () => {
+        await chain.rpc.call('anvil_mine', quantity(1))
+        return world.statuses()
+      },
+      all('FINAL', 3),
+    )
+    expect(await nonces()).toEqual([1, 2, 3])
+    expect(await onChain(asset!)).toHaveLength(3)
   })
 })
 
