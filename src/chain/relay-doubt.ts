@@ -37,7 +37,8 @@ export const findLost = <Row extends BlockRow>(
     unshownSince.set(row.block_number, since)
     return now - since >= parts.doubtPatience
   })
-  const [unshown] = unshownSince.keys()
+  // While blocks are displaced there may be none at a height for a moment.
+  const [unshown] = [...unshownSince].find(([, since]) => now - since >= parts.gapPatience) ?? []
   const problem = `The node does not show block ${unshown}, in which commits are; they wait until it does.`
   report(parts, lane, 'blocks', unshown === undefined ? '' : problem)
   for (const { block_number: number } of lost) unshownSince.delete(number)

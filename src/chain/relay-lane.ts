@@ -30,7 +30,7 @@ export interface RelayParts {
   receiptPatience: number
   /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */
   doubtPatience: number
-  /** Milliseconds that a gap must last before it is closed: a node may be a block behind another. */
+  /** Milliseconds that a gap must last before it is closed, and a lack of a block before it is told: a node may be a block behind another. */
   gapPatience: number
   /** Blocks on top of a commit's block until it is settled. */
   confirmations: number

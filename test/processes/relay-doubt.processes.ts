@@ -119,7 +119,7 @@ describe('a node that is behind the others', () => {
 describe('a node that has no block at a height', () => {
   it('is told of, and what was in that block goes to the chain once more', async () => {
     const [asset] = await world.addCommits(1, 2)
-    const relay = world.relay(proxy.url, { ...options, doubtPatience: 100, confirmations: 4 })
+    const relay = world.relay(proxy.url, { ...options, doubtPatience: 400, gapPatience: 50, confirmations: 4 })
     await eventually(world.statuses, all('INCLUDED', 2))
     const head = quantity(Number(await chain.rpc.call('eth_blockNumber')))
     proxy.fault = rewriting(({ method, params }, result) =>
