@@ -157,7 +157,7 @@ export async function openCoinChain(
     },
     standing,
     async refuse(address) {
-      await rpc.call('anvil_setCode', address, REFUSER)
+      await blocks.change(() => rpc.call('anvil_setCode', address, REFUSER))
     },
     async balancesOf(addresses) {
       const outcomes = await rpc.batch(

@@ -16,35 +16,6 @@ export const isGone = (row: BlockRow, canonical: ReadonlyMap<number, string | un
   return hash === undefined ? row.block_number > head.number : hash !== row.block_hash
 }
 
-/**
- * Those of these rows whose blocks are gone, or have not been shown for so long that the node has none at their height: stored bytes are sent
- * again then, and take effect once at most. What a node lacks is told in the log until it is shown or taken for lost.
- */
-export const findLost = <Row extends BlockRow>(
-  parts: RelayParts,
-  lane: Lane,
-  rows: readonly Row[],
-  canonical: ReadonlyMap<number, string | undefined>,
-  head: BlockId,
-): Row[] => {
-  const now = performance.now()
-  const { unshownSince } = lane
-  for (const [number, hash] of canonical) if (hash !== undefined) unshownSince.delete(number)
-  const lost = rows.filter((row) => {
-    if (isGone(row, canonical, head)) return true
-    if (canonical.get(row.block_number) !== undefined) return false
-    const since = unshownSince.get(row.block_number) ?? now
-    unshownSince.set(row.block_number, since)
-    return now - since >= parts.doubtPatience
-  })
-  // While blocks are displaced there may be none at a height for a moment.
-  const [unshown] = [...unshownSince].find(([, since]) => now - since >= parts.gapPatience) ?? []
-  const problem = `The node does not show block ${unshown}, in which commits are; they wait until it does.`
-  report(parts, lane, 'blocks', unshown === undefined ? '' : problem)
-  for (const { block_number: number } of lost) unshownSince.delete(number)
-  return lost
-}
-
 /** Remembers how far the chain was seen. */
 export interface HeadWatch {
   /**

@@ -3,7 +3,7 @@
  * conditions on status and lane are those of the partial indexes that `relay-statements.ts` names.
  */
 import { eventSql } from '../domain/event/event-sql.ts'
-import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../domain/sql.ts'
+import { arrayOf, boolean, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../domain/sql.ts'
 import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
 import { transactionsOfSql } from './relay-statements.ts'
 
@@ -163,14 +163,16 @@ export const storeCosts = statement(
    where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.gas_used is null`,
 )
 
-/** Which commits of a lane have the nonces from `from` to just below `below`, in order. */
+/** Which commits of a lane have the nonces from `from` to just below `below`, in order. `has_bytes`: we have what was sent. */
 export const findNonces = statement(
   'relay_nonces',
   {
     parameters: { lane: text, from: int, below: int },
-    columns: { ...blockColumns, status: commitStatus },
+    columns: { ...blockColumns, status: commitStatus, has_bytes: boolean },
   },
-  `select commit_id, nonce, status, block_number, block_hash from commit_relays
+  `select commit_id, nonce, status, block_number, block_hash,
+     exists (select from ${transactionsOfSql('commit_relays.commit_id')} t) as has_bytes
+   from commit_relays
    where lane = $lane and nonce >= $from and nonce < $below order by nonce`,
 )
 

@@ -1,7 +1,7 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { type Cost, costsOf, feeOf, type Receipt } from './receipts.ts'
-import { findLost } from './relay-doubt.ts'
+import { isGone } from './relay-doubt.ts'
 import {
   type BlockRow,
   findIncluded,
@@ -139,7 +139,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
-  const displaced = findLost(parts, lane, rows, canonical, view.head)
+  const displaced = rows.filter((row) => isGone(row, canonical, view.head))
   const isDeep = (row: IncludedRow) =>
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)

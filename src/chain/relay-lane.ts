@@ -30,7 +30,7 @@ export interface RelayParts {
   receiptPatience: number
   /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */
   doubtPatience: number
-  /** Milliseconds that a gap must last before it is closed, and a lack of a block before it is told: a node may be a block behind another. */
+  /** Milliseconds that a gap must last before it is closed: a node may be a block behind another. */
   gapPatience: number
   /** Blocks on top of a commit's block until it is settled. */
   confirmations: number
@@ -67,8 +67,6 @@ export interface Lane {
   /** Since when the account's count is higher than anything accounts for. */
   doubtedSince: number | undefined
   gapSince: number | undefined
-  /** Since when the node does not show a block in which commits are, by its number. */
-  unshownSince: Map<number, number>
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
   /** By topic. */
@@ -89,18 +87,17 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   strangersSince: undefined,
   doubtedSince: undefined,
   gapSince: undefined,
-  unshownSince: new Map(),
   fillers: new Map(),
   tellers: {
     sending: createTeller(),
     fees: createTeller(),
     receipts: createTeller(),
     count: createTeller(),
-    blocks: createTeller(),
+    gap: createTeller(),
   },
 })
 
-type Topic = 'sending' | 'fees' | 'receipts' | 'count' | 'blocks'
+type Topic = 'sending' | 'fees' | 'receipts' | 'count' | 'gap'
 
 /** Logs a lane's trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
 export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, problem: string) => {

@@ -35,10 +35,7 @@ export interface RelayOptions {
    * knows of; 120,000 when missing. Short where there is one node only.
    */
   doubtPatience?: number
-  /**
-   * Milliseconds that a gap between an account's count and what waits must last before it is closed, and a block must not be shown before that
-   * is told; 3,000 when missing.
-   */
+  /** Milliseconds that a gap between an account's count and what waits must last before it is closed; 3,000 when missing. */
   gapPatience?: number
   /** Other pauses between looks than those of `defaultPauses`. */
   pauses?: Partial<RelayPauses>

@@ -4,7 +4,7 @@
  */
 import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
-import { findLost } from './relay-doubt.ts'
+import { isGone } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
 import { findNonces } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
@@ -34,10 +34,12 @@ export const closeGap = async (
   if (count >= firstWaiting) {
     lane.gapSince = undefined
     lane.fillers.clear()
+    report(parts, lane, 'gap', '')
     return false
   }
   lane.gapSince ??= performance.now()
-  if (performance.now() - lane.gapSince < parts.gapPatience) return true
+  const lasts = performance.now() - lane.gapSince
+  if (lasts < parts.gapPatience) return true
 
   const end = Math.min(firstWaiting, count + BATCH)
   const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })
@@ -45,7 +47,14 @@ export const closeGap = async (
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   // The very nonces that are said to be unused stand in blocks of this chain.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
-  const lost = findLost(parts, lane, placed, canonical, view.head)
+  const isUnshown = ({ block_number: number }: (typeof placed)[number]) =>
+    number <= view.head.number && canonical.get(number) === undefined
+  const unshown = placed.find(isUnshown)
+  const problem = `The node shows no block ${unshown?.block_number} and does not count what ${lane.address} had in it; nothing is signed meanwhile.`
+  report(parts, lane, 'gap', unshown ? problem : '')
+  // Stored bytes take effect once at most, however often they are sent. What we have none of would be signed anew: it waits.
+  const isGivenUp = (row: (typeof placed)[number]) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
+  const lost = placed.filter((row) => isGone(row, canonical, view.head) || isGivenUp(row))
   if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))

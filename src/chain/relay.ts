@@ -142,7 +142,10 @@ export function createRelay(options: RelayOptions): Relay {
       }
     }
     const mine: Lane[] = []
-    for (const lane of lanes) if (await lease.acquire(lane.name)) mine.push(lane)
+    for (const lane of lanes) {
+      if (await lease.acquire(lane.name)) mine.push(lane)
+      else lane.gapSince = undefined
+    }
     if (mine.length === 0) return standBy()
     const shared = parts
     const view = await readView(

@@ -303,18 +303,6 @@ export const chain: Mutant[] = [
         `row.block_number >= 0 : hash`,
       ],
       [
-        'chain.unshown-for-good',
-        'What was in a block that a node has no more is sent again.',
-        `return now - since >= parts.doubtPatience`,
-        `return false`,
-      ],
-      [
-        'chain.unshown-at-once',
-        'A block that is not shown for a moment is waited for.',
-        `return now - since >= parts.doubtPatience`,
-        `return true`,
-      ],
-      [
         'chain.behind',
         'A node that is behind what was seen is not believed.',
         `if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {`,
@@ -349,6 +337,18 @@ export const chain: Mutant[] = [
         'A count that contradicts the node’s own blocks is not believed.',
         `placed.some((row) => canonical.get(row.block_number) === row.block_hash)`,
         `placed.some((row) => row.block_number < 0)`,
+      ],
+      [
+        'chain.unshown-for-good',
+        'What was in a block that a node has no more is sent again.',
+        `lasts >= parts.doubtPatience && isUnshown(row)`,
+        `lasts < 0 && isUnshown(row)`,
+      ],
+      [
+        'chain.unshown-at-once',
+        'A block that is not shown for a moment is waited for.',
+        `lasts >= parts.doubtPatience && isUnshown(row)`,
+        `isUnshown(row)`,
       ],
     ],
   ),

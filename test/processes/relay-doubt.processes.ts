@@ -119,7 +119,8 @@ describe('a node that is behind the others', () => {
 describe('a node that has no block at a height', () => {
   it('is told of, and what was in that block goes to the chain once more', async () => {
     const [asset] = await world.addCommits(1, 2)
-    const relay = world.relay(proxy.url, { ...options, doubtPatience: 400, gapPatience: 50, confirmations: 4 })
+    const patient = { ...options, gapPatience: 50, confirmations: 4 }
+    const relay = world.relay(proxy.url, patient)
     await eventually(world.statuses, all('INCLUDED', 2))
     const head = quantity(Number(await chain.rpc.call('eth_blockNumber')))
     proxy.fault = rewriting(({ method, params }, result) =>
@@ -129,8 +130,13 @@ describe('a node that has no block at a height', () => {
     await chain.rpc.call('anvil_mine', quantity(1))
     await world.addCommit(asset!)
     relay.wake()
-    const isTold = () => world.log.lines.some(({ message }) => message.startsWith(`The node does not show block `))
-    await eventually(async () => isTold() && isDisplaced(), Boolean)
+    const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node shows no block '))
+    await eventually(async () => isTold(), Boolean)
+    await meets(3)
+    expect(isDisplaced()).toBe(false)
+    await relay.stop()
+    world.relay(proxy.url, { ...patient, doubtPatience: 100 })
+    await eventually(async () => isDisplaced(), Boolean)
     await eventually(
       async () => {
         await chain.rpc.call('anvil_mine', quantity(1))

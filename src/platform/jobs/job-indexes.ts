@@ -1,28 +1,28 @@
 /**
  * Indexes of ours on pg-boss's own table. A job that was given up stays there for a year as a dead letter, and what is looked for among these is
- * found without reading all of them. Of other jobs the indexes hold nothing.
+ * found without reading all of them. Of what is done the indexes hold nothing.
  */
 import { lockForTransaction } from '../database/migration-lock.ts'
 import { holdsMoreSql } from './job-statements.ts'
 
-/** By their names: of which columns they are, and of which dead letters. */
-const indexes: Record<string, { columns: string; of?: string }> = {
-  dead_letters_newest_idx: { columns: 'created_on desc, id desc' },
-  dead_letters_queue_idx: { columns: 'source_name' },
-  dead_letters_unredacted_idx: { columns: 'id', of: holdsMoreSql },
-  dead_letters_addressed_idx: { columns: `(data->>'userId')`, of: `data ?| array['email', 'newEmail']` },
+const isDead = `name = 'dead-letter'`
+
+/** By their names: of which columns they are, and of which jobs. */
+const indexes: Record<string, { columns: string; of: string }> = {
+  dead_letters_newest_idx: { columns: 'created_on desc, id desc', of: isDead },
+  dead_letters_queue_idx: { columns: 'source_name', of: isDead },
+  dead_letters_unredacted_idx: { columns: 'id', of: `${isDead} and ${holdsMoreSql}` },
+  dead_letters_addressed_idx: { columns: `(data->>'userId')`, of: `${isDead} and data ?| array['email', 'newEmail']` },
+  active_jobs_idx: { columns: 'name', of: `state = 'active'` },
 }
 
-const create = (name: string, columns: string, of?: string) =>
-  `IF to_regclass('jobs.${name}') IS NULL THEN
-     CREATE INDEX ${name} ON jobs.job (${columns}) WHERE name = 'dead-letter'${of ? ` AND ${of}` : ''};
-   END IF;`
+const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => `
+    IF to_regclass('jobs.${name}') IS NULL THEN
+      CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
+    END IF;`
 
 /** Makes what is not there yet. Nothing is put on a queue meanwhile: some two seconds for a million jobs. */
 export const installIndexes = `
   ${lockForTransaction};
-  DO $install$ BEGIN
-    ${Object.entries(indexes)
-      .map(([name, { columns, of }]) => create(name, columns, of))
-      .join('\n    ')}
+  DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}
   END $install$`

@@ -41,14 +41,17 @@ const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}
 
 const counts = { queue: text, count: int, oldest: timestamp, last_error: orNull(text) }
 
-/** What waits for its first try or for another. The last error is that of the one that was tried last. */
+/** What is not done. The last error is that of the one that was tried last. */
 export const countWaiting = statement(
   'jobs_waiting',
   { columns: { ...counts, next_attempt_at: timestamp } },
   `select q.name as queue, w.* from jobs.queue q cross join lateral (
      select count(*)::int as count, min(created_on) as oldest, min(start_after) as next_attempt_at,
        (array_agg(${reasonSql('output')} order by started_on desc) filter (where output is not null))[1] as last_error
-     from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked
+     from (
+       select * from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked
+       union all select * from jobs.job j where j.name = q.name and j.state = 'active'
+     ) undone
    ) w
    where w.count > 0 and q.name <> 'dead-letter' and q.name not like '\\_\\_%' order by q.name`,
 )

@@ -38,9 +38,11 @@ const KEPT_DONE_SECONDS = 3_600
 const KEPT_WAITING_SECONDS = 30 * DAY_SECONDS
 /** Characters. */
 const LONGEST_REASON = 300
-/** Milliseconds. Updating the queue's own tables takes longest. */
+/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
+/** An index on many jobs takes its time, and nobody is served before. */
+const INSTALL_TIMEOUT_MS = 600_000
 /** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
 const TIDY_EVERY_SECONDS = 300
 
@@ -187,7 +189,7 @@ const describeError = (error: unknown) =>
 
 /** Makes or updates the queue's own tables, and the function that fills them. Several processes may do so at once. */
 export async function installJobs(databaseUrl: string): Promise<void> {
-  const boss = open(databaseUrl, { supervise: false, max: 1 })
+  const boss = open(databaseUrl, { supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []
   boss.on('error', (error) => failures.push(error))
   await boss.start()
