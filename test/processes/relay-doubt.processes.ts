@@ -122,12 +122,17 @@ describe('a node that has no block at a height', () => {
     const patient = { ...options, gapPatience: 50, confirmations: 4 }
     const relay = world.relay(proxy.url, patient)
     await eventually(world.statuses, all('INCLUDED', 2))
-    const head = quantity(Number(await chain.rpc.call('eth_blockNumber')))
-    proxy.fault = rewriting(({ method, params }, result) =>
-      method === 'eth_getBlockByNumber' && params[0] === head ? null : result,
-    )
-    await chain.rpc.call('anvil_reorg', 1, [])
+    const block = Number(await chain.rpc.call('eth_blockNumber'))
     await chain.rpc.call('anvil_mine', quantity(1))
+    // Otherwise a head below it, while the chain changes, is the first that it sees.
+    await eventually(
+      async () => relay.status().headNumber,
+      (number) => number === block + 1,
+    )
+    proxy.fault = rewriting(({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === quantity(block) ? null : result,
+    )
+    await chain.rpc.call('anvil_reorg', 2, [])
     await world.addCommit(asset!)
     relay.wake()
     const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node shows no block '))
