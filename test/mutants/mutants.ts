@@ -15,6 +15,7 @@ import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
+import { relay } from './relay.ts'
 import { replicas } from './replicas.ts'
 import { retention } from './retention.ts'
 import { telemetry } from './telemetry.ts'
@@ -42,6 +43,7 @@ const all: Mutant[] = [
   ...permission,
   ...money,
   ...chain,
+  ...relay,
   ...compiled,
   ...deadlines,
   ...delivery,
