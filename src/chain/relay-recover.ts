@@ -6,7 +6,7 @@ import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
 import { isGone } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
-import { findNonces } from './relay-follow-statements.ts'
+import { type BlockRow, findNonces } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findLastNonce, type InFlightRow } from './relay-statements.ts'
 import { contradiction, RpcError } from './rpc.ts'
@@ -47,19 +47,30 @@ export const closeGap = async (
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   // The very nonces that are said to be unused stand in blocks of this chain.
   if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
-  const isUnshown = ({ block_number: number }: (typeof placed)[number]) =>
-    number <= view.head.number && canonical.get(number) === undefined
-  const unshown = placed.find(isUnshown)
-  const problem = `The node shows no block ${unshown?.block_number} and does not count what ${lane.address} had in it; nothing is signed meanwhile.`
-  report(parts, lane, 'gap', unshown ? problem : '')
-  // Stored bytes take effect once at most, however often they are sent. What we have none of would be signed anew: it waits.
-  const isGivenUp = (row: (typeof placed)[number]) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
-  const lost = placed.filter((row) => isGone(row, canonical, view.head) || isGivenUp(row))
+  const lost = findLost(parts, lane, view, { placed, canonical, lasts })
   if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))
   for (let nonce = count; nonce < end; nonce += 1) if (!ours.has(nonce)) await fill(parts, lane, view, nonce)
   return true
+}
+
+/**
+ * What the chain has no more of what was placed at nonces that are not used: its block is gone, or the node shows none at its height and has not
+ * for long. Stored bytes take effect once at most, however often they are sent; what we have none of would be signed anew, and waits.
+ */
+const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  { placed, canonical, lasts }: { placed: readonly Row[]; canonical: Map<number, string | undefined>; lasts: number },
+): Row[] => {
+  const isUnshown = ({ block_number: number }: Row) => number <= view.head.number && canonical.get(number) === undefined
+  const unshown = placed.find(isUnshown)
+  const problem = `The node shows no block ${unshown?.block_number} and does not count what ${lane.address} had in it; nothing is signed meanwhile.`
+  report(parts, lane, 'gap', unshown ? problem : '')
+  const isGivenUp = (row: Row) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
+  return placed.filter((row) => isGone(row, canonical, view.head) || isGivenUp(row))
 }
 
 /**
