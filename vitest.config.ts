@@ -23,6 +23,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Node runs the sources in tests as it does in production: it strips the types, and nothing else touches them.
-    experimental: { viteModuleRunner: false },
+    // Nothing is mocked, so that no import has to be looked into.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
   },
 })

@@ -1,6 +1,6 @@
 /** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
-import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { assertVariables } from '../domain/json-input.ts'
@@ -50,19 +50,6 @@ export const operationOf = ({ operation }: { operation: DocumentNode }) => {
   const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
   if (!definition) throw new Error('A route needs a document with one operation.')
   return definition
-}
-
-/** Holds each route to its promises, once, before anything is served. Raises an Error that names the route. */
-export function assertRoutes(schema: GraphQLSchema, routes: Route[]): void {
-  for (const route of routes) {
-    const name = `${route.method} ${route.path}`
-    const [error] = validate(schema, route.operation)
-    if (error) throw new Error(`${name}: ${error.message}`)
-    // Execution in-process skips the check that GraphQL over HTTP makes: a GET must never change anything.
-    if (route.method === 'GET' && operationOf(route).operation !== OperationTypeNode.QUERY) {
-      throw new Error(`${name}: a GET route holds a query.`)
-    }
-  }
 }
 
 /** The refusal that an error is told as; a fault is logged and told as INTERNAL. */

@@ -10,7 +10,7 @@ import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
-import { type Answer, assertRoutes, type Executor, executeRoute, refusalOf } from './execute.ts'
+import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
@@ -52,12 +52,8 @@ const preflightHeaders = {
 
 type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
 
-/**
- * What answers everything but `/graphql`. Routes are held to their promises first: raises an Error that names one that
- * breaks them. Whatever else is raised is told in the answer.
- */
+/** What answers everything but `/graphql`. Whatever is raised is told in the answer. */
 export function createRestHandler(deps: RestDependencies) {
-  assertRoutes(deps.schema, deps.routes)
   const router = Router({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
   const paths = new Set<string>()
   const add = (found: Found, path: string) => {

@@ -33,7 +33,7 @@ const scene = await openFuzzScene({
 })
 
 const seed = Number.parseInt(process.env.SEED ?? '28', 16)
-const numRuns = Number(process.env.RUNS ?? 2)
+const numRuns = Number(process.env.RUNS ?? 1)
 
 async function assertAnswered(request: FuzzRequest) {
   const errors = app.log.lines.length

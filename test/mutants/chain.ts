@@ -1,11 +1,11 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
-const COINS = ['chain/coins.test.ts']
+const COINS = ['processes/coins.processes.ts']
 
 export const chain: Mutant[] = [
   ...mutantsOf(
     'src/chain/foreign-commits.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       [
         'foreign.named-first',
@@ -30,7 +30,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/foreign-find.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       [
         'foreign.narrow',
@@ -42,7 +42,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/rpc.ts',
-    ['chain/rpc.test.ts'],
+    ['processes/rpc.processes.ts'],
     [
       [
         'rpc.longest-answer',
@@ -132,7 +132,7 @@ export const chain: Mutant[] = [
   ]),
   ...mutantsOf(
     'src/chain/coin-withdraw.ts',
-    ['chain/withdrawals.test.ts'],
+    ['processes/withdrawals.processes.ts'],
     [
       [
         'chain.treasury-short',
@@ -149,7 +149,7 @@ export const chain: Mutant[] = [
       'What a recipient refused is given back once no reorganisation can pay it besides.',
       `(hasArrived ? parts.confirmations : depth)`,
       `(hasArrived ? parts.confirmations : parts.confirmations)`,
-      ['chain/withdrawals.test.ts'],
+      ['processes/withdrawals.processes.ts'],
     ],
   ]),
   ...mutantsOf('src/chain/coin-mover.ts', COINS, [
@@ -163,7 +163,7 @@ export const chain: Mutant[] = [
   ]),
   ...mutantsOf(
     'src/chain/coin-treasury.ts',
-    ['chain/withdrawals.test.ts'],
+    ['processes/withdrawals.processes.ts'],
     [
       [
         'chain.treasury-behind',
@@ -175,7 +175,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/foreign-find.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       [
         'foreign.own',
@@ -187,7 +187,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/foreign-log.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       ['foreign.bound', 'Of what others write a bounded part is kept.', `Math.min(dataBytes, KEPT_BYTES)`, `dataBytes`],
       ['foreign.null', 'Bytes that the database cannot keep stop nothing.', `.replaceAll('\\0', '\\uFFFD')`, ''],
@@ -195,7 +195,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/foreign-statements.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       [
         'foreign.earlier-account',
@@ -225,7 +225,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/block-trail.ts',
-    ['chain/deposits-reorg.test.ts'],
+    ['processes/deposits-reorg.processes.ts'],
     [
       [
         'chain.put-back',
@@ -243,7 +243,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/deposits.ts',
-    ['chain/deposits.test.ts'],
+    ['processes/deposits.processes.ts'],
     [
       [
         'chain.deposits-silent',
@@ -255,7 +255,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/deposit-finder.ts',
-    ['chain/deposits-contract.test.ts'],
+    ['processes/deposits-contract.processes.ts'],
     [
       [
         'chain.spending-fee',
@@ -267,7 +267,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/deposit-finder.ts',
-    ['chain/deposits-token.test.ts'],
+    ['processes/deposits-token.processes.ts'],
     [
       [
         'chain.token-any',
@@ -285,7 +285,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/check-chain.ts',
-    ['chain/check-chain.test.ts'],
+    ['processes/check-chain.processes.ts'],
     [
       [
         'chain.check-lost',

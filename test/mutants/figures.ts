@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const figures: Mutant[] = mutantsOf(
   'src/domain/figures/figure-statements.ts',
-  ['graphql/figures.test.ts'],
+  ['processes/figures.processes.ts'],
   [
     [
       'figures.grace',

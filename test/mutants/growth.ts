@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
-const TESTS = ['platform/plans.test.ts']
+const TESTS = ['processes/plans.processes.ts']
 
 export const growth: Mutant[] = [
   ...mutantsOf('prisma/migrations/20261122203500_find_what_is_rare/migration.sql', TESTS, [

@@ -1,8 +1,8 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
 const TESTS = ['platform/sweeps.test.ts']
-const DEPOSITS = ['chain/deposits.test.ts']
-const FILES = ['files/content-store.test.ts']
+const DEPOSITS = ['processes/deposits.processes.ts']
+const FILES = ['processes/content-store.processes.ts']
 const UPLOADS = ['platform/upload-folder.test.ts']
 const S3 = ['files/s3-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']

@@ -32,7 +32,7 @@ export const keys: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/vault/key-ring.ts',
-    ['platform/key-vault.test.ts', 'domain/key-rotation.test.ts'],
+    ['platform/key-vault.test.ts', 'processes/key-rotation.processes.ts'],
     [
       [
         'keys.rest',
@@ -62,7 +62,7 @@ export const keys: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/keys/key-rotation.ts',
-    ['domain/key-rotation.test.ts'],
+    ['processes/key-rotation.processes.ts'],
     [
       [
         'keys.patience',

@@ -135,7 +135,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/deposit-statements.ts',
-    ['chain/deposits.test.ts'],
+    ['processes/deposits.processes.ts'],
     [
       [
         'money.deposit-early',
@@ -165,7 +165,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/deposit-statements.ts',
-    ['chain/deposits-reorg.test.ts'],
+    ['processes/deposits-reorg.processes.ts'],
     [
       [
         'money.release-whole',
@@ -183,7 +183,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/deposit-balance-statements.ts',
-    ['chain/deposits-contract.test.ts'],
+    ['processes/deposits-contract.processes.ts'],
     [
       [
         'money.contract-earlier',
@@ -202,13 +202,13 @@ export const money: Mutant[] = [
         'What a contract sent before an account was deleted is in the books.',
         `or \${lyingSql(wallet)} < 0)`,
         `or \${lyingSql(wallet)} < -1000000)`,
-        ['chain/coins.test.ts'],
+        ['processes/coins.processes.ts'],
       ],
     ],
   ),
   ...mutantsOf(
     'src/domain/wallet/deposit-freeze-statements.ts',
-    ['chain/deposits-reorg.test.ts'],
+    ['processes/deposits-reorg.processes.ts'],
     [
       [
         'money.freeze-below-zero',
@@ -250,7 +250,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/coin-move-statements.ts',
-    ['chain/coins.test.ts'],
+    ['processes/coins.processes.ts'],
     [
       [
         'money.coins-changed',
@@ -274,7 +274,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/stranded-move-statements.ts',
-    ['chain/coins.test.ts'],
+    ['processes/coins.processes.ts'],
     [
       [
         'money.coins-resumed',
@@ -304,7 +304,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/withdrawal-statements.ts',
-    ['chain/withdrawals.test.ts'],
+    ['processes/withdrawals.processes.ts'],
     [
       [
         'money.withdrawal-race',
@@ -329,7 +329,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/wallet/withdrawal-service.ts',
-    ['chain/withdrawals.test.ts'],
+    ['processes/withdrawals.processes.ts'],
     [
       [
         'money.withdrawal-cooling',
@@ -401,7 +401,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'prisma/migrations/20261125090000_note_coins/migration.sql',
-    ['chain/coins.test.ts'],
+    ['processes/coins.processes.ts'],
     [
       [
         'money.noted-coins',
@@ -413,7 +413,7 @@ export const money: Mutant[] = [
   ),
   ...mutantsOf(
     'prisma/migrations/20261125090000_note_coins/migration.sql',
-    ['chain/deposits-reorg.test.ts'],
+    ['processes/deposits-reorg.processes.ts'],
     [
       [
         'money.noted-shortfall',

@@ -386,7 +386,7 @@ export const permission: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/asset/content-credentials-service.ts',
-    ['rest/content-credentials.test.ts'],
+    ['processes/content-credentials.processes.ts'],
     [
       [
         'permission.c2pa-of-strangers',

@@ -31,13 +31,13 @@ export const relay: Mutant[] = [
         'A transaction that logged nothing carried no commit.',
         `if (costs.length === row.commits.length) return`,
         `if (receipt.status === '0x1') return`,
-        ['processes/relay-faults.processes.ts', 'chain/relay-batch.test.ts'],
+        ['processes/relay-faults.processes.ts', 'processes/relay-batch.processes.ts'],
       ],
     ],
   ),
   ...mutantsOf(
     'src/chain/gas-quote.ts',
-    ['chain/gas-quote.test.ts'],
+    ['processes/gas-quote.processes.ts'],
     [
       [
         'chain.quote-bounds',
@@ -74,7 +74,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-batch.ts',
-    ['chain/relay-batch.test.ts'],
+    ['processes/relay-batch.processes.ts'],
     [
       [
         'chain.batch-asked',
@@ -110,7 +110,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-seek.ts',
-    ['chain/relay-batch.test.ts'],
+    ['processes/relay-batch.processes.ts'],
     [['chain.found-once', 'An event of the registry is one commit’s.', `&& !taken.has(event)`, ``]],
   ),
   ...mutantsOf(
@@ -220,7 +220,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/asset/fail-commit.ts',
-    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
+    ['processes/relay.processes.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.refund-once',
@@ -239,7 +239,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-statements.ts',
-    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
+    ['processes/relay.processes.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.taken-once',
@@ -265,7 +265,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-prepare-statements.ts',
-    ['chain/foreign-commits.test.ts'],
+    ['processes/foreign-commits.processes.ts'],
     [
       [
         'foreign.new-file',

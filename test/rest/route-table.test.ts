@@ -2,7 +2,6 @@ import { Kind, OperationTypeNode, validate, visit } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import type { RestRequest } from '../../src/rest/define-route.ts'
-import { assertRoutes } from '../../src/rest/execute.ts'
 import { createFields } from '../../src/rest/fields.ts'
 import { routes } from '../../src/rest/routes.ts'
 import { directRoutes } from '../support/route-tables.ts'
@@ -145,10 +144,3 @@ it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as 
     expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
   },
 )
-
-it('a table that breaks a promise does not start', () => {
-  const [login] = routes.filter(({ path }) => path === 'auth/token/login')
-  expect(() => assertRoutes(schema, [{ ...login!, method: 'GET' }])).toThrow(
-    'GET auth/token/login: a GET route holds a query.',
-  )
-})

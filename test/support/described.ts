@@ -64,6 +64,8 @@ function close(value: unknown): unknown {
 const ajv = new Ajv2020({
   strict: false,
   validateSchema: false,
+  // What many answers share is compiled once.
+  inlineRefs: false,
   formats: {
     binary: true,
     'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/,

@@ -2,11 +2,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take ten seconds and more, and are small. */
 const LONG = [
-  'chain/coins.test.ts',
-  'domain/key-rotation.test.ts',
+  'delivery/deliveries.test.ts',
   'fuzz/fuzz.test.ts',
-  'platform/plans.test.ts',
-  'rest/content-credentials.test.ts',
+  'pages/asset-page.test.ts',
+  'processes/coins.processes.ts',
+  'processes/content-credentials.processes.ts',
+  'processes/figures.processes.ts',
+  'processes/foreign-commits.processes.ts',
+  'processes/key-rotation.processes.ts',
+  'processes/plans.processes.ts',
 ]
 
 /**

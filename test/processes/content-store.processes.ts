@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
-import { bytesOf, listOf } from './stored-bytes.ts'
+import { bytesOf, listOf } from '../files/stored-bytes.ts'
 
 let dir: string
 let store: ContentStore

@@ -5,13 +5,13 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
+import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from '../chain/support/deposit-scene.ts'
 import { cuts, rewriting } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
 import type { TestUser } from '../support/user.ts'
-import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from './support/deposit-scene.ts'
 
 const app = await createTestApp()
 let scene: DepositScene

@@ -1,8 +1,6 @@
 /** Deposits of an ERC-20 token, compiled from Solidity, on a chain whose blocks are made by hand. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
-import { eventually } from '../support/eventually.ts'
-import { createTestApp } from '../support/test-app.ts'
 import {
   COIN,
   CONFIRMATIONS,
@@ -10,8 +8,10 @@ import {
   type DepositScene,
   depositsOf,
   openDepositScene,
-} from './support/deposit-scene.ts'
-import { deploy } from './support/test-contracts.ts'
+} from '../chain/support/deposit-scene.ts'
+import { deploy } from '../chain/support/test-contracts.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
 let scene: DepositScene

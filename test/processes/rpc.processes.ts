@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../src/chain/rpc.ts'
+import { startChain, type TestChain } from '../chain/support/anvil.ts'
 import { atEnd } from '../support/at-end.ts'
 import { cuts, hangs, html, page, tooMany } from '../support/chain-faults.ts'
 import { type ChainProxy, type Fault, startChainProxy } from '../support/chain-proxy.ts'
-import { startChain, type TestChain } from './support/anvil.ts'
 
 let chain: TestChain
 let proxy: ChainProxy

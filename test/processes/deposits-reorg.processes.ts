@@ -5,9 +5,6 @@ import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-trail.
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
 import { add } from '../../src/domain/money.ts'
-import { eventually } from '../support/eventually.ts'
-import { expectOk } from '../support/expect-error.ts'
-import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import {
   COIN,
   CONFIRMATIONS,
@@ -15,7 +12,10 @@ import {
   type DepositScene,
   depositsOf,
   openDepositScene,
-} from './support/deposit-scene.ts'
+} from '../chain/support/deposit-scene.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
 const system = { kind: 'system' } as const

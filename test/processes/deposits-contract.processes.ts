@@ -3,9 +3,6 @@ import { Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readBalancesAt } from '../../src/chain/deposit-balances.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import { eventually } from '../support/eventually.ts'
-import { createTestApp } from '../support/test-app.ts'
-import type { TestUser } from '../support/user.ts'
 import {
   COIN,
   CONFIRMATIONS,
@@ -13,8 +10,11 @@ import {
   type DepositScene,
   depositsOf,
   openDepositScene,
-} from './support/deposit-scene.ts'
-import { deploy } from './support/test-contracts.ts'
+} from '../chain/support/deposit-scene.ts'
+import { deploy } from '../chain/support/test-contracts.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
+import type { TestUser } from '../support/user.ts'
 
 const app = await createTestApp()
 let scene: DepositScene

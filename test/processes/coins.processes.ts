@@ -7,10 +7,10 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { readState } from '../../src/platform/telemetry/metric-statements.ts'
+import { COIN, CONFIRMATIONS, createCoinScene } from '../chain/support/coin-scene.ts'
+import { deploy } from '../chain/support/test-contracts.ts'
 import { eventually } from '../support/eventually.ts'
 import type { SignedIn } from '../support/test-app.ts'
-import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
-import { deploy } from './support/test-contracts.ts'
 
 const scene = await createCoinScene()
 const {

@@ -5,10 +5,10 @@ import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { storeSigned } from '../../src/chain/relay-statements.ts'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
+import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
+import { all, useRelayScene } from '../chain/support/relay-scene.ts'
+import { sha256Hex, type World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, type TestChain } from './support/anvil.ts'
-import { all, useRelayScene } from './support/relay-scene.ts'
-import { sha256Hex, type World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

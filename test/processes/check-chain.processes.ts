@@ -4,10 +4,10 @@ import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
+import { useRelayScene } from '../chain/support/relay-scene.ts'
+import type { TestServer, World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, type TestChain } from './support/anvil.ts'
-import { useRelayScene } from './support/relay-scene.ts'
-import type { TestServer, World } from './support/world.ts'
 
 let server: TestServer
 let world: World

@@ -8,12 +8,12 @@ import { createRegistry } from '../../src/chain/registry.ts'
 import { commitTopic, encodeCommit, encodeCommits } from '../../src/chain/registry-abi.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Watch } from '../../src/chain/watch.ts'
+import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
+import { all, useRelayScene } from '../chain/support/relay-scene.ts'
+import type { TestAsset, World } from '../chain/support/world.ts'
 import { refusesOnly } from '../support/chain-faults.ts'
 import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, type TestChain } from './support/anvil.ts'
-import { all, useRelayScene } from './support/relay-scene.ts'
-import type { TestAsset, World } from './support/world.ts'
 
 let world: World
 let chain: TestChain

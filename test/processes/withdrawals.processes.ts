@@ -4,11 +4,11 @@ import { Wallet } from 'ethers'
 import { beforeEach, expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
+import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
-import { COIN, createCoinScene } from './support/coin-scene.ts'
 
 const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, findings } = await createCoinScene({
   WITHDRAWAL_HOLD_SECONDS: '0',
