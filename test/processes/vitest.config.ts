@@ -1,7 +1,10 @@
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
-/** Apart from the others: each scene starts gateways, commands, servers or chains as processes, and stops, freezes, kills, promotes or upgrades them. */
+/**
+ * Apart from the others: scenes that start gateways, commands, servers or chains as processes, and stop, freeze, kill, promote or upgrade them,
+ * and those that need much computing, so that `npm test` stays short.
+ */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   { test: { include: ['test/processes/*.processes.ts'] } },
