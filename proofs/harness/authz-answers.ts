@@ -30,7 +30,11 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
     return owner === undefined || owner === kind
   }
 
-  const isOneself = (kind: Kind, id: unknown) => kind !== 'anonymous' && scene.people[kind].id === id
+  /** Themselves, an asset of theirs, or what they made just now. */
+  function isTheirs(kind: Kind, id: unknown): boolean {
+    const owner = scene.owners.get(String(id))
+    return owner === undefined || owner === kind
+  }
 
   return {
     reached,
@@ -72,8 +76,7 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
           if (!field) continue
           reached.add(`${named.name}.${name}`)
           if (inner === null) continue
-          const isRefused =
-            (selfFields.has(name) && !isOneself(kind, id)) || (adminFields.has(name) && kind !== 'admin')
+          const isRefused = (selfFields.has(name) && !isTheirs(kind, id)) || (adminFields.has(name) && kind !== 'admin')
           if (isRefused) found.push(`${named.name}.${name} of ${id} is told to ${kind}`)
           visit(getNamedType(field.type), inner)
         }

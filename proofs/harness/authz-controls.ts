@@ -33,6 +33,8 @@ interface Control {
   name: string
   open(): () => void
   only?: (key: string) => boolean
+  /** How deep below what was asked for; 1 when left out. */
+  depth?: number
   isCaught?: (finding: Finding) => boolean
 }
 
@@ -104,14 +106,16 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
     const field = isObjectType(type) ? type.getFields()[fieldName]! : undefined
     return {
       name: `${typeName}.${fieldName} tells everybody`,
-      only: (key) => key === `Query.node(${typeName})`,
+      // Of the owner's assets others find the public one, in lists.
+      only: (key) => key === (typeName === 'Asset' ? 'Query.assets' : `Query.node(${typeName})`),
+      depth: 2,
       open() {
-        const { resolve } = field!
-        field!.resolve = (parent, args, context: Context, info) =>
+        const { resolve, extensions } = field!
+        // A resolver that takes its fourth parameter is not compiled.
+        const ownResolver: typeof resolve = (parent, args, context: Context, info) =>
           resolve!(parent, args, { ...context, actor: actors.owner }, info)
-        return () => {
-          field!.resolve = resolve!
-        }
+        Object.assign(field!, { resolve: ownResolver, extensions: { ...extensions, ownResolver } })
+        return () => void Object.assign(field!, { resolve, extensions })
       },
     }
   }
@@ -153,11 +157,11 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
 
   const reasons = await fillOwnersRoom()
   const uncaught: string[] = []
-  for (const { name, open, only, isCaught = isAllowed } of controls) {
+  for (const { name, open, only, depth = 1, isCaught = isAllowed } of controls) {
     const close = open()
     const { findings } = await runMatrix(matrix, {
       kinds: ['other', 'anonymous'],
-      depth: 1,
+      depth,
       until: isCaught,
       ...(only && { only }),
     }).finally(close)

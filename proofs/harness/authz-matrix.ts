@@ -157,7 +157,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
     }))
     // A mutation is carried out once.
     const once = () =>
-      selectionsOf(call.type, { depth: 2, maxFields: 300, isFragment }).map((text) => ({ text, page: PAGE }))
+      selectionsOf(call.type, { depth: 2, maxFields: 500, isFragment }).map((text) => ({ text, page: PAGE }))
     const selections = call.operation === 'mutation' ? once() : [...wide, ...deep]
     if (call.operation === 'mutation' && selections.length > 1)
       note('other', `${call.key} does not fit into one document.`)

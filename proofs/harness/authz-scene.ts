@@ -42,6 +42,8 @@ export interface Person {
   proofHash: string
   commitId: string
   treeCid: string
+  /** Of the private asset's file. */
+  blockCid: string
   /** Not paid. */
   orderId: string
   /** Paid, with a part given back; the other one is open. */
@@ -82,7 +84,12 @@ export interface Scene {
   canaries: Canary[]
   /** Identifiers, as callers see them, of what belongs to one person alone. */
   belongings: Map<string, Name>
+  /** Whose people and assets are, which everybody may find, though not with all their fields. */
+  owners: Map<string, Name | 'seller'>
 }
+
+/** What a file goes on with to be one of several blocks. */
+const SECOND_BLOCK = '\n'.repeat(256 * 1024)
 
 /** The same text in every encoding. */
 const word = (name: string, what: string) =>
@@ -110,6 +117,7 @@ export async function openScene({
 }: Service): Promise<Scene> {
   const canaries: Canary[] = []
   const belongings = new Map<string, Name>()
+  const owners: Scene['owners'] = new Map()
   const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) =>
     runSql<Row>(database, text, values)
   async function ask<Body>(call: Call): Promise<Body> {
@@ -171,7 +179,9 @@ export async function openScene({
   async function register(person: Person, isPublic: boolean): Promise<string> {
     const secretly = (what: string) => (isPublic ? `${person.name}’s public ${what}` : plant(person.name, what))
     const multipart = {
-      asset_file: new File([secretly('file')], `${secretly('file’s name')}.txt`, { type: 'text/plain' }),
+      asset_file: new File([secretly('file'), isPublic ? '' : SECOND_BLOCK], `${secretly('file’s name')}.txt`, {
+        type: 'text/plain',
+      }),
       public_access: String(isPublic),
       ...Object.fromEntries(roomy.map((field) => [field.column, sampleOf(field, secretly(`first ${field.column}`))])),
       nit_commit_custom: JSON.stringify({ text: secretly('custom field') }),
@@ -358,6 +368,8 @@ export async function openScene({
     const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
     person.commitId = claim('private commit', await ids('commit', commits))[0]!
     claim('private asset', [person.nid])
+    const assets = await sql<{ nid: string }>('select nid from assets where owner_id = $1::uuid', [uuid])
+    for (const id of [person.id, ...assets.map(({ nid }) => nid)]) owners.set(id, name)
     const links = 'asset_links x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid'
     person.linkId = claim('link', await ids('link', links))[0]!
     const trees = await sql<{ cid: string; hash: string; tag: string }>(
@@ -370,6 +382,17 @@ export async function openScene({
     )[0]!
     person.proofHash = trees[0]!.hash
     person.tag = trees[0]!.tag
+    // Blocks are noted for whoever reads a file block by block.
+    await ask({ method: 'GET', path: `/ipfs/${person.nid}?format=raw`, token: person.token })
+    const blocks = await sql<{ cid: string }>(
+      'select b.cid from asset_blocks b join assets a on a.id = b.asset_id where a.nid = $1 and b.cid <> $1',
+      [person.nid],
+    )
+    person.blockCid = claim(
+      'private block',
+      blocks.map(({ cid }) => cid),
+      [],
+    )[0]!
     person.fileLink = app.linkConfig.signFileUrl(person.nid)
     const [wallet] = await sql<{ num: string; points: string; hash: string }>(
       `select trim_scale(points)::text as points, u.password_hash as hash from wallets w join users u on u.id = w.user_id where u.id = $1::uuid`,
@@ -389,17 +412,19 @@ export async function openScene({
   await sql(`update users set role = 'ADMIN' where username in ('admin', 'locked')`)
   for (const person of Object.values(people)) await give(person, people.admin)
   relay.start()
-  for (const person of Object.values(people)) {
+  // The newest asset, which everybody finds on the first page of a list, is the owner's.
+  for (const person of [people.other, people.admin, people.locked, people.owner]) {
     await equip(person, seller, seller.appId)
     // A proof holds the receipts of whole blocks: nobody shares one with somebody else.
     await untilWritten()
   }
   await relay.stop()
   for (const person of Object.values(people)) await note(person)
+  owners.set(seller.id, 'seller')
   await sql(`update users set locked_at = now() where username = 'locked'`)
   const formToken = await readFormToken(people.admin)
   return {
-    ...{ people, sellersApp: seller.appId, apiKey, apiKeyId: toId('key', key!.id), canaries, belongings },
+    ...{ people, sellersApp: seller.appId, apiKey, apiKeyId: toId('key', key!.id), canaries, belongings, owners },
     pageKeysOf: (kind) => ({
       secret: kind === 'anonymous' ? people.admin.token : people[kind].pageSecret,
       formToken,

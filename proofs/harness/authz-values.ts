@@ -366,6 +366,7 @@ export const restCalls: Record<string, CallOf> = {
   'GET /ipfs/:cid': ({ owner, actor }) => [
     { params: { cid: owner.nid } },
     { params: { cid: owner.treeCid } },
+    { params: { cid: owner.blockCid } },
     // A link is good for the file that it was made for.
     ...(actor ? [{ params: { cid: owner.nid }, query: Object.fromEntries(new URL(actor.fileLink).searchParams) }] : []),
   ],
