@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createGasQuote, quoteGas } from '../../src/chain/gas-quote.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
-import { startChain, type TestChain } from '../chain/support/anvil.ts'
-import { startServer, type TestServer, type World } from '../chain/support/world.ts'
 import { hangs } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { startServer, type TestServer, type World } from './support/world.ts'
 
 const gwei = 1_000_000_000n
 const bounds = { least: 1_000n, most: 10n ** 18n }

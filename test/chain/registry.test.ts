@@ -13,7 +13,7 @@ import {
 } from '../../src/chain/registry-abi.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
-import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 
 const account = createRelayAccount(relayKeys[0]!)
 const nid = 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'
@@ -76,7 +76,7 @@ describe('a reader that asks every block that the registry names', () => {
   })
 
   it('of ours meets each commit once on a registry that names such a block several times', async () => {
-    const artefact = await readFile(new URL('../chain/support/earlier-registry.json', import.meta.url), 'utf8')
+    const artefact = await readFile(new URL('./support/earlier-registry.json', import.meta.url), 'utf8')
     expect(await readAsWe(await write(JSON.parse(artefact).bytecode, blocks))).toEqual(texts)
   })
 })

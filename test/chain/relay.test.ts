@@ -5,10 +5,10 @@ import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { storeSigned } from '../../src/chain/relay-statements.ts'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
-import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
-import { all, useRelayScene } from '../chain/support/relay-scene.ts'
-import { sha256Hex, type World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { all, useRelayScene } from './support/relay-scene.ts'
+import { sha256Hex, type World } from './support/world.ts'
 
 let world: World
 let chain: TestChain
@@ -189,6 +189,41 @@ describe('the relay', () => {
     expect(await world.sql('select tree, message from commits')).toEqual([{ tree: '', message: '' }])
     expect(await world.sql('select * from pins')).toEqual([])
     expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)
+  })
+
+  it('settles no commit before it is deep enough', async () => {
+    const [asset] = await world.addCommits(2, 1)
+    const relay = world.relay(chain.url, { confirmations: 5 })
+    await eventually(world.statuses, all('INCLUDED', 2))
+    const [first] = await world.sql<{ commit_id: string; block_number: number }>(
+      'select commit_id, block_number from commit_relays order by block_number limit 1',
+    )
+    const statusOf = async (commit: string) =>
+      (
+        await world.sql<{ status: string }>('select status::text from commit_relays where commit_id = $1::uuid', [
+          commit,
+        ])
+      )[0]?.status
+    await chain.rpc.call('evm_setAutomine', false)
+    const head = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
+    for (let depth = (await head()) - first!.block_number; depth < 5; depth += 1) {
+      // What is sent in a pass was accepted before it began, and what is settled in it is settled first.
+      await eventually(
+        async () => relay.status().headNumber,
+        (number) => number === first!.block_number + depth,
+      )
+      const later = await world.addCommit(asset!)
+      await eventually(
+        () => statusOf(later),
+        (status) => status === 'BROADCAST',
+      )
+      expect([depth, await statusOf(first!.commit_id)]).toEqual([depth, 'INCLUDED'])
+      await chain.rpc.call('evm_mine')
+    }
+    await eventually(
+      () => statusOf(first!.commit_id),
+      (status) => status === 'FINAL',
+    )
   })
 
   it('a missing or refused registry address is said clearly', async () => {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../src/chain/rpc.ts'
-import { startChain, type TestChain } from '../chain/support/anvil.ts'
 import { atEnd } from '../support/at-end.ts'
 import { cuts, hangs, html, page, tooMany } from '../support/chain-faults.ts'
 import { type ChainProxy, type Fault, startChainProxy } from '../support/chain-proxy.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
 
 let chain: TestChain
 let proxy: ChainProxy
@@ -41,8 +41,8 @@ describe('JSON-RPC', () => {
     // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
     const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
     proxy.fault = fault
-    for (const attempt of [rpc.call('eth_chainId'), rpc.batch(calls)]) {
-      const error = await attempt.catch((caught: unknown) => caught)
+    for (const attempt of [() => rpc.call('eth_chainId'), () => rpc.batch(calls)]) {
+      const error = await attempt().catch((caught: unknown) => caught)
       expect(error).toMatchObject({ code: 'UNAVAILABLE', cause: { message: expect.stringMatching(reason) } })
       expect(error).toMatchObject({ cause: { message: expect.stringContaining(rpc.host) } })
     }

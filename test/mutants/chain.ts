@@ -42,7 +42,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/rpc.ts',
-    ['processes/rpc.processes.ts'],
+    ['chain/rpc.test.ts'],
     [
       [
         'rpc.longest-answer',

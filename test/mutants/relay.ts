@@ -25,6 +25,7 @@ export const relay: Mutant[] = [
         'A commit is final only when as many blocks lie on top as the operator wants.',
         `view.head.number - row.block_number >= parts.confirmations`,
         `view.head.number - row.block_number >= parts.confirmations - 1`,
+        ['chain/relay.test.ts'],
       ],
       [
         'chain.receipt-without-log',
@@ -37,7 +38,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/gas-quote.ts',
-    ['processes/gas-quote.processes.ts'],
+    ['chain/gas-quote.test.ts'],
     [
       [
         'chain.quote-bounds',
@@ -220,7 +221,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/asset/fail-commit.ts',
-    ['processes/relay.processes.ts', 'processes/relay-faults.processes.ts'],
+    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.refund-once',
@@ -239,7 +240,7 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-statements.ts',
-    ['processes/relay.processes.ts', 'processes/relay-faults.processes.ts'],
+    ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
     [
       [
         'chain.taken-once',

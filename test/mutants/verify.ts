@@ -1,7 +1,7 @@
 /** Rules of the verifier. */
 import { type Mutant, mutantsOf } from './mutant.ts'
 
-const tampering = ['processes/tampering.processes.ts']
+const tampering = ['verify/tampering.test.ts']
 
 /** What a stranger would not find any more. */
 export const verify: Mutant[] = [

@@ -156,41 +156,6 @@ describe('the relay against networks', () => {
     await eventually(world.statuses, all('FINAL', 5))
   })
 
-  it('settles no commit before it is deep enough', async () => {
-    const [asset] = await world.addCommits(2, 1)
-    const relay = world.relay(chain.url, { confirmations: 5 })
-    await eventually(world.statuses, all('INCLUDED', 2))
-    const [first] = await world.sql<{ commit_id: string; block_number: number }>(
-      'select commit_id, block_number from commit_relays order by block_number limit 1',
-    )
-    const statusOf = async (commit: string) =>
-      (
-        await world.sql<{ status: string }>('select status::text from commit_relays where commit_id = $1::uuid', [
-          commit,
-        ])
-      )[0]?.status
-    await chain.rpc.call('evm_setAutomine', false)
-    const head = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
-    for (let depth = (await head()) - first!.block_number; depth < 5; depth += 1) {
-      // What is sent in a pass was accepted before it began, and what is settled in it is settled first.
-      await eventually(
-        async () => relay.status().headNumber,
-        (number) => number === first!.block_number + depth,
-      )
-      const later = await world.addCommit(asset!)
-      await eventually(
-        () => statusOf(later),
-        (status) => status === 'BROADCAST',
-      )
-      expect([depth, await statusOf(first!.commit_id)]).toEqual([depth, 'INCLUDED'])
-      await chain.rpc.call('evm_mine')
-    }
-    await eventually(
-      () => statusOf(first!.commit_id),
-      (status) => status === 'FINAL',
-    )
-  })
-
   it.each([1, 4, 11])('brings commits back after a reorganisation of %i blocks dropped them', async (depth) => {
     // The deepest one takes the registry's own deployment with it.
     await chain.rpc.call('anvil_mine', quantity(6))

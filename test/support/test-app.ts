@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Wallet } from 'ethers'
+import { hexlify, randomBytes, Wallet } from 'ethers'
 import { expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
@@ -84,7 +84,7 @@ export const registerWith = async (rest: Rest, fields: Record<string, FormValue>
 
 /** A key that can pay for transactions. */
 export async function fundedKey(): Promise<string> {
-  const { address, privateKey } = Wallet.createRandom()
+  const { address, privateKey } = new Wallet(hexlify(randomBytes(32)))
   await createRpc({ url: inject('rpcUrl') }).call('anvil_setBalance', address, '0x56bc75e2d63100000')
   return privateKey
 }

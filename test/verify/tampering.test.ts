@@ -7,7 +7,7 @@ import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts
 import { annalVerify } from '../support/annal-verify.ts'
 import { atEnd } from '../support/at-end.ts'
 import { type Lie, startToldGateway, startToldNode, type ToldGateway, type ToldNode } from '../support/told-node.ts'
-import { createForger, type Forge, type Forger } from '../verify/forger.ts'
+import { createForger, type Forge, type Forger } from './forger.ts'
 
 let chain: TestChain
 let forger: Forger & { author: Wallet }
