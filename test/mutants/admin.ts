@@ -43,6 +43,18 @@ export const admin: Mutant[] = [
       `if (action.isGuarded) await confirm(request)`,
       `if (action.isGuarded) request.form.get(PASSWORD)`,
     ],
+    [
+      'admin.renewed-form',
+      'A form that was sent before with something else in it can be sent once more.',
+      `form.delete('key')`,
+      ``,
+    ],
+    [
+      'admin.naming',
+      'That somebody is not there is told beside the field that names them.',
+      `field === undefined ? undefined : { ...refused,`,
+      `field !== '' ? undefined : { ...refused,`,
+    ],
   ]),
   ...mutantsOf('src/domain/account/admin-session-statements.ts', TESTS, [
     [

@@ -267,6 +267,26 @@ describe('an administrator at the pages', () => {
     expect(await app.wallet(buyer)).toEqual({ num: '9.5', points: '0' })
   })
 
+  it('does again what a form says that was sent before with something else in it, when it is sent once more', async () => {
+    const { buyer, id } = await sell()
+    const { ask } = await signIn()
+    const at = `/admin/orders/${id}/refund`
+    const hiddenIn = ({ text }: Seen) =>
+      Object.fromEntries(
+        ['form-token', 'key'].map((name) => [name, RegExp(`name="${name}" value="([^"]+)"`).exec(text)![1]!]),
+      )
+    const page = hiddenIn(await ask(at))
+    const first = { ...guarded, amount: '0.1', reason: 'Late' }
+    for (const _ of [1, 2]) expect((await ask(at, { ...first, ...page })).status).toBe(303)
+    const { num } = await app.wallet(buyer)
+    const second = { ...first, amount: '0.2' }
+    const refused = await ask(at, { ...second, ...page })
+    expect([refused.status, refused.text.includes('This form was sent before')]).toEqual([422, true])
+    expect((await app.wallet(buyer)).num).toBe(num)
+    expect((await ask(at, { ...second, ...hiddenIn(refused) })).status).toBe(303)
+    expect(Number((await app.wallet(buyer)).num)).toBeCloseTo(Number(num) + 0.2)
+  })
+
   it('registers a network app, changes it, rotates its secret and takes it out of sale', async () => {
     const { ask, submit } = await signIn()
     const fields = {
@@ -317,6 +337,10 @@ describe('an administrator at the pages', () => {
         `href="/admin/users/${user.publicId}"`,
       )
     expect((await ask('/admin/users?search=nobody-at-all')).text).toContain('Nothing fits.')
+    const namesake = await app.newUser({ username: `${user.username}-2` })
+    const both = (await ask(`/admin/users?${new URLSearchParams({ search: user.username })}`)).text
+    expect(both).toContain(namesake.username)
+    expect(both, 'how many there are beyond what is shown is not known').not.toContain('in all')
     const long = await ask(`/admin/users?search=${'x'.repeat(300)}`)
     expect([long.status, /aria-describedby="search-problem" aria-invalid="true"/.test(long.text)]).toEqual([400, true])
     const at = `/admin/users/${user.publicId}`
@@ -413,6 +437,10 @@ describe('an administrator at the pages', () => {
     const given = await submit('/admin/new-grant', fields)
     expect(given.headers.get('location')).toBe(`/admin/users/${user.publicId}?done=granted`)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
+    const astray = await submit('/admin/new-grant', { ...fields, userId: 'nobody-at-all' })
+    expect(astray.status).toBe(404)
+    expect(astray.text).toMatch(/id="userId-problem">User not found\./)
+    expect(astray.text).toContain('A present')
     const never = await submit('/admin/new-grant', { ...fields, expiresAt: 'tomorrow' })
     expect(never.status).toBe(400)
     expect(never.text).toContain('Expected a day and a time')
@@ -421,6 +449,8 @@ describe('an administrator at the pages', () => {
       ({ text }) => text.includes('points.granted'),
     )
     expect(trail.text).toContain('admin-session.started')
+    const nobodys = await ask('/admin/audit?userId=nobody-at-all')
+    expect([nobodys.status, /id="userId-problem"/.test(nobodys.text)]).toEqual([404, true])
     expect((await ask('/admin/nowhere')).status).toBe(404)
     expect((await ask('/admin/orders/order_none')).status).toBe(404)
   })

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, type ErrorCode } from '../../domain/errors.ts'
 import type { Html } from '../layout.ts'
 import { type AdminAnswer, type AdminPage, type AdminRequest, type AdminRoute, hiddenFields } from './admin-page.ts'
 import { heading } from './parts.ts'
@@ -39,6 +39,8 @@ export interface Action {
   path: string
   /** Whether the password is asked for once more. */
   isGuarded: boolean
+  /** The field in which somebody is named who may not be there. */
+  naming?: string
   /** Raises what operations raise. */
   view(request: AdminRequest): Promise<ActionView>
   /** Does it; where to go then, or what to show once. Raises what operations raise. */
@@ -47,6 +49,7 @@ export interface Action {
 
 /** What the handler tells of a refusal. */
 export interface Refused {
+  code: ErrorCode
   status: number
   message: string
   /** By the name of the field. */
@@ -118,6 +121,21 @@ ${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once m
   }
 }
 
+/** That somebody is not there is told beside the field that names them; where no field does, undefined: the page itself is missing. */
+export function refusedNaming(refused: Refused | undefined, field: string | undefined): Refused | undefined {
+  if (refused?.code !== 'NOT_FOUND') return refused
+  return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
+}
+
+/** A form that was gone back to after it had been sent, and filled in with something else, is one of its own from now on. */
+function renewed(refused: Refused, form: URLSearchParams): Refused {
+  if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
+  form.delete('key')
+  const message =
+    'This form was sent before with something else in it, which is done. Send it again if this is to be done, too.'
+  return { ...refused, message }
+}
+
 /** A field is called here as operations call it, but for the password. */
 const isPassword = (error: unknown) =>
   error instanceof DomainError &&
@@ -142,8 +160,9 @@ export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] =>
         if (action.isGuarded) await confirm(request)
         return await action.carryOut(request)
       } catch (error) {
-        const refused = tell(error, request)
-        if (!refused) throw error
+        const told = refusedNaming(tell(error, request), action.naming)
+        if (!told) throw error
+        const refused = renewed(told, request.form)
         const fields = isPassword(error) ? { [PASSWORD]: ['This is not your password.'] } : refused.fields
         return formPage(request, await action.view(request), action.isGuarded, { ...refused, fields })
       }

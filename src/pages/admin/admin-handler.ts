@@ -115,7 +115,7 @@ export function createAdminHandler(parts: AdminParts) {
     } catch (error) {
       const { code, message, details, retryAfter } = tell(error, request.context)
       if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
-      const refused = { status: statusOf(code), message, fields: isFields(details) ? details : {} }
+      const refused = { code, status: statusOf(code), message, fields: isFields(details) ? details : {} }
       return signInPage(next, { refused, email })
     }
   }
@@ -195,11 +195,11 @@ export function createAdminHandler(parts: AdminParts) {
   return { matches: isAdminPath, handle }
 }
 
-/** Tells what a person can do something about: everything that is refused, but for what is missing altogether. */
+/** Tells what a person can do something about: everything that is refused. */
 export const createTellRefusal =
   ({ tell, statusOf }: Pick<AdminParts, 'tell' | 'statusOf'>) =>
   (error: unknown, { context }: AdminRequest): Refused | undefined => {
     const { code, message, details } = tell(error, context)
-    if (code === 'NOT_FOUND' || code === 'INTERNAL') return undefined
-    return { status: statusOf(code), message, fields: isFields(details) ? details : {} }
+    if (code === 'INTERNAL') return undefined
+    return { code, status: statusOf(code), message, fields: isFields(details) ? details : {} }
   }

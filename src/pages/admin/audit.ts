@@ -53,6 +53,7 @@ export const auditRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
     path: PATH,
     title: 'Audit trail',
     filters: [{ name: 'userId', label: 'Identifier of a user' }],
+    naming: 'userId',
     columns: [
       { name: 'When (UTC)', show: ({ createdAt }: Entry) => moment(createdAt) },
       { name: 'What', show: ({ action }) => action },

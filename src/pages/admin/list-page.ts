@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { MOST_COUNTED } from '../../domain/total.ts'
 import type { Html } from '../layout.ts'
-import { type Refused, refusalNotice, renderField, type TellRefusal } from './action.ts'
+import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefusal } from './action.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
 import { type AmountColumn, type Column, heading, table } from './parts.ts'
 
@@ -16,7 +16,8 @@ export interface Filter {
 
 /** A part of a list. */
 export interface ListPart<Row> {
-  totalCount: number
+  /** None of a list that has no further pages: how many would fit is not known. */
+  totalCount?: number
   nodes: readonly Row[]
 }
 
@@ -25,6 +26,8 @@ export interface ListPage<Row> {
   path: string
   title: string
   filters?: readonly Filter[]
+  /** The filter in which somebody is named who may not be there. */
+  naming?: string
   columns: readonly (Column<Row> | AmountColumn<Row>)[]
   /** A sentence for when there is nothing at all. */
   empty: string
@@ -102,7 +105,7 @@ export const listRoute = <Row>(tell: TellRefusal, list: ListPage<Row>): AdminRou
   method: 'GET',
   path: list.path,
   async answer(request) {
-    const { path, title, filters = [], columns, empty, about = '', actions = '' } = list
+    const { path, title, filters = [], naming, columns, empty, about = '', actions = '' } = list
     const asked = askedOf(filters, request)
     const offset = offsetOf(request)
     const top = (refused?: Refused) => html`${refused ? refusalNotice('Something is not as it has to be.') : ''}
@@ -116,11 +119,11 @@ ${filters.length ? filterForm(filters, request, refused) : ''}`
         content: html`${top()}
 ${about}
 ${table(title, columns, nodes, none)}
-${pager(path, request, offset, totalCount)}
+${totalCount === undefined ? '' : pager(path, request, offset, totalCount)}
 ${actions}`,
       }
     } catch (error) {
-      const refused = tell(error, request)
+      const refused = refusedNaming(tell(error, request), naming)
       if (!refused || !isAbout(filters, refused)) throw error
       return { status: refused.status, title: `Not shown: ${title}`, content: top(refused) }
     }

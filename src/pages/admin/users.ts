@@ -115,8 +115,7 @@ const list = (run: Run, tell: TellRefusal) =>
     empty: 'Find an account by what you know of it.',
     actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
     async read({ search }, { context }) {
-      const nodes = search === undefined ? [] : (await run(Users, { search }, context)).users
-      return { nodes, totalCount: nodes.length }
+      return { nodes: search === undefined ? [] : (await run(Users, { search }, context)).users }
     },
   })
 
@@ -237,6 +236,7 @@ function momentFrom(text: string | null): Date | undefined {
 const grant = (run: Run): Action => ({
   path: '/admin/new-grant',
   isGuarded: true,
+  naming: 'userId',
   view: async ({ query }) => ({
     title: 'Give points',
     trail,
