@@ -6,7 +6,7 @@ import { listen } from '../../test/support/listen.ts'
 import { type Backend, type BalancerKind, type Spoil, startBalancer } from './balancer.ts'
 import type { ProofContext } from './proof.ts'
 
-/** Two backends that are ready, take each request, and end its connection without an answer. */
+/** Two backends that are ready, begin a stream where one is asked for, take each other request, and end its connection without an answer. */
 interface DeafBackends {
   backends: Backend[]
   /** Who got the request of this name, in order. */
@@ -15,14 +15,25 @@ interface DeafBackends {
   bytes(): number
   /** `X-Forwarded-For` of the request that came last. */
   forwardedFor(): string | undefined
+  /** Streams that were begun, and how many of them have ended. */
+  streams(): { begun: number; ended: number }
 }
 
 async function startDeafBackends({ afterwards }: ProofContext): Promise<DeafBackends> {
   const got = new Map<string, string[]>()
   let bytes = 0
   let forwardedFor: string | undefined
+  const streams = { begun: 0, ended: 0 }
   const serve = (name: string) => (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/readyz') return void response.writeHead(200).end('{}')
+    if (request.url === STREAM) {
+      streams.begun += 1
+      response.once('close', () => {
+        streams.ended += 1
+      })
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n')
+      return
+    }
     forwardedFor = request.headers['x-forwarded-for'] as string | undefined
     const wish = String(request.headers['x-wish'])
     got.set(wish, [...(got.get(wish) ?? []), name])
@@ -42,10 +53,12 @@ async function startDeafBackends({ afterwards }: ProofContext): Promise<DeafBack
     gotBy: (name) => got.get(name) ?? [],
     bytes: () => bytes,
     forwardedFor: () => forwardedFor,
+    streams: () => streams,
   }
 }
 
 const MUCH = 300_000
+const STREAM = '/api/v3/events/stream'
 const small = { caption: 'a' }
 const file = new File([new Uint8Array(MUCH)], 'file.bin')
 
@@ -94,5 +107,12 @@ export async function judgeRules(
     reasons.push(`${deaf.bytes() - before} bytes of ${2 * MUCH} went through while the upload was under way.`),
   )
   begun.abort()
+  // Whoever follows a stream and leaves gives their place up: the gateway learns of it before it says anything.
+  const followed = openRequest(balancer.url + STREAM, { method: 'GET' })
+  await until('a stream begins', () => deaf.streams().begun > 0, 5_000, 10)
+  followed.abort()
+  await until('the stream ends', () => deaf.streams().ended > 0, 5_000, 10).catch(() =>
+    reasons.push('A stream was kept open for 5 s after its reader had left.'),
+  )
   return reasons.map((reason) => `${kind}: ${reason}`)
 }
