@@ -4,6 +4,7 @@
  */
 import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
+import { assertSettings } from './session-settings.ts'
 
 /** Which variable says where such sessions are. */
 export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
@@ -41,7 +42,7 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 
 /**
  * Tries whether sessions are our own. Raises an Error that says what to do when `databaseUrl` leads through a pooler that
- * shares sessions or drops settings.
+ * shares sessions or drops settings, and as `assertSettings` does.
  */
 export async function assertOwnSessions(
   databaseUrl: string,
@@ -72,6 +73,7 @@ export async function assertOwnSessions(
     )
     if (!rows[0]!.kept)
       throw new Error(`${variable} leads through a pooler that drops the settings of a session. ${instead[variable]}`)
+    await assertSettings(one)
   } catch (error) {
     if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
     throw new Error(

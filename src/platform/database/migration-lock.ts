@@ -8,8 +8,12 @@ import type pg from 'pg'
 /** That of Prisma's engine: `prisma migrate deploy` and we keep out of each other's way. */
 const LOCK = 72_707_369
 
-/** SQL that keeps out who migrates until its transaction ends. */
-export const lockForTransaction = `SELECT pg_advisory_xact_lock(${LOCK})`
+/** What a role may have been given: limits for requests, and a change of the tables takes as long as it takes. */
+const limits = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
+
+/** SQL that keeps out who migrates until its transaction ends, and waits for that as long as it takes. */
+export const lockForTransaction = `
+  SELECT ${limits.map((name) => `set_config('${name}', '0', true)`)}; SELECT pg_advisory_xact_lock(${LOCK})`
 
 /** Milliseconds without a word after which a session is ended. */
 export const SILENCE_MS = 20_000
@@ -30,6 +34,7 @@ export interface MigrationLock {
 export async function takeMigrationLock(client: pg.Client, silence: number): Promise<MigrationLock> {
   // Neither a script that runs nor waiting for the lock is silence.
   await client.query(`SET idle_session_timeout = ${silence}`)
+  for (const name of limits) await client.query(`SET ${name} = 0`)
   await client.query('SELECT pg_advisory_lock($1)', [LOCK])
   let isLost = false
   const look = (error: Error & { code?: string }) => {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
 import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
+import { assertSettings } from './session-settings.ts'
 
 /** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -122,6 +123,7 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
   client.on('error', () => undefined)
   await client.connect()
   try {
+    await assertSettings(client)
     return await work(client)
   } finally {
     await client.end()
@@ -132,7 +134,7 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
  * Applies what is missing, in the order of the folders' names, and returns the names. Safe when several processes start
  * at once: one applies, the others wait. A migration is one transaction: one that fails raises and leaves the database
  * as it was before, and the next call tries it again. Raises when an applied migration was edited, when the tables are somebody
- * else's, and when another process took over because nothing was heard from this one for `silence` milliseconds.
+ * else's, when another process took over because nothing was heard from this one for `silence` milliseconds, and as `assertSettings` does.
  */
 export const applyMigrations = async (
   databaseUrl: string,

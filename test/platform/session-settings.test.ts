@@ -1,0 +1,100 @@
+/** What an operator has set for the role, the database or the server that Annal uses. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { lookAtWays } from '../../src/platform/database/pooler.ts'
+import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+/** Of who changes the tables. */
+const LOCK = 72_707_369
+/** Milliseconds. */
+const LIMIT = 200
+
+let test: TestDatabase
+let name: string
+let operator: pg.Client
+
+beforeEach(async () => {
+  test = await createTestDatabase()
+  name = new URL(test.url).pathname.slice(1)
+  operator = new pg.Client({ connectionString: test.url })
+  await operator.connect()
+})
+afterEach(async () => {
+  await operator.end()
+  await test.drop()
+})
+
+it.each([
+  ['datestyle', `'SQL, DMY'`, 'SQL, DMY'],
+  ['default_transaction_isolation', `'serializable'`, 'serializable'],
+  ['default_transaction_read_only', 'on', 'on'],
+  ['session_replication_role', 'replica', 'replica'],
+  ['standard_conforming_strings', 'off', 'off'],
+])('sessions with another %s are refused, before anything is read or made', async (setting, value, shown) => {
+  await operator.query(`alter database ${name} set ${setting} = ${value}`)
+  const told = `(${setting} is ${shown}): ALTER ROLE … SET ${setting} = `
+  await expect(lookAtWays({ url: test.url, directUrl: test.url })).rejects.toThrow(told)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+})
+
+it('a database that is not in UTF-8 is refused before it has a table', async () => {
+  const url = new URL(test.url)
+  url.pathname = `/${name}_ascii`
+  await operator.query(`create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale 'C'`)
+  try {
+    await expect(prepareDatabase(url.href)).rejects.toThrow(
+      'The database is encoded in SQL_ASCII, and Annal needs UTF-8',
+    )
+  } finally {
+    await operator.query(`drop database ${name}_ascii`)
+  }
+})
+
+/** Has the sessions that begin from now on end what takes long, and lets `change` wait for the right to change the tables for longer than that. */
+async function changeLate<T>(change: () => Promise<T>): Promise<T> {
+  for (const setting of ['statement_timeout', 'lock_timeout', 'transaction_timeout']) {
+    await operator.query(`alter database ${name} set ${setting} = ${LIMIT}`)
+  }
+  await operator.query(`select pg_advisory_lock(${LOCK})`)
+  const changing = change()
+  let isOver = false
+  const settled = changing
+    .catch(() => {})
+    .finally(() => {
+      isOver = true
+    })
+  const longWaits = `
+    select from pg_locks join pg_stat_activity using (pid)
+    where objid = ${LOCK} and not granted and datname = current_database() and clock_timestamp() - query_start > '${3 * LIMIT} ms'`
+  await eventually(async () => isOver || (await operator.query(longWaits)).rows.length > 0, Boolean)
+  await operator.query(`select pg_advisory_unlock(${LOCK})`)
+  await settled
+  return changing
+}
+
+it('limits of time that a role has end no migration, nor the waiting for another one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  try {
+    await operator.query('drop schema public, jobs cascade; create schema public')
+    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+    await mkdir(join(folder, '20270101000000_long'))
+    const script = `create table words (word text); select pg_sleep(${(2 * LIMIT) / 1000});`
+    await writeFile(join(folder, '20270101000000_long', 'migration.sql'), script)
+    expect(await changeLate(() => applyMigrations(test.url, folder))).toEqual(['20270101000000_long'])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+it('limits of time that a role has do not end the waiting of who makes the indexes of jobs', async () => {
+  await operator.query('drop index jobs.active_jobs_idx')
+  expect(await changeLate(() => prepareDatabase(test.url))).toEqual([])
+  const { rows } = await operator.query(`select to_regclass('jobs.active_jobs_idx') is not null as made`)
+  expect(rows).toEqual([{ made: true }])
+})
