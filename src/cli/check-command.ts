@@ -30,6 +30,10 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
 }
 
 async function checkAll(installation: Installation): Promise<Finding[]> {
+  const { checkTables } = await import('../domain/invariants/check-tables.ts')
+  const tables = await checkTables(installation.database)
+  // What comes next rests on them: not even every question can be asked.
+  if (tables.rows.length > 0) return [tables]
   const { checkInvariants } = await import('../domain/invariants/check-invariants.ts')
   const { checkSealed } = await import('../domain/keys/unreadable.ts')
   const { checkOwners } = await import('../domain/keys/owners.ts')
@@ -37,6 +41,7 @@ async function checkAll(installation: Installation): Promise<Finding[]> {
   const { findWaitingWork } = await import('./waiting.ts')
   return [
     ...(await checkInvariants(installation.database)),
+    tables,
     await checkSealed(installation),
     ...(await checkOwners(installation)),
     await checkFiles(installation),

@@ -14,6 +14,35 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/database/migration-lock.ts',
+    ['platform/session-settings.test.ts'],
+    [
+      [
+        'limits.of-migrations',
+        'Limits of time that a role has end no migration.',
+        'for (const name of limits) await client.query',
+        'for (const name of limits) void ',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/database/session-settings.ts',
+    ['platform/session-settings.test.ts'],
+    [
+      [
+        'settings.isolation',
+        'Sessions in which those that meet fail are refused.',
+        "  default_transaction_isolation: 'read committed',\n",
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/invariants/check-tables.ts',
+    ['domain/tables.test.ts'],
+    [['tables.finished', 'An index that was not finished is told.', 'not x.indisvalid and', 'false and']],
+  ),
+  ...mutantsOf(
     'src/platform/database/database.ts',
     ['platform/pooler.test.ts'],
     [

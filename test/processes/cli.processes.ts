@@ -226,6 +226,16 @@ describe('annal', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ id: 'I8', isCut: true }))
   })
 
+  it('says of tables that are not whole that alone', async () => {
+    await database.query('drop index assets_sha256_id_idx')
+    const { code, stdout, stderr } = await annal(['check'])
+    const doctor = await annal(['doctor', '--only', 'migrations'])
+    await database.query('create index assets_sha256_id_idx on assets (sha256, id)')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Something is wrong') })
+    expect(stdout).toMatch(/^T1 +1 wrong .*\nT1 {2}{"subject":"assets.assets_sha256_id_idx","problem":"is missing"}\n/)
+    expect(doctor.stdout).toContain('The tables are not whole: assets.assets_sha256_id_idx is missing.')
+  })
+
   it('says which part is away, and why', async () => {
     const { code, stderr } = await annal(['gc'], { env: { IPFS_API_URL: 'http://127.0.0.1:9' } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/ is not available right now.*\n.*\w/) })

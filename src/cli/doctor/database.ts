@@ -46,10 +46,18 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const { assertMigrated } = await import('../../platform/database/migrations.ts')
   try {
     await assertMigrated(url)
-    return [right('The tables are those of this version.')]
   } catch (error) {
     return [wrong(reasonOf(error), 'Start the server of this version, or `annal migrate`; back up first.')]
   }
+  const { checkTables } = await import('../../domain/invariants/check-tables.ts')
+  const [first] = (await checkTables((await parts.database()).database)).rows
+  if (!first) return [right('The tables are those of this version.')]
+  return [
+    wrong(
+      `The tables are not whole: ${first.subject} ${first.problem}.`,
+      '`annal check` names all that is; docs/operations.md tells what to do about T1.',
+    ),
+  ]
 }
 
 /** The server's version, its connections, and whether it keeps what it acknowledged. */

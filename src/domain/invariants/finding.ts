@@ -13,7 +13,12 @@ export interface Finding {
 }
 
 /** A look of another kind, told like an invariant: at most `MOST_ROWS` of the rows that it found. */
-export const findingOf = (id: string, sentence: string, rows: object[], isNote = false): Finding => ({
+export const findingOf = <Row extends object>(
+  id: string,
+  sentence: string,
+  rows: Row[],
+  isNote = false,
+): Finding & { rows: Row[] } => ({
   invariant: { id, sentence },
   rows: rows.slice(0, MOST_ROWS),
   isCut: rows.length > MOST_ROWS,
