@@ -107,6 +107,7 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/database/pooler.ts",
       "pg: platform/database/primary-watch.ts",
       "pg: platform/database/schema-engine.ts",
+      "pg: platform/database/session-settings.ts",
       "pg: platform/embedded/embedded-postgres.ts",
       "pg: platform/reads/ask.ts",
       "pg: platform/reads/reads.ts",

@@ -72,6 +72,8 @@ export const homes: Record<string, Home> = {
   'jobs.queue': 'own',
   'pg_catalog.pg_class': 'own',
   'pg_catalog.pg_constraint': 'own',
+  'pg_catalog.pg_index': 'own',
+  'pg_catalog.pg_namespace': 'own',
   'pg_catalog.pg_trigger': 'own',
 }
 

@@ -22,7 +22,7 @@ afterAll(async () => {
   await test.drop()
 })
 
-it('what the migrations make is what is looked for (`npx vitest run test/domain/tables.test.ts -u` after a new one)', async () => {
+it('what the migrations make is what is looked for (`npx vitest run test/domain/tables.test.ts --update` after a new one)', async () => {
   const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)
   const names = rows.map(({ name }) => name).sort()
   await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
