@@ -17,8 +17,8 @@ export default defineConfig({
     // Much of the time is waiting: for disks, blocks and locks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // Collecting garbage took a ninth of the time.
-    execArgv: ['--max-semi-space-size=64'],
+    // Collecting garbage took a fifth of the time: young objects get much room at once, and old ones are gone through rarely.
+    execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64', '--heap-growing-percent=200'],
     // Only what hangs comes to these: a machine may be slow, and its tests are right all the same.
     testTimeout: 120_000,
     hookTimeout: 120_000,
