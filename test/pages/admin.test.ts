@@ -79,6 +79,16 @@ describe('the session of an administrator', () => {
     }
   })
 
+  it('is told when to try again, wherever the password is guessed', async () => {
+    const guesser = await app.admin()
+    const { submit } = await signIn(guesser)
+    const guess = () => submit('/admin/new-key', { name: 'Mine', 'current-password': 'a guess' })
+    let seen = await guess()
+    for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
+    expect([seen.status, seen.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]\d*$/)])
+    expect(seen.text).toContain('<title>Not done')
+  })
+
   it('opens no interface, and no access token opens the pages', async () => {
     const { cookie, ask } = await signIn()
     const secret = cookie().split('=')[1]!

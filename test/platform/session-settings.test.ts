@@ -38,7 +38,7 @@ it.each([
   ['standard_conforming_strings', 'off', 'off'],
 ])('sessions with another %s are refused, before anything is read or made', async (setting, value, shown) => {
   await operator.query(`alter database ${name} set ${setting} = ${value}`)
-  const told = `(${setting} is ${shown}): ALTER ROLE … SET ${setting} = `
+  const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
   await expect(lookAtWays({ url: test.url, directUrl: test.url })).rejects.toThrow(told)
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })

@@ -107,6 +107,20 @@ describe('annal doctor', () => {
     expect(of('server').map(({ state }) => state)).toEqual(['to know', 'warning'])
   })
 
+  it('says what to set where a database answers and cannot be worked with', async () => {
+    const url = new URL(app.env.DATABASE_URL!)
+    url.searchParams.set('options', '-c datestyle=German')
+    const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
+    expect([code, states.migrations]).toEqual([1, 'skipped'])
+    expect(of('database')).toMatchObject([
+      {
+        state: 'wrong',
+        finding: expect.stringContaining('(datestyle is German, DMY)'),
+        fix: `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`,
+      },
+    ])
+  })
+
   it('warns of what is dangerous in production', async () => {
     const production = {
       ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },

@@ -1,5 +1,6 @@
 /** Checks of the database. */
 import type { ConnectedDatabase } from '../../platform/database/database.ts'
+import { UnsuitableDatabaseError } from '../../platform/database/unsuitable-database-error.ts'
 import { bytes, type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { readArchiver, readClock, readServer } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -32,6 +33,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
     return [right(way ?? `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
     if (error instanceof SkippedError) throw error
+    if (error instanceof UnsuitableDatabaseError) return [wrong(error.finding, error.fix)]
     return [wrong(`The database cannot be had: ${reasonOf(error)}`, fix)]
   }
 }

@@ -51,6 +51,8 @@ export interface Action {
 export interface Refused {
   code: ErrorCode
   status: number
+  /** Seconds. */
+  retryAfter?: number | undefined
   message: string
   /** By the name of the field. */
   fields: Record<string, string[]>
@@ -108,7 +110,7 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, r
   const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
   const told = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
-    ...(refused && { status: refused.status }),
+    ...(refused && { refused }),
     title: refused ? `Not done: ${title}` : title,
     content: html`${told ? refusalNotice(told) : ''}${heading(title, { trail })}
 ${about}

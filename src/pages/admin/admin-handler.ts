@@ -47,6 +47,12 @@ const SIGN_OUT = '/admin/sign-out'
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
+const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
+  ...told,
+  status: statusOf(told.code),
+  fields: isFields(details) ? details : {},
+})
+
 const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
 
 /** Of no host: whatever leads away from it leads away from us. */
@@ -66,7 +72,7 @@ function split(url: string): { path: string; query: URLSearchParams } {
 
 /** The handler of everything at `/admin`. */
 export function createAdminHandler(parts: AdminParts) {
-  const { shared, isSecure, tell, statusOf } = parts
+  const { shared, isSecure, tell } = parts
   const { adminSessions } = shared.services
   const router = createRouter({ ignoreTrailingSlash: true })
   for (const route of parts.routes) router.on(route.method, route.path, () => {}, route)
@@ -94,8 +100,10 @@ export function createAdminHandler(parts: AdminParts) {
       res.writeHead(303, { Location: answer.redirect, 'Cache-Control': 'no-store' }).end()
       return
     }
+    const { status = 200, retryAfter } = answer.refused ?? {}
+    if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
     const text = renderAdminPage(answer, path, request)
-    res.writeHead(answer.status ?? 200, { ...adminHeaders, 'Content-Length': Buffer.byteLength(text) })
+    res.writeHead(status, { ...adminHeaders, 'Content-Length': Buffer.byteLength(text) })
     res.end(req.method === 'HEAD' ? undefined : text)
   }
 
@@ -113,10 +121,7 @@ export function createAdminHandler(parts: AdminParts) {
       res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
       return { redirect: next }
     } catch (error) {
-      const { code, message, details, retryAfter } = tell(error, request.context)
-      if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
-      const refused = { code, status: statusOf(code), message, fields: isFields(details) ? details : {} }
-      return signInPage(next, { refused, email })
+      return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email })
     }
   }
 
@@ -184,12 +189,10 @@ export function createAdminHandler(parts: AdminParts) {
 
   function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
     if (res.headersSent) return void res.destroy()
-    const { code, message, details, retryAfter } = tell(error, request.context)
-    if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
-    const told = refusalSentence({ message, fields: isFields(details) ? details : {} })
-    const title = code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
-    const content = html`${heading(title)}${refusalNotice(told)}<p><a href="/admin">To the overview</a></p>`
-    send(req, res, { status: statusOf(code), title, content }, request, path)
+    const refused = refusedOf(tell(error, request.context), parts)
+    const title = refused.code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
+    const content = html`${heading(title)}${refusalNotice(refusalSentence(refused))}<p><a href="/admin">To the overview</a></p>`
+    send(req, res, { refused, title, content }, request, path)
   }
 
   return { matches: isAdminPath, handle }
@@ -197,9 +200,8 @@ export function createAdminHandler(parts: AdminParts) {
 
 /** Tells what a person can do something about: everything that is refused. */
 export const createTellRefusal =
-  ({ tell, statusOf }: Pick<AdminParts, 'tell' | 'statusOf'>) =>
+  (parts: Pick<AdminParts, 'tell' | 'statusOf'>) =>
   (error: unknown, { context }: AdminRequest): Refused | undefined => {
-    const { code, message, details } = tell(error, context)
-    if (code === 'INTERNAL') return undefined
-    return { code, status: statusOf(code), message, fields: isFields(details) ? details : {} }
+    const refused = refusedOf(parts.tell(error, context), parts)
+    return refused.code === 'INTERNAL' ? undefined : refused
   }

@@ -22,8 +22,8 @@ export type AdminAnswer = AdminPage | { redirect: string }
 
 /** A page's own parts. */
 export interface AdminPage {
-  /** 200 when left out. */
-  status?: number
+  /** Why it is not what was asked for. */
+  refused?: { status: number; retryAfter?: number | undefined }
   title: string
   content: Html
   /** A secret is shown, or nobody is signed in: without the navigation. */

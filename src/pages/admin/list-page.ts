@@ -1,6 +1,6 @@
 /** Lists: a form that narrows them, a table, and links to the pages before and after. */
 import { html } from 'hono/html'
-import { MOST_COUNTED } from '../../domain/total.ts'
+import { countedUpTo } from '../../domain/total.ts'
 import type { Html } from '../layout.ts'
 import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefusal } from './action.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
@@ -59,8 +59,9 @@ function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<st
   return Object.fromEntries(given.filter(([, value]) => value !== ''))
 }
 
-/** A total, which from some number on says that there are so many at least. */
-export const inAll = (total: number): string => (total < MOST_COUNTED ? String(total) : `${total} or more`)
+/** A total, which says only that there are so many at least where no more were counted. `offset`: of the page that it was counted for. */
+export const inAll = (total: number, offset = 0): string =>
+  total < countedUpTo(offset) ? String(total) : `${total} or more`
 
 /** Links to the pages before and after, with all filters kept. */
 function pager(path: string, { query }: AdminRequest, offset: number, total: number): Html {
@@ -71,11 +72,12 @@ function pager(path: string, { query }: AdminRequest, offset: number, total: num
     return `${path}?${kept}`
   }
   const last = Math.min(offset + PAGE_ROWS, total)
+  const all = inAll(total, offset)
   if (total <= PAGE_ROWS && offset === 0)
-    return html`${total > 1 ? html`<p class="quiet count">${inAll(total)} in all</p>` : ''}`
+    return html`${total > 1 ? html`<p class="quiet count">${all} in all</p>` : ''}`
   return html`<nav class="pages" aria-label="Pages">
 ${offset > 0 ? html`<a href="${at(Math.max(0, Math.min(offset, total) - PAGE_ROWS))}" rel="prev">Previous</a>` : ''}
-<span class="quiet">${offset < total ? `${offset + 1} to ${last} of ${inAll(total)}` : `${inAll(total)} in all`}</span>
+<span class="quiet">${offset < total ? `${offset + 1} to ${last} of ${all}` : `${all} in all`}</span>
 ${last < total ? html`<a href="${at(offset + PAGE_ROWS)}" rel="next">Next</a>` : ''}
 </nav>`
 }
@@ -125,7 +127,7 @@ ${actions}`,
     } catch (error) {
       const refused = refusedNaming(tell(error, request), naming)
       if (!refused || !isAbout(filters, refused)) throw error
-      return { status: refused.status, title: `Not shown: ${title}`, content: top(refused) }
+      return { refused, title: `Not shown: ${title}`, content: top(refused) }
     }
   },
 })

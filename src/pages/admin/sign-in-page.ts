@@ -14,7 +14,7 @@ export interface SignInState {
 
 /** The form by which an administrator gets in. `next`: where they wanted to go. */
 export const signInPage = (next: string, { isEnded, refused, email = '' }: SignInState): AdminPage => ({
-  ...(refused && { status: refused.status }),
+  ...(refused && { refused }),
   isBare: true,
   title: refused ? 'Not signed in' : 'Sign in',
   content: html`<p class="quiet">Annal, administration</p>

@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
 import { assertSettings } from './session-settings.ts'
+import { UnsuitableDatabaseError } from './unsuitable-database-error.ts'
 
 /** Which variable says where such sessions are. */
 export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
@@ -41,7 +42,7 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 /**
- * Tries whether sessions are our own. Raises an Error that says what to do when `databaseUrl` leads through a pooler that
+ * Tries whether sessions are our own. Raises an UnsuitableDatabaseError that says what to do when `databaseUrl` leads through a pooler that
  * shares sessions or drops settings, and as `assertSettings` does.
  */
 export async function assertOwnSessions(
@@ -64,23 +65,27 @@ export async function assertOwnSessions(
     // A server tells a new connection its own number; poolers make one up.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
-      throw new Error(
-        `${variable} leads through a pooler that shares sessions between transactions. ${instead[variable]}`,
+      throw new UnsuitableDatabaseError(
+        `${variable} leads through a pooler that shares sessions between transactions.`,
+        instead[variable],
       )
     }
     const { rows } = await one.query<{ kept: boolean }>(
       `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
     )
-    if (!rows[0]!.kept)
-      throw new Error(`${variable} leads through a pooler that drops the settings of a session. ${instead[variable]}`)
+    if (!rows[0]!.kept) {
+      throw new UnsuitableDatabaseError(
+        `${variable} leads through a pooler that drops the settings of a session.`,
+        instead[variable],
+      )
+    }
     await assertSettings(one)
   } catch (error) {
     if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
-    throw new Error(
-      `${variable} leads through a pooler that takes no settings (${error.message}). ${instead[variable]}`,
-      {
-        cause: error,
-      },
+    throw new UnsuitableDatabaseError(
+      `${variable} leads through a pooler that takes no settings (${error.message}).`,
+      instead[variable],
+      { cause: error },
     )
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))

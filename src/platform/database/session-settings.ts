@@ -1,5 +1,6 @@
 /** Settings under which our statements mean what they say. PostgreSQL has them so unless a role, a database or the server was told otherwise. */
 import type pg from 'pg'
+import { UnsuitableDatabaseError } from './unsuitable-database-error.ts'
 
 /** By their names as `SHOW` knows them, how their values begin. */
 const needed = {
@@ -16,20 +17,24 @@ const read = `
   from unnest(array[${Object.keys(needed).map((name) => `'${name}'`)}]) as name`
 
 /**
- * Raises an Error that says what to set when times would be read wrongly, writes be refused, or those that meet fail instead of waiting for
+ * Raises an UnsuitableDatabaseError that says what to set when times would be read wrongly, writes be refused, or those that meet fail instead of waiting for
  * each other; and when the database is not in UTF-8.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await client.query<{ encoding: string; settings: Record<string, string> }>(read)
   const { encoding, settings } = rows[0]!
   if (encoding !== 'UTF8') {
-    throw new Error(
-      `The database is encoded in ${encoding}, and Annal needs UTF-8: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
+    throw new UnsuitableDatabaseError(
+      `The database is encoded in ${encoding}, and Annal needs UTF-8.`,
+      `Make another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
     )
   }
   const wrong = Object.entries(needed).filter(([name, value]) => !settings[name]!.startsWith(value))
   if (wrong.length === 0) return
   const found = wrong.map(([name]) => `${name} is ${settings[name]}`).join(', ')
   const fix = wrong.map(([name, value]) => `ALTER ROLE … SET ${name} = '${value}'`).join('; ')
-  throw new Error(`Sessions of the database have settings that Annal cannot work with (${found}): ${fix}.`)
+  throw new UnsuitableDatabaseError(
+    `Sessions of the database have settings that Annal cannot work with (${found}).`,
+    `Set them right: ${fix}.`,
+  )
 }
