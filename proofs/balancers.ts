@@ -45,8 +45,8 @@ interface SceneResult {
 interface Crew {
   /** Where callers come. */
   url: string
-  /** SIGKILL for one of them, now. */
-  kill(): void
+  /** SIGKILL for one of them, now. Returns its process. */
+  kill(): number
   /** Has the killed one come back. */
   revive(): Promise<void>
   /** Stops each by SIGTERM in turn, and has another take its place. Returns how many. */
@@ -89,17 +89,20 @@ async function judgeUnderLoad(
 
   await until('requests are under way', () => load.underWay() >= 3, 30_000, 1)
   const killedAt = performance.now()
-  crew.kill()
+  const killed = crew.kill()
+  // Until then its sockets take what is sent: the system gives its memory back first.
+  await until('the killed one is gone', async () => !isAlive(killed), 10_000, 1)
+  const goneAt = performance.now()
   await answers(load)
   reasons.push(...(await whileKilled()))
   await crew.revive()
   await answers(load)
   const rollingAt = performance.now()
   const afterKill = failedIn(load, killedAt, rollingAt)
-  const underWay = afterKill.failed.filter(({ sentAt }) => sentAt <= killedAt)
-  const late = afterKill.failed.filter(({ sentAt }) => sentAt > killedAt)
+  const underWay = afterKill.failed.filter(({ sentAt }) => sentAt <= goneAt)
+  const late = afterKill.failed.filter(({ sentAt }) => sentAt > goneAt)
   if (late.length > 0)
-    reasons.push(`${late.length} of ${afterKill.sent} requests after the kill failed: ${describe(late, killedAt)}.`)
+    reasons.push(`${late.length} of ${afterKill.sent} requests after the kill failed: ${describe(late, goneAt)}.`)
 
   const exchanged = await crew.exchange()
   await answers(load)
@@ -157,7 +160,11 @@ async function openBalanced(context: ProofContext, parts: Parts, kind: BalancerK
   }
   const crew: Crew = {
     url: balancer.url,
-    kill: () => void gateways[0]!.kill(),
+    kill() {
+      const pid = gateways[0]!.pid()!
+      gateways[0]!.kill()
+      return pid
+    },
     async revive() {
       await startAsSupervisor(gateways[0]!)
       await balancer.isUsed(backends[0]!)
@@ -234,6 +241,7 @@ async function openSupervised(context: ProofContext, parts: Parts, count: number
     kill() {
       victim = known.get('http-1')!
       process.kill(victim, 'SIGKILL')
+      return victim
     },
     revive: () => replaced('http-1', victim!),
     async exchange() {
