@@ -15,7 +15,7 @@ export interface Coins {
   credited(transaction: string, milliseconds: number): Promise<void>
   /** Waits until everything is credited, and says what is not there once. */
   judgeCredits(): Promise<string[]>
-  /** The same of a wallet from which nothing was taken. */
+  /** The same of a wallet from which nothing was taken, on a chain that drops nothing. */
   judge(): Promise<string[]>
 }
 
@@ -52,11 +52,14 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
     sent.set(hash, coins)
     return hash
   }
-  async function judgeCredits() {
-    // What a reorganisation has dropped nobody sends again.
-    const onChain = async (hash: string) => (await rpc.call('eth_getTransactionReceipt', hash)) !== null
+  /** What a reorganisation has dropped nobody sends again. */
+  async function findOnChain() {
     const there: string[] = []
-    for (const hash of sent.keys()) if (await onChain(hash)) there.push(hash)
+    for (const hash of sent.keys()) if ((await rpc.call('eth_getTransactionReceipt', hash)) !== null) there.push(hash)
+    return there
+  }
+  async function judgeCredits() {
+    const there = await findOnChain()
     const isCredited = async () => (await read()).length >= there.length
     await until('every deposit is credited', isCredited, 60_000, 100).catch(() => undefined)
     const found = await read()
@@ -78,6 +81,9 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
     },
     judgeCredits,
     async judge() {
+      // The last one may still wait for its block.
+      const isThere = async () => (await findOnChain()).length === sent.size
+      await until('every deposit is on the chain', isThere, 60_000, 100).catch(() => undefined)
       const credits = await judgeCredits()
       const total = [...sent.values()].reduce((sum, coins) => sum + coins, 0)
       const [balance] = await database.query(findBalance, { user: userId })
