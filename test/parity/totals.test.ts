@@ -1,8 +1,8 @@
 /** Lists that become ever longer: their totals are counted as far as a page needs, and no page is out of reach. */
 import { expect, it } from 'vitest'
+import { signInAtPages } from '../pages/admin-scene.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { PASSWORD } from '../support/user.ts'
 
 const ENTRIES = 10_600
 
@@ -47,12 +47,8 @@ it('whoever follows the links reads every page to the last entry', async () => {
 
 it('administrators are told that there may be more, as long as there may', async () => {
   const admin = await app.admin()
-  const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin/audit' })
-  const headers = { 'sec-fetch-site': 'same-origin' }
-  const signedIn = await fetch(`${app.url}/admin/sign-in`, { redirect: 'manual', method: 'POST', body: form, headers })
-  const cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
-  const pageAt = async (offset: number) =>
-    (await fetch(`${app.url}/admin/audit?offset=${offset}`, { headers: { cookie } })).text()
+  const { ask } = await signInAtPages(app.url, admin)
+  const pageAt = async (offset: number) => (await ask(`/admin/audit?offset=${offset}`)).text
   expect(await pageAt(0)).toContain('>1 to 50 of 10000 or more<')
   expect(await pageAt(10_500)).toMatch(/>10501 to 10550 of 106\d\d</)
 })
