@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
-const TESTS = ['pages/admin.test.ts']
+const TESTS = ['pages/admin.test.ts', 'pages/admin-session.test.ts']
 
 export const admin: Mutant[] = [
   ...mutantsOf('src/pages/admin/admin-handler.ts', TESTS, [
@@ -17,7 +17,37 @@ export const admin: Mutant[] = [
       `if (request.context.actor.kind !== 'user') {`,
       `if (request.context.actor.kind === 'system') {`,
     ],
+    [
+      'admin.retry-after',
+      'Who guesses too often is told when to try again.',
+      `if (retryAfter !== undefined) res.setHeader`,
+      `if (retryAfter === 0) res.setHeader`,
+    ],
   ]),
+  ...mutantsOf(
+    'src/pages/admin/list-page.ts',
+    ['parity/totals.test.ts'],
+    [
+      [
+        'admin.exact-total',
+        'A total that was counted to its end is told as it is.',
+        `inAll(total, offset)`,
+        `inAll(total)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/doctor/database.ts',
+    ['server/doctor.test.ts'],
+    [
+      [
+        'admin.unsuitable-database',
+        'An operator is told what to set of a database that answers.',
+        `if (error instanceof UnsuitableDatabaseError)`,
+        `if (error instanceof TypeError)`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [
     [
       'admin.own-form',
