@@ -22,7 +22,7 @@ export type AdminAnswer = AdminPage | { redirect: string }
 
 /** A page's own parts. */
 export interface AdminPage {
-  /** Why it is not what was asked for. */
+  /** How it is answered when it is not what was asked for. */
   refused?: { status: number; retryAfter?: number | undefined }
   title: string
   content: Html

@@ -17,8 +17,8 @@ const read = `
   from unnest(array[${Object.keys(needed).map((name) => `'${name}'`)}]) as name`
 
 /**
- * Raises an UnsuitableDatabaseError that says what to set when times would be read wrongly, writes be refused, or those that meet fail instead of waiting for
- * each other; and when the database is not in UTF-8.
+ * Raises an UnsuitableDatabaseError that says what to set when times would be read wrongly, writes be refused, or those that meet fail
+ * instead of waiting for each other; and when the database is not in UTF-8.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
   const { rows } = await client.query<{ encoding: string; settings: Record<string, string> }>(read)
