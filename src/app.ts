@@ -121,10 +121,7 @@ export function createApp(deps: Dependencies): App {
         services,
         database,
         linkConfig,
-        // Most requests have nothing to say, and a child costs more than a route.
-        get log() {
-          return log.child({ requestId })
-        },
+        log: () => log.child({ requestId }),
         idempotency: { key, replayed: false },
         cutsPages,
         readAfter,
@@ -210,7 +207,7 @@ export function createApp(deps: Dependencies): App {
       }),
     ],
     createContext: contextWith(true),
-    fallback: { log },
+    fallback: { log: () => log },
     publicUrl,
     body,
     watch: telemetry.watch,

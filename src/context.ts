@@ -47,7 +47,11 @@ export interface Context {
   /** Tells the caller the position that shows what they have written. */
   readonly tellPosition?: (position: string) => void
   readonly linkConfig: LinkConfig
-  readonly log: Log
+  /**
+   * The log, with what the request is called there; made when it is asked for, since most requests have nothing to say. No getter: V8 makes each object
+   * that is written with one a shape of its own, and keeps that, and all that the getter holds, until its whole heap is marked.
+   */
+  readonly log: () => Log
   /** Whether a page may end early, lest its texts make an answer too large: its reader tells where the next one begins. */
   readonly cutsPages: boolean
   /** The request's idempotency key, if it has one. */

@@ -9,7 +9,6 @@ import { type DocumentNode, type ExecutionResult, getOperationAST, type Operatio
 import type { Plugin } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../context.ts'
-import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { CompiledOperation } from './compiled/root-field.ts'
@@ -35,8 +34,6 @@ interface Options {
     document: DocumentNode
     operationName?: string | null | undefined
   }) => CompiledOperation | undefined
-  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
-  body: BodyReaders<IncomingMessage>
   checks: Pick<DocumentChecks, 'measure'>
   /** What operations wait for. */
   admission: Admission
@@ -68,29 +65,12 @@ function plainParams({ query, variables, operationName, ...others }: Record<stri
   return isVariables(variables) ? { query, operationName, variables } : undefined
 }
 
-/** Asks once for each request, whoever wants to know. */
-function once<Rest extends unknown[], Value>(ask: (req: IncomingMessage, ...rest: Rest) => Promise<Value>) {
-  const asked = new WeakMap<IncomingMessage, Promise<Value>>()
-  return (req: IncomingMessage, ...rest: Rest): Promise<Value> => {
-    let answer = asked.get(req)
-    if (!answer) {
-      answer = ask(req, ...rest)
-      asked.set(req, answer)
-    }
-    return answer
-  }
-}
-
 /**
- * `remember`, first among the plugins, learns documents; `answer` answers a request and tells whether it did. `createContext`
- * and `body` are for Yoga, which goes on with what is known of a request.
+ * `remember`, first among the plugins, learns documents; `answer` answers a request and tells whether it did.
  */
 export function createKnownQueries(options: Options) {
   const { compiledRead, checks, admission, most, isOn, telemetry, exposedHeaders } = options
-  const { maxBytes } = options.body
   const known = new LRUCache<string, Known>({ max: most })
-  const createContext = once(options.createContext)
-  const readText = once(options.body.readText)
 
   const remember: Plugin<Context & NodeContext> = {
     onExecute: ({ args: { document, contextValue } }) => {
@@ -102,8 +82,8 @@ export function createKnownQueries(options: Options) {
   }
 
   /** What the request asks for, if that is known and asks for nothing that has to wait or be refused. */
-  async function find(req: IncomingMessage, { actor }: Context) {
-    const params = plainParams(readParams(await readText(req, maxBytes)))
+  async function find({ readText }: NodeContext, { actor }: Context) {
+    const params = plainParams(readParams(await readText()))
     const found = params && known.get(params.query)
     if (!found) return undefined
     const { variables, operationName = null } = params
@@ -114,16 +94,16 @@ export function createKnownQueries(options: Options) {
     return admission.isOpen(asked) ? { asked, read: found.read, variables } : undefined
   }
 
-  async function resultOf(req: IncomingMessage, res: ServerResponse): Promise<ExecutionResult | undefined> {
-    const context = await createContext(req, res)
+  async function resultOf(request: NodeContext): Promise<ExecutionResult | undefined> {
+    const context = await request.findCaller()
     if (context.hasStaleToken) return undefined
-    const found = await find(req, context)
+    const found = await find(request, context)
     if (!found) return undefined
     const { asked, read, variables } = found
     const { operation } = asked
     const run = () => admission.enter(asked, async () => read(context, variables))
     const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
-    if (result && !result.errors) telemetry.watch.asked(res, 'graphql', nameOfOperation(operation))
+    if (result && !result.errors) telemetry.watch.asked(request.res, 'graphql', nameOfOperation(operation))
     return result
   }
 
@@ -141,13 +121,11 @@ export function createKnownQueries(options: Options) {
 
   return {
     remember,
-    createContext,
-    body: { ...options.body, readText },
-    async answer(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-      if (!isOn || known.size === 0 || !isUsual(req)) return false
-      const result = await resultOf(req, res).catch(() => undefined)
+    async answer(request: NodeContext): Promise<boolean> {
+      if (!isOn || known.size === 0 || !isUsual(request.req)) return false
+      const result = await resultOf(request).catch(() => undefined)
       if (!result || result.errors) return false
-      write(req, res, result)
+      write(request.req, request.res, result)
       return true
     },
   }

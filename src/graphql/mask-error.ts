@@ -38,14 +38,14 @@ export function domainErrorOf(error: unknown): DomainError | undefined {
 }
 
 /** The error as it leaves, with a code of our vocabulary. Faults are logged, and so is what a part that is away says. */
-export function maskError(error: unknown, log: Log): GraphQLError {
+export function maskError(error: unknown, log: () => Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
   const http = from?.extensions.http ? { http: from.extensions.http } : undefined
   const refusal = domainErrorOf(error)
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
-      log.warn({ err: refusal.cause ?? refusal }, refusal.message)
+      log().warn({ err: refusal.cause ?? refusal }, refusal.message)
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }
   const cause = from?.originalError ?? error
@@ -56,6 +56,6 @@ export function maskError(error: unknown, log: Log): GraphQLError {
     const reason = from.originalError instanceof ScalarRefusal ? from.originalError.message : undefined
     return shown(withoutValues(from.message, reason), code, from, {}, http)
   }
-  log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
+  log().error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
 }

@@ -1,7 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from '../context.ts'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
 
 /** What a plugin of the GraphQL door knows of a request before anybody has been asked who sent it. */
 export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
+  /** Finds out who asks and with what. */
+  findCaller(): Promise<Context>
+  /** The body, if that is text. Raises what `BodyReaders` say. */
+  readText(): Promise<string>
 }
+
+/** How a request is read. */
+export interface RequestReaders {
+  createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
+  body: Pick<BodyReaders<IncomingMessage>, 'readText' | 'maxBytes'>
+}
+
+/** Asks once, whoever wants to know. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}
+
+/**
+ * What is found out of a request once. It goes along with the request: what a `WeakMap` keeps of one is gone only when V8 marks its whole
+ * heap, and with it all that the request holds.
+ */
+export const newNodeContext = (
+  { createContext, body }: RequestReaders,
+  req: IncomingMessage,
+  res: ServerResponse,
+): NodeContext => ({
+  req,
+  res,
+  findCaller: once(() => createContext(req, res)),
+  readText: once(() => body.readText(req, body.maxBytes)),
+})

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
@@ -8,12 +7,10 @@ import type { NodeContext } from './node-context.ts'
  * Finds out who asks before the body is read: a request that is refused for its document counts against the caller's limits
  * as any other does, and nobody who is refused is listened to.
  */
-export const useCaller = (
-  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>,
-): Plugin<Context & NodeContext, NodeContext> => ({
+export const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
-    const context = await createContext(serverContext.req, serverContext.res)
+    const context = await serverContext.findCaller()
     // What is open to a stale token takes no files, and only a document tells whether it asks for that.
     const hasFiles = (serverContext.req.headers['content-type'] ?? '').startsWith('multipart/form-data')
     if (context.hasStaleToken && hasFiles) throw authenticationFailed()

@@ -48,7 +48,7 @@ export function useDocumentLimits({
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
       // What stops before anything is carried out is masked by nobody else.
-      return { errors: [maskError(error, log)] }
+      return { errors: [maskError(error, () => log)] }
     }
   }
 

@@ -58,10 +58,10 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
 
   /** What reads the body, by its type. */
   function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
-    const { req } = context
+    const { req, readText } = context
     const type = req.headers['content-type'] ?? ''
     if (type.startsWith('multipart/form-data')) return async () => readFiles(context)
-    if (JSON_TYPE.test(type)) return async () => readParams(await options.readText(req, options.maxBytes))
+    if (JSON_TYPE.test(type)) return async () => readParams(await readText())
     throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
       extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
     })

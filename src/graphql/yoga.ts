@@ -11,7 +11,7 @@ import { createDocumentChecks } from './document-checks.ts'
 import type { createExecutor } from './execute.ts'
 import { createKnownQueries } from './known-queries.ts'
 import { maskError } from './mask-error.ts'
-import type { NodeContext } from './node-context.ts'
+import { type NodeContext, newNodeContext } from './node-context.ts'
 import { createPersistedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { useStaleTokens } from './stale-token.ts'
@@ -75,8 +75,6 @@ export function createGraphQLHandler({
   const checks = createDocumentChecks(schema, introspection)
   const knownQueries = createKnownQueries({
     compiledRead: executor.compiledRead,
-    createContext,
-    body,
     checks,
     admission,
     most: KEPT_DOCUMENTS,
@@ -87,12 +85,12 @@ export function createGraphQLHandler({
   const yoga = createYoga<NodeContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
-    maskedErrors: { maskError: (error) => maskError(error, log) },
+    maskedErrors: { maskError: (error) => maskError(error, () => log) },
     plugins: [
       useExecute(executor),
       useCsrfGuard(),
-      useCaller(knownQueries.createContext),
-      useRequestBody(knownQueries.body),
+      useCaller(),
+      useRequestBody(body),
       useDocumentLimits({ checks, introspection, admission, log }),
       useStaleTokens(schema),
       useStreams(),
@@ -128,8 +126,9 @@ export function createGraphQLHandler({
     },
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
-    if (await knownQueries.answer(req, res)) return undefined
-    if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res)
+    const request = newNodeContext({ createContext, body }, req, res)
+    if (await knownQueries.answer(request)) return undefined
+    if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
     watch.asked(res, 'graphql', 'playground')
     return playground(req, res)
   }

@@ -2,6 +2,7 @@
 import { DomainError } from '../domain/errors.ts'
 import type { Gate } from '../domain/ports.ts'
 import type { QueueLoad } from '../domain/telemetry.ts'
+import { removeItem } from './remove-item.ts'
 
 /** Lets everything in. */
 export const openGate: Gate = (work) => work()
@@ -33,7 +34,7 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
   let refused = 0
   const held = createCounts()
   const queued = createCounts()
-  const waiting = new Set<Waiter>()
+  const waiting: Waiter[] = []
   const refusal = () => {
     refused += 1
     const message = `${what} are asked for too often right now. Try again shortly.`
@@ -48,10 +49,10 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
 
   const turn = (keys: readonly string[]) =>
     new Promise<void>((resolve, reject) => {
-      if (waiting.size >= queue || keys.some((key) => queued.of(key) >= queuePerKey)) return reject(refusal())
+      if (waiting.length >= queue || keys.some((key) => queued.of(key) >= queuePerKey)) return reject(refusal())
       const leave = () => {
         clearTimeout(timer)
-        waiting.delete(waiter)
+        removeItem(waiting, waiter)
         queued.add(keys, -1)
       }
       const waiter = {
@@ -66,7 +67,7 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
         leave()
         reject(refusal())
       }, patience)
-      waiting.add(waiter)
+      waiting.push(waiter)
       queued.add(keys, 1)
     })
 
@@ -98,7 +99,7 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
     }
   }
   return Object.assign(enter, {
-    load: () => ({ places, running: places - free, waiting: waiting.size, refused }),
+    load: () => ({ places, running: places - free, waiting: waiting.length, refused }),
   })
 }
 

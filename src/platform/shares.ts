@@ -1,6 +1,7 @@
 /** What each asker may have under way at once, so that nobody's many wishes stand before everybody's few. */
 
 import type { Shares } from '../domain/ports.ts'
+import { removeItem } from './remove-item.ts'
 
 /** How much one asker has under way, and what waits. */
 export interface ShareOptions {
@@ -22,7 +23,7 @@ interface Waiter {
 interface Share {
   held: number
   /** In the order in which they came: a large wish is not overtaken by small ones. */
-  line: Set<Waiter>
+  line: Waiter[]
 }
 
 /** Each asker waits in a line of their own: it gets on as what they have under way ends, whatever others do. */
@@ -30,13 +31,13 @@ export function createShares({ most, waiting, patience, refuse }: ShareOptions):
   const shares = new Map<string, Share>()
   const hasRoom = ({ held }: Share, size: number) => held === 0 || held + size <= most
 
-  const mayGo = (share: Share, size: number) => share.line.size === 0 && hasRoom(share, size)
+  const mayGo = (share: Share, size: number) => share.line.length === 0 && hasRoom(share, size)
 
   const turn = (share: Share, size: number) =>
     new Promise<void>((resolve, reject) => {
-      if (share.line.size >= waiting) return reject(refuse())
+      if (share.line.length >= waiting) return reject(refuse())
       const timer = setTimeout(() => {
-        share.line.delete(waiter)
+        removeItem(share.line, waiter)
         reject(refuse())
         goOn(share)
       }, patience)
@@ -44,20 +45,17 @@ export function createShares({ most, waiting, patience, refuse }: ShareOptions):
         size,
         go() {
           clearTimeout(timer)
-          share.line.delete(waiter)
+          removeItem(share.line, waiter)
           share.held += size
           resolve()
         },
       }
-      share.line.add(waiter)
+      share.line.push(waiter)
     })
 
   /** Lets in who has room now. */
   function goOn(share: Share) {
-    for (const waiter of share.line) {
-      if (!hasRoom(share, waiter.size)) break
-      waiter.go()
-    }
+    for (let [next] = share.line; next && hasRoom(share, next.size); [next] = share.line) next.go()
   }
 
   function giveBack(key: string, share: Share, size: number) {
@@ -75,7 +73,7 @@ export function createShares({ most, waiting, patience, refuse }: ShareOptions):
       if (key === undefined) return work()
       let share = shares.get(key)
       if (!share) {
-        share = { held: 0, line: new Set() }
+        share = { held: 0, line: [] }
         shares.set(key, share)
       }
       if (mayGo(share, size)) share.held += size

@@ -750,7 +750,7 @@ export const doors: Mutant[] = [
       [
         'over-http.unmasked',
         'A page that is too much is refused with the fields that are wrong.',
-        `errors: [maskError(error, log)]`,
+        `errors: [maskError(error, () => log)]`,
         `errors: [new GraphQLError((error as Error).message)]`,
       ],
     ],

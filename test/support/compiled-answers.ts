@@ -13,7 +13,7 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
     services: app.services,
     database: app.installation.database,
     linkConfig: app.linkConfig,
-    log: app.log,
+    log: () => app.log,
     cutsPages: false,
     idempotency: { key: undefined, replayed: false },
   }

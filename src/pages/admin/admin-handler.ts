@@ -7,6 +7,7 @@ import createRouter from 'find-my-way'
 import { html } from 'hono/html'
 import type { Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
+import type { Log } from '../../domain/ports.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
@@ -28,7 +29,7 @@ export interface AdminParts {
   routes: readonly AdminRoute[]
   /** What is the same in the context of every request. */
   shared: Pick<Context, 'services' | 'database' | 'linkConfig'>
-  log: Context['log']
+  log: Log
   clientAddress(req: IncomingMessage): string
   /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
@@ -175,7 +176,8 @@ export function createAdminHandler(parts: AdminParts) {
     const { path, query } = split(req.url ?? '/')
     const secret = secretOf(req, isSecure)
     const address = parts.clientAddress(req)
-    const log = parts.log.child({ requestId: String(res.getHeader('X-Request-Id')) })
+    const requestId = String(res.getHeader('X-Request-Id'))
+    const log = () => parts.log.child({ requestId })
     const context = contextOf({ kind: 'anonymous', address, service: undefined }, log)
     const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {

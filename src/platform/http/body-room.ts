@@ -3,6 +3,7 @@
  * the bound whoever holds most for longest is refused.
  */
 import { DomainError } from '../../domain/errors.ts'
+import { removeItem } from '../remove-item.ts'
 
 /** Bytes. */
 const MOST_BYTES = 64_000_000
@@ -26,6 +27,7 @@ export interface BodyRoom {
 interface Holder {
   bytes: number
   since: number
+  isReleased: boolean
   refuse(error: DomainError): void
 }
 
@@ -34,28 +36,31 @@ const crowded = () =>
 
 /** Room for `most` bytes; above it the body that holds most for longest is refused with UNAVAILABLE. */
 export function createBodyRoom({ most = MOST_BYTES }: { most?: number } = {}): BodyRoom {
-  const holders = new Set<Holder>()
+  const holders: Holder[] = []
   let held = 0
 
   function release(holder: Holder) {
-    if (holders.delete(holder)) held -= holder.bytes
+    if (holder.isReleased) return
+    holder.isReleased = true
+    removeItem(holders, holder)
+    held -= holder.bytes
   }
 
   function refuseHeaviest() {
     const now = performance.now()
     const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
-    const heaviest = [...holders].reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+    const heaviest = holders.reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
     release(heaviest)
     heaviest.refuse(crowded())
   }
 
   return {
     open(refuse) {
-      const holder: Holder = { bytes: 0, since: performance.now(), refuse }
-      holders.add(holder)
+      const holder: Holder = { bytes: 0, since: performance.now(), isReleased: false, refuse }
+      holders.push(holder)
       return {
         hold(bytes) {
-          if (!holders.has(holder)) return
+          if (holder.isReleased) return
           held += bytes - holder.bytes
           holder.bytes = bytes
           while (held > most) refuseHeaviest()

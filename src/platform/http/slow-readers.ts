@@ -6,6 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../../domain/ports.ts'
+import { removeItem } from '../remove-item.ts'
 
 /** How long readers are waited for, and how much may wait for them. */
 export interface SlowReaderOptions {
@@ -42,7 +43,7 @@ const MOST_AT_ONCE = 16
 
 interface Watched {
   /** Answers under way: but for the first they wait for their turn, and hold what they have until then. */
-  answers: Set<ServerResponse>
+  answers: ServerResponse[]
   queue: number
   /** When its queue last changed. */
   since: number
@@ -95,15 +96,15 @@ export function cutSlowReaders(
   }
 
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { answers: new Set(), queue: 0, since: performance.now() })
+    connections.set(socket, { answers: [], queue: 0, since: performance.now() })
     socket.once('close', () => connections.delete(socket))
   })
   server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
     const answers = connections.get(socket)?.answers
     if (!answers) return
-    answers.add(res)
-    res.once('close', () => answers.delete(res))
-    if (answers.size > MOST_AT_ONCE) socket.destroy()
+    answers.push(res)
+    res.once('close', () => removeItem(answers, res))
+    if (answers.length > MOST_AT_ONCE) socket.destroy()
   })
   const timer = setInterval(look, Math.min(LOOK_EVERY_MS, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))

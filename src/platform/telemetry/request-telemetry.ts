@@ -13,6 +13,15 @@ interface Watching {
   code: ErrorCode | 'OK'
 }
 
+const WATCHING = Symbol('watching')
+
+/** What is watched of a request stays with its answer, and goes with it: see `newNodeContext`. */
+interface WatchedAnswer {
+  [WATCHING]?: Watching
+}
+
+const watchingOf = (answer: WatchedAnswer) => answer[WATCHING]
+
 /** Asked every second by machines: nobody wants to follow these. */
 const UNFOLLOWED = /^\/(healthz|readyz|metrics)\b/
 
@@ -36,8 +45,6 @@ export function createRequestTelemetry(
   metrics: Pick<Metrics, 'requestBegan' | 'requestEnded'> | undefined,
   tracing: Pick<Tracing, 'begin'> | undefined,
 ): RequestTelemetry & { watch: RequestWatch } {
-  const watching = new WeakMap<object, Watching>()
-
   function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
     const { startedAt, ...asked } = request
     const status = res.writableFinished ? res.statusCode : undefined
@@ -51,20 +58,20 @@ export function createRequestTelemetry(
   }
 
   return {
-    serve(req, res, answer) {
+    serve(req, res: ServerResponse & WatchedAnswer, answer) {
       const request: Watching = { startedAt: performance.now(), door: 'none', operation: 'other', code: 'OK' }
       const followed = UNFOLLOWED.test(req.url ?? '') ? undefined : tracing?.begin(req.method ?? 'other', req.headers)
-      watching.set(res, request)
+      res[WATCHING] = request
       metrics?.requestBegan()
       res.once('close', () => end(req, res, request, followed))
       return followed ? followed.run(answer) : answer()
     },
     watch: {
       asked(answer, door, operation) {
-        Object.assign(watching.get(answer) ?? {}, { door, operation })
+        Object.assign(watchingOf(answer) ?? {}, { door, operation })
       },
       refused(answer, code) {
-        const request = watching.get(answer)
+        const request = watchingOf(answer)
         if (request?.code === 'OK') request.code = code
       },
     },
