@@ -66,7 +66,7 @@ describe.each(Object.entries(ways))('%s', (_, way) => {
 })
 
 it('a connection that lasts asks whether anybody is there, and gives up an answer that does not come', () => {
-  const needs = [/query_timeout/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
+  const needs = [/query_timeout|watchAnswers\(/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
   const text = (file: string) => sources.find((source) => source.file === file)!.text
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
 })
@@ -99,6 +99,7 @@ it('there is no other way out of the process than these', () => {
       "nodemailer: delivery/mailer.ts",
       "pg-boss: platform/jobs/jobs.ts",
       "pg: chain/lease.ts",
+      "pg: platform/database/answer-watch.ts",
       "pg: platform/database/assert-own-sessions.ts",
       "pg: platform/database/database-client.ts",
       "pg: platform/database/event-notifications.ts",

@@ -105,17 +105,16 @@ export const compiled: Mutant[] = [
         `if (!result) return false`,
       ],
       [
-        'compiled.known-once',
-        'A request counts once.',
-        `const createContext = once(options.createContext)`,
-        `const { createContext } = options`,
-      ],
-      [
         'compiled.known-name',
         'An operation is carried out by its name.',
         `if (operationName !== null && operationName !== found.operation.name?.value) return undefined`,
         ``,
       ],
     ],
+  ),
+  ...mutantsOf(
+    'src/graphql/node-context.ts',
+    ['graphql/known-queries.test.ts'],
+    [['compiled.known-once', 'A request counts once.', `answer ??= ask()`, `answer = ask()`]],
   ),
 ]

@@ -795,8 +795,8 @@ export const doors: Mutant[] = [
     'src/platform/shares.ts',
     ['platform/shares.test.ts'],
     [
-      ['under-way.line', 'A line has an end.', `share.line.size >= waiting`, `share.line.size < 0`],
-      ['under-way.order', 'What is large is not overtaken by what is small.', `share.line.size === 0 && `, ``],
+      ['under-way.line', 'A line has an end.', `share.line.length >= waiting`, `share.line.length < 0`],
+      ['under-way.order', 'What is large is not overtaken by what is small.', `share.line.length === 0 && `, ``],
       [
         'under-way.given-up',
         'Who gives up waiting keeps nobody behind them from going on.',

@@ -18,6 +18,7 @@ import { permission } from './permission.ts'
 import { relay } from './relay.ts'
 import { replicas } from './replicas.ts'
 import { retention } from './retention.ts'
+import { shortLived } from './short-lived.ts'
 import { telemetry } from './telemetry.ts'
 import { time } from './time.ts'
 import { together } from './together.ts'
@@ -58,6 +59,7 @@ const all: Mutant[] = [
   ...order,
   ...retention,
   ...replicas,
+  ...shortLived,
   ...telemetry,
   ...time,
   ...together,

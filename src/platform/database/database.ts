@@ -9,7 +9,8 @@ import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { createReplicas, noReplicas, type Replicas } from '../replicas/replicas.ts'
-import { createPool } from './database-client.ts'
+import { watchAnswers } from './answer-watch.ts'
+import { createPool, type DatabaseClient } from './database-client.ts'
 import { type JoinedWrite, joinWrite, type Row } from './join-writes.ts'
 import type { Pooler } from './pooler.ts'
 import { timeLimits } from './time-limits.ts'
@@ -114,6 +115,8 @@ export interface DatabaseOptions {
   tracer?: Tracer
   /** Milliseconds that this process may stand still until nothing that it had in hand is carried out any more; 10,000 when missing. */
   longestStandstill?: number
+  /** Milliseconds that an answer is waited for; 9,000 when missing. */
+  answerPatience?: number
 }
 
 /**
@@ -129,6 +132,7 @@ export function createDatabase({
   log,
   tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
+  answerPatience = ANSWER_TIMEOUT_MS,
 }: DatabaseOptions): ConnectedDatabase {
   const pool = createPool({
     connectionString: url,
@@ -139,8 +143,11 @@ export function createDatabase({
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     // A pooler has them from its own configuration.
     ...(pooler ? {} : timeLimits),
-    query_timeout: ANSWER_TIMEOUT_MS,
     application_name: 'annal',
+  })
+  const answers = watchAnswers(pool, {
+    patience: answerPatience,
+    cut: (client, reason) => (client as unknown as DatabaseClient).cut(reason),
   })
   // Without a listener a connection that dies while idle would end the process.
   pool.on('error', ({ message }) => {
@@ -255,6 +262,7 @@ export function createDatabase({
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
+          if (wanted.patience !== undefined) answers.bearWith(client, wanted.patience)
           const ask = () => client.query(asked(wanted, given))
           return (await tracer.span(wanted.name, sqlSpan, ask)).rows
         }

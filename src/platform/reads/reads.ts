@@ -2,6 +2,7 @@
  * Reads in Prisma's language, each as one prepared statement. The answer is Prisma's answer. Whatever this does not
  * read exactly as Prisma does, unusual arguments and wrong ones alike, goes to Prisma itself.
  */
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Gate, ReadClient } from '../../domain/ports.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
@@ -80,16 +81,15 @@ export const createReads = ({
   mayName = () => true,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
-  const shapes = new Map<string, Compiled | typeof unsupported>()
+  const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MOST_SHAPES })
 
   const compiled = (model: Model, method: ReadMethod, args: Arguments) => {
     const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
     let found = shapes.get(key)
-    // Put in again, it is the youngest.
-    if (found !== undefined) shapes.delete(key)
-    else found = refusable(() => compile(model, method, args, { pageBytes }))
-    shapes.set(key, found)
-    if (shapes.size > MOST_SHAPES) shapes.delete(shapes.keys().next().value as string)
+    if (found === undefined) {
+      found = refusable(() => compile(model, method, args, { pageBytes }))
+      shapes.set(key, found)
+    }
     return found
   }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../../domain/ports.ts'
 import type { ReadPosition } from '../../domain/read-position.ts'
+import { watchAnswers } from '../database/answer-watch.ts'
 import { createGate, type WatchedGate } from '../gate.ts'
 import { identifyServer, LOOK_MS, lookAtReplica } from './replica-statements.ts'
 
@@ -70,7 +71,6 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
     connectionString: url,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   }
@@ -88,6 +88,7 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
         .catch(done)
     },
   })
+  watchAnswers(pool, { patience: ANSWER_TIMEOUT_MS, cut: (client, reason) => streamOf(client).destroy(reason) })
   /** All that are open. */
   const connections = new Set<pg.PoolClient>()
   pool.on('connect', (client) => connections.add(client))

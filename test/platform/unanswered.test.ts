@@ -1,0 +1,48 @@
+/** Statements that the server does not answer: a request must not wait for ever, and a long look at all books must not be given up. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { float, int, statement } from '../../src/domain/sql.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import { createTestLog } from '../support/test-log.ts'
+
+let testDatabase: TestDatabase
+let database: ConnectedDatabase
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog(), answerPatience: 500 })
+})
+afterAll(async () => {
+  await database?.close()
+  await testDatabase?.drop()
+})
+
+const answer = { columns: { n: int } }
+const sleeping = { ...answer, parameters: { seconds: float } }
+const sleep = 'select 1 as n from (select pg_sleep($seconds)) as slept'
+const unanswered = statement('test_unanswered', sleeping, sleep)
+const long = statement('test_long', { ...sleeping, patience: 60_000 }, sleep)
+const one = statement('test_one', answer, 'select 1 as n')
+
+it('a statement that is not answered is told as the database being away, and others are answered', async () => {
+  const asked = expect(database.query(unanswered, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(await database.query(one)).toEqual([{ n: 1 }])
+  await asked
+  expect(await database.query(one)).toEqual([{ n: 1 }])
+})
+
+it('in a transaction, too, which is undone', async () => {
+  const write = statement('test_write', {}, `insert into settings (key, value) values ('test', '1')`)
+  const work = database.transaction(async (query) => {
+    await query(write)
+    await query(unanswered, { seconds: 4 })
+  })
+  await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  const left = statement('test_left', answer, `select count(*)::int as n from settings where key = 'test'`)
+  expect(await database.query(left)).toEqual([{ n: 0 }])
+})
+
+it('a statement of a transaction that says how long it takes is waited for, and those after it are as before', async () => {
+  const slept = await database.transaction((query) => query(long, { seconds: 1.6 }))
+  expect(slept).toEqual([{ n: 1 }])
+  await expect(database.query(unanswered, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
