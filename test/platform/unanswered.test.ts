@@ -19,12 +19,12 @@ afterAll(async () => {
 const answer = { columns: { n: int } }
 const sleeping = { ...answer, parameters: { seconds: float } }
 const sleep = 'select 1 as n from (select pg_sleep($seconds)) as slept'
-const unanswered = statement('test_unanswered', sleeping, sleep)
+const slow = statement('test_slow', sleeping, sleep)
 const long = statement('test_long', { ...sleeping, patience: 60_000 }, sleep)
 const one = statement('test_one', answer, 'select 1 as n')
 
 it('a statement that is not answered is told as the database being away, and others are answered', async () => {
-  const asked = expect(database.query(unanswered, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  const asked = expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await database.query(one)).toEqual([{ n: 1 }])
   await asked
   expect(await database.query(one)).toEqual([{ n: 1 }])
@@ -34,7 +34,7 @@ it('in a transaction, too, which is undone', async () => {
   const write = statement('test_write', {}, `insert into settings (key, value) values ('test', '1')`)
   const work = database.transaction(async (query) => {
     await query(write)
-    await query(unanswered, { seconds: 4 })
+    await query(slow, { seconds: 4 })
   })
   await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   const left = statement('test_left', answer, `select count(*)::int as n from settings where key = 'test'`)
@@ -44,5 +44,13 @@ it('in a transaction, too, which is undone', async () => {
 it('a statement of a transaction that says how long it takes is waited for, and those after it are as before', async () => {
   const slept = await database.transaction((query) => query(long, { seconds: 1.6 }))
   expect(slept).toEqual([{ n: 1 }])
-  await expect(database.query(unanswered, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+it('a connection that answers is kept, however many statements it carries out without a rest', async () => {
+  const slept = await database.transaction(async (query) => {
+    for (let left = 30; left > 1; left -= 1) await query(slow, { seconds: 0.05 })
+    return query(slow, { seconds: 0.05 })
+  })
+  expect(slept).toEqual([{ n: 1 }])
 })
