@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const NEEDED_MAJOR = 24
 /** Of the service, as in `npm start`: where there is much memory, V8 takes twice as much of it, and wins little by it. */
-const HEAP = ['--max-semi-space-size=16', '--heap-growing-percent=50']
+const HEAP = ['--max-semi-space-size=32', '--heap-growing-percent=50']
 // Where `npm start` keeps it; a folder that cannot be written to is done without.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/annal', import.meta.url))
 
