@@ -52,7 +52,9 @@ export function watchAnswers(pool: pg.Pool, { patience, cut }: AnswerWatchOption
       return
     }
     connection.looks += 1
-    if (connection.looks * LOOK_EVERY_MS >= connection.patience) cut(connection.client, new Error('Query read timeout'))
+    if (connection.looks * LOOK_EVERY_MS < connection.patience) return
+    connection.looks = 0
+    cut(connection.client, new Error('Query read timeout'))
   }
 
   pool.on('connect', (client) => {
