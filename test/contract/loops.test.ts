@@ -34,6 +34,7 @@ const ofParts: Record<string, string> = {
   'chain/lease.ts': 'renews what the loops of this process hold, and begins with the first',
   'chain/watch.ts': 'is how the watches of the chain go on',
   'run-process.ts': 'says that the process lives, whatever it is there for',
+  'platform/database/answer-watch.ts': 'looks at the connections of this process',
   'platform/database/event-notifications.ts': 'looks while somebody of this process follows a feed',
   'platform/database/primary-watch.ts': 'asks which server takes writes while this process is connected to one',
   'platform/database/wake-watch.ts': 'notices that this process stood still',

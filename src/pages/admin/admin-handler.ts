@@ -7,7 +7,6 @@ import createRouter from 'find-my-way'
 import { html } from 'hono/html'
 import type { Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
-import type { Log } from '../../domain/ports.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
@@ -29,7 +28,7 @@ export interface AdminParts {
   routes: readonly AdminRoute[]
   /** What is the same in the context of every request. */
   shared: Pick<Context, 'services' | 'database' | 'linkConfig'>
-  log: Log
+  log: ReturnType<Context['log']>
   clientAddress(req: IncomingMessage): string
   /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
