@@ -68,7 +68,7 @@ export type ParametersOf<Parameters extends Types> = {
 export interface StatementOptions {
   /** Whether it reads or counts many rows: such statements leave connections to the others. */
   readonly isList?: boolean
-  /** Milliseconds until its answer is given up; 9 seconds when left out, and at most where it is no part of a transaction. */
+  /** Milliseconds until its answer is given up; 8.5 seconds when left out, and at most where it is no part of a transaction. */
   readonly patience?: number
   /** Whether it only shows what may be a little behind: then a replica may answer it (decision 44). It changes and locks nothing. */
   readonly mayLag?: boolean

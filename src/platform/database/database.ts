@@ -38,8 +38,9 @@ export interface ConnectedDatabase extends Database {
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000
-/** The server keeps to its own limits (`timeLimits`); this one is for a server, or a way to it, that says nothing any more. */
-const ANSWER_TIMEOUT_MS = 9_000
+/** The server keeps to its own limits (`timeLimits`); this one is for a server, or a way to it, that says nothing any more: half a second later
+ * at most (`watchAnswers`). */
+const ANSWER_TIMEOUT_MS = 8_500
 /** No caller waits longer for an answer. What this process had in hand when it was frozen for longer is not carried out any more. */
 const LONGEST_STANDSTILL_MS = 10_000
 /** Until an idle connection is asked whether anybody is there. */
@@ -115,7 +116,7 @@ export interface DatabaseOptions {
   tracer?: Tracer
   /** Milliseconds that this process may stand still until nothing that it had in hand is carried out any more; 10,000 when missing. */
   longestStandstill?: number
-  /** Milliseconds that an answer is waited for; 9,000 when missing. */
+  /** Milliseconds that an answer is waited for; 8,500 when missing. */
   answerPatience?: number
 }
 

@@ -11,7 +11,7 @@ import { identifyServer, LOOK_MS, lookAtReplica } from './replica-statements.ts'
 const STATEMENT_TIMEOUT_MS = 8_000
 /** What changes a table holds up its readers here as long as there: they had better wait at one place. */
 const LOCK_TIMEOUT_MS = 500
-const ANSWER_TIMEOUT_MS = 9_000
+const ANSWER_TIMEOUT_MS = 8_500
 const KEEP_ALIVE_MS = 10_000
 /** Lists leave a part of the connections to everybody else, and turn to the primary rather than wait for long. */
 const LISTS_SHARE = 0.7
