@@ -2,9 +2,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { atEnd } from '../support/at-end.ts'
 import { until } from '../support/eventually.ts'
 
@@ -35,14 +35,6 @@ function findBinary(): string {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
-
 async function stop(child: ChildProcess, dir: string) {
   child.kill()
   if (child.exitCode === null) await once(child, 'exit')
@@ -59,7 +51,7 @@ export async function startPrometheus(target: string, rules: string): Promise<Pr
   }
   // JSON is YAML.
   await writeFile(join(dir, 'prometheus.yml'), JSON.stringify(config))
-  const address = `127.0.0.1:${await freePort()}`
+  const address = `127.0.0.1:${await findFreePort()}`
   const child = spawn(
     binary,
     [

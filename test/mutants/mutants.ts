@@ -4,6 +4,7 @@ import { compiled } from './compiled.ts'
 import { deadlines } from './deadlines.ts'
 import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
+import { embedded } from './embedded.ts'
 import { erasure } from './erasure.ts'
 import { failover } from './failover.ts'
 import { figures } from './figures.ts'
@@ -49,6 +50,7 @@ const all: Mutant[] = [
   ...deadlines,
   ...delivery,
   ...doors,
+  ...embedded,
   ...erasure,
   ...failover,
   ...figures,

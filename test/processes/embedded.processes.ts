@@ -382,6 +382,19 @@ describe('the embedded chain', () => {
     await second.stop()
   })
 
+  it('is not written anew by who only reads it', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash } = await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json.gz')
+    const before = await stat(state)
+    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect((await readBack(second.rpcUrl, hash)).hash).toBe(hash)
+    await second.stop()
+    const { ino, mtimeMs } = await stat(state)
+    expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs })
+  })
+
   it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
     const holder = await hold('anvil')
     const { hash, receipt } = await transact(holder.url)

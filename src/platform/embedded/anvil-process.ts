@@ -214,8 +214,15 @@ const launch = async (files: AnvilFiles, socket: string, host: string, states: n
   )
 }
 
-/** Starts anvil from the state file, if there is one. It tells balances and the like as of so many of the newest blocks: `states`. */
-export const startAnvil = async (files: AnvilFiles, log: Log, states: number): Promise<AnvilProcess> => {
+/**
+ * Starts anvil from the state file, if there is one: then it is `isLoaded`. It tells balances and the like as of so many of the
+ * newest blocks: `states`.
+ */
+export const startAnvil = async (
+  files: AnvilFiles,
+  log: Log,
+  states: number,
+): Promise<AnvilProcess & { isLoaded: boolean }> => {
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
   await chmod(files.folder, 0o700)
   const socket = await placeSocket(files)
@@ -235,7 +242,7 @@ export const startAnvil = async (files: AnvilFiles, log: Log, states: number): P
   await rename(aside, socket)
   const running = { pid, socket, isPrivate: hidden !== undefined }
   await replaceFile(files.record, JSON.stringify(running))
-  return running
+  return { ...running, isLoaded: state !== undefined }
 }
 
 /**

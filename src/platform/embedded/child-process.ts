@@ -1,5 +1,6 @@
 /** Servers that we start beside us and that may outlive us. */
 import { execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -75,18 +76,27 @@ export const isServerAlive = async (pid: number, argument: string): Promise<bool
   return stdout.includes(argument)
 }
 
-/** A port on 127.0.0.1 that nobody listens on at this moment. */
-export const findFreePort = () =>
-  new Promise<number>((resolve, reject) => {
+/** Whether a server can listen there now. */
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
     const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('No free port.')),
-      )
-    })
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
+
+/** Below what Linux (32768) and the others (49152) give to outgoing connections: none of these takes it before it is used. */
+const [FIRST_PORT, LAST_PORT] = [15_000, 29_999]
+const PORTS_TO_TRY = 100
+
+/** A port on 127.0.0.1 that nobody listens on at this moment. Raises an Error when none of a hundred is free. */
+export async function findFreePort(): Promise<number> {
+  for (let count = 0; count < PORTS_TO_TRY; count += 1) {
+    // By chance: who looks for one at the same moment finds another.
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1)
+    if (await isFree(port)) return port
+  }
+  throw new Error('No free port.')
+}
 
 /** Calls `check` every 10 ms until it returns something other than undefined, or until `milliseconds` are over. */
 export const waitFor = async <T>(milliseconds: number, check: () => Promise<T | undefined>): Promise<T | undefined> => {

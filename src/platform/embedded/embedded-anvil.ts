@@ -19,6 +19,7 @@ import {
 } from './anvil-process.ts'
 import { enterPresence, isServerAlive, waitFor } from './child-process.ts'
 import { socketUrlOf } from './local-socket.ts'
+import { pauseAfterSaving } from './saving-pace.ts'
 
 /** Where the chain lies, and how it is mined. */
 export interface EmbeddedAnvilOptions {
@@ -50,14 +51,6 @@ const developmentAddress = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 /** Wei: ten thousand coins. */
 const developmentFunds = '0x21e19e0c9bab2400000'
 
-/**
- * A dump holds the whole history, and takes as long as that is long. So it may take this share of the time at most; what
- * a killed anvil loses in between, the relay sends again.
- */
-const savingShare = 1 / 20
-/** Milliseconds that a block waits at most for the dump that holds it. */
-const LONGEST_UNSAVED_MS = 60_000
-
 /** Whether a block is wanted: transactions wait, or the newest block that carries one is not deep enough. */
 const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => {
   const { pending } = await rpc<{ pending: string }>('txpool_status')
@@ -75,31 +68,31 @@ const SPARE_STATES = 32
 
 /**
  * Mines where it is needed: an endless stream of empty blocks would let the state grow, and blocks on demand alone would
- * never make a transaction deep. While a dump is quick each block is on disk before the next one comes; a chain at rest
- * is on disk whole.
+ * never make a transaction deep. While a dump is quick, blocks are on disk a moment later; a long chain's wait, see
+ * `pauseAfterSaving`.
  */
 const createMiner = (files: AnvilFiles, confirmations: number) => {
   let savedHead: string | undefined
-  let savedAt = -Infinity
-  let tookToSave = 0
+  let nextSave = -Infinity
+  const readHead = async (rpc: Rpc) => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
   const save = async (rpc: StreamingRpc) => {
-    const readHead = async () => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
-    const hash = await readHead()
+    const hash = await readHead(rpc)
     if (hash === savedHead) return
     const before = performance.now()
-    await saveState(files, rpc, async () => (await readHead()) === hash)
-    savedAt = performance.now()
-    tookToSave = savedAt - before
+    await saveState(files, rpc, async () => (await readHead(rpc)) === hash)
+    const after = performance.now()
+    nextSave = after + pauseAfterSaving(after - before)
     savedHead = hash
   }
-  const isSaveDue = () =>
-    performance.now() - savedAt >= Math.min(tookToSave / savingShare, Math.max(LONGEST_UNSAVED_MS, tookToSave))
   return {
     save,
+    /** What was loaded is in the file, and needs no dump until something happens. */
+    noteLoaded: async (rpc: Rpc) => {
+      savedHead = await readHead(rpc)
+    },
     mineWhenNeeded: async (rpc: StreamingRpc) => {
-      const isWanted = await needsBlock(rpc, confirmations)
-      if (isWanted) await rpc('evm_mine')
-      if (!isWanted || isSaveDue()) await save(rpc)
+      if (await needsBlock(rpc, confirmations)) await rpc('evm_mine')
+      if (performance.now() >= nextSave) await save(rpc)
     },
   }
 }
@@ -129,9 +122,10 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     const found = await waitFor(30_000, async () => {
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
-      return (await presence.isFirst())
-        ? { ...(await startAnvil(files, log, confirmations + SPARE_STATES)), joined: false }
-        : undefined
+      if (!(await presence.isFirst())) return undefined
+      const { isLoaded, ...own } = await startAnvil(files, log, confirmations + SPARE_STATES)
+      if (isLoaded) await miner.noteLoaded(createRpc(own.socket))
+      return { ...own, joined: false }
     })
     if (!found) throw new Error(`The embedded chain in ${files.folder} does not answer. Look at ${files.log}.`)
     return found

@@ -1,0 +1,41 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const embedded: Mutant[] = [
+  ...mutantsOf(
+    'src/platform/embedded/saving-pace.ts',
+    ['platform/saving-pace.test.ts'],
+    [
+      ['embedded.share', 'Saving the chain leaves the processor to requests.', `1 / 50`, `1 / 5`],
+      [
+        'embedded.unsaved',
+        'A block does not wait for its dump without end.',
+        `Math.min(took / savingShare, `,
+        `Math.max(took / savingShare, `,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/embedded/embedded-anvil.ts',
+    ['processes/embedded.processes.ts'],
+    [
+      [
+        'embedded.unchanged',
+        'A chain on which nothing happened is not written anew.',
+        `if (isLoaded) await miner.noteLoaded(createRpc(own.socket))`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/embedded/child-process.ts',
+    ['platform/free-port.test.ts'],
+    [
+      [
+        'embedded.port',
+        'A port that is free now is not given to an outgoing connection before it is used.',
+        `[15_000, 29_999]`,
+        `[32_768, 60_999]`,
+      ],
+    ],
+  ),
+]
