@@ -384,7 +384,11 @@ describe('the embedded chain', () => {
 
   it('is not written anew by who only reads it', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    const { hash } = await transact(first.rpcUrl)
+    const { hash, receipt } = await transact(first.rpcUrl)
+    const deep = Number(receipt?.blockNumber) + 2
+    const rpc = createRpc({ url: first.rpcUrl })
+    const rests = async () => Number(await rpc.call<string>('eth_blockNumber')) === deep || undefined
+    expect(await waitFor(20_000, rests)).toBe(true)
     await first.stop()
     const state = join(dir, 'chain', 'state.json.gz')
     const before = await stat(state)
@@ -393,6 +397,21 @@ describe('the embedded chain', () => {
     await second.stop()
     const { ino, mtimeMs } = await stat(state)
     expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs })
+    expect(await readdir(join(dir, 'chain'))).not.toContain('unpacked.json')
+  })
+
+  it('is told, and no empty chain begun, when what was saved cannot be read', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json.gz')
+    const whole = await readFile(state)
+    for (const broken of [whole.subarray(0, whole.length / 2), Buffer.from('no archive')]) {
+      await writeFile(state, broken)
+      await expect(startEmbeddedAnvil({ dir, log, blockTime: 20 })).rejects.toThrow('state.json.gz could not be unpacked')
+      expect(await readFile(state)).toEqual(broken)
+    }
+    await writeFile(state, whole)
   })
 
   it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {

@@ -16,6 +16,7 @@ import {
   type StreamingRpc,
   saveState,
   startAnvil,
+  WHOLE_CHAIN_MS,
 } from './anvil-process.ts'
 import { enterPresence, isServerAlive, waitFor } from './child-process.ts'
 import { socketUrlOf } from './local-socket.ts'
@@ -118,8 +119,8 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
   const startOrJoin = async (): Promise<AnvilProcess & { joined: boolean }> => {
     const running = await findRunning(files, log)
     if (running) return { ...running, joined: true }
-    // Several at once: the first to come starts it, the others wait until it answers.
-    const found = await waitFor(30_000, async () => {
+    // Several at once: the first to come starts it, the others wait until it answers, however long the chain is.
+    const found = await waitFor(WHOLE_CHAIN_MS, async () => {
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
       if (!(await presence.isFirst())) return undefined
