@@ -38,4 +38,28 @@ export const embedded: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/embedded/embedded-postgres.ts',
+    ['processes/embedded.processes.ts'],
+    [
+      [
+        'embedded.recovery',
+        'A database that recovers from a crash is waited for.',
+        `async () => failure === undefined,`,
+        `async () => false,`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/embedded/anvil-process.ts',
+    ['processes/embedded.processes.ts'],
+    [
+      [
+        'embedded.unreadable',
+        'No empty chain takes the place of one that cannot be read.',
+        `throw new Error(\`The saved chain`,
+        `return new Error(\`The saved chain`,
+      ],
+    ],
+  ),
 ]

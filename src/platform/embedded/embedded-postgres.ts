@@ -26,7 +26,7 @@ export interface EmbeddedPostgresOptions {
   log: Log
   /** A fixed port; otherwise one is chosen at the first start and kept as long as it is free. */
   port?: number
-  /** Milliseconds until a server that does not let us in is given up; 60,000 when missing. */
+  /** Milliseconds until a server that does not let us in is given up, unless it recovers what a crash left; 60,000 when missing. */
   patience?: number
 }
 
@@ -44,6 +44,8 @@ export interface EmbeddedPostgres {
 
 const databaseName = 'annal'
 const START_MS = 60_000
+/** For a server that recovers what a crash left: it reads up to 2 GB of what it had written ahead. */
+const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
 
 /** Every process that uses the server holds this lock, shared, for as long as it lives. */
@@ -80,13 +82,23 @@ const localUrlOf = ({ credentials, socketDir }: { credentials: Credentials; sock
 }
 
 /** Starts the server, or joins the one that runs on the directory. */
-const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
+const ensureRunning = async ({ dir, log, port, patience = START_MS }: EmbeddedPostgresOptions) => {
   const dataDir = join(dir, 'postgres')
   const logFile = join(dir, 'postgres.log')
   const credentials = await readCredentials(dir)
   if (port !== undefined) credentials.port = port
   let joined = true
   let hasSocket = canHaveSocket(dataDir)
+
+  /** Calls `check` until it returns something; for longer than our patience while the server starts. */
+  const waitForServer = async <T>(check: () => Promise<T | undefined>, isStarting: () => Promise<boolean>) => {
+    const deadline = performance.now() + RECOVERY_MS
+    for (;;) {
+      const found = await waitFor(patience, check)
+      if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
+      log.warn({}, `The embedded PostgreSQL is still starting, as after a crash; waiting for it. Its log: ${logFile}`)
+    }
+  }
 
   const attempt = async () => {
     const running = await readPostmaster(dataDir)
@@ -113,10 +125,13 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     void server.ended.then((reason) => {
       failure = reason
     })
-    const started = await waitFor(START_MS, async () => {
-      const found = await readPostmaster(dataDir)
-      return found?.ready ? found : failure === undefined ? undefined : null
-    })
+    const started = await waitForServer(
+      async () => {
+        const found = await readPostmaster(dataDir)
+        return found?.ready ? found : failure === undefined ? undefined : null
+      },
+      async () => failure === undefined,
+    )
     if (started) {
       joined = started.pid !== server.pid
       credentials.port = started.port
@@ -137,7 +152,7 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     throw new Error(`The embedded PostgreSQL did not start (${failure ?? 'too slow'}). The end of ${logFile}:\n${tail}`)
   }
 
-  const postmaster = await waitFor(START_MS, attempt)
+  const postmaster = await waitForServer(attempt, async () => (await readPostmaster(dataDir))?.starting === true)
   if (!postmaster) {
     throw new Error(
       `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,

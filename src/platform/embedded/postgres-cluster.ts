@@ -209,6 +209,8 @@ export interface Postmaster {
   socketDir?: string
   /** It accepts connections; otherwise it is starting, recovering or stopping. */
   ready: boolean
+  /** It starts, which takes as long as it has to recover what a crash left. */
+  starting: boolean
 }
 
 /** The server that runs on the data directory, by its own lock file. */
@@ -218,7 +220,9 @@ export const readPostmaster = async (dataDir: string): Promise<Postmaster | unde
   if (lines === undefined) return undefined
   const pid = Number(lines[0])
   if (!(await isServerAlive(pid, dataDir))) return undefined
-  return { pid, port: Number(lines[3]), socketDir: lines[4]?.trim() || undefined, ready: lines[7]?.trim() === 'ready' }
+  const state = lines[7]?.trim()
+  const socketDir = lines[4]?.trim() || undefined
+  return { pid, port: Number(lines[3]), socketDir, ready: state === 'ready', starting: state === 'starting' }
 }
 
 /** The most bytes that the path of a Unix socket may have: 104 on macOS, 108 on Linux, one of them for the end. */
