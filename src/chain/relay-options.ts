@@ -45,6 +45,8 @@ export interface RelayOptions {
 export interface RelayPauses {
   /** Without work. */
   idle: number
+  /** Without commits on their way, until the chain is looked at all the same: it may have lost blocks that counted as settled. */
+  resting: number
   /** While transactions wait for a block. */
   waiting: number
   /** After sending. */
@@ -73,4 +75,11 @@ export interface Relay extends WatchedRelay {
 }
 
 /** Where nothing else is said. */
-export const defaultPauses: RelayPauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20, longestBackoff: 3_000 }
+export const defaultPauses: RelayPauses = {
+  idle: 1_000,
+  resting: 60_000,
+  waiting: 500,
+  sent: 25,
+  woken: 20,
+  longestBackoff: 3_000,
+}

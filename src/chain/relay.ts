@@ -77,7 +77,8 @@ export function createRelay(options: RelayOptions): Relay {
   const teller = createTeller()
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
-  let hasLookedOnce = false
+  /** When the chain was last seen to have all of ours; undefined when it has to be looked at. */
+  let seenWholeAt: number | undefined
   let isWoken = false
   let wakeUp: (() => void) | undefined
 
@@ -134,7 +135,7 @@ export function createRelay(options: RelayOptions): Relay {
   const step = async (): Promise<number> => {
     parts ??= await connect()
     if (!parts) return standBy()
-    if (hasLookedOnce) {
+    if (seenWholeAt !== undefined && performance.now() - seenWholeAt < pauses.resting) {
       const [row] = await database.query(hasOpenCommits)
       if (!row?.open) {
         inFlightCounts.clear()
@@ -161,7 +162,7 @@ export function createRelay(options: RelayOptions): Relay {
       if (result.status === 'rejected') throw result.reason
       return result.value
     })
-    hasLookedOnce = outcomes.every(({ hasGap }) => !hasGap)
+    seenWholeAt = outcomes.every(({ hasGap }) => !hasGap) ? performance.now() : undefined
     return Math.min(...outcomes.map(({ pause }) => pause))
   }
 
@@ -227,7 +228,7 @@ export function createRelay(options: RelayOptions): Relay {
         failures += 1
         // After an outage the chain may have lost blocks, and the registry with them.
         parts = undefined
-        hasLookedOnce = false
+        seenWholeAt = undefined
         const lastError = explain(error)
         const isGrave = error instanceof WrongChainError
         const isNews = teller.begins(lastError)

@@ -62,4 +62,16 @@ export const embedded: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/chain/relay.ts',
+    ['processes/relay-faults.processes.ts'],
+    [
+      [
+        'embedded.resting',
+        'What a chain lost of settled commits goes back to it without waiting for a new one.',
+        `performance.now() - seenWholeAt < pauses.resting`,
+        `seenWholeAt >= 0`,
+      ],
+    ],
+  ),
 ]

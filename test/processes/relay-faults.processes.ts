@@ -302,6 +302,27 @@ describe('the relay against networks', () => {
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
+  it('gives back what the chain lost of settled commits, also when no new ones come', async () => {
+    const assets = await world.addCommits(3, 2)
+    const pauses = { idle: 20, resting: 50, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 }
+    const relay = world.relay(chain.url, { doubtPatience: 100, pauses })
+    await eventually(world.statuses, all('FINAL', 6))
+    const before = await noncesByCommit()
+    const saved = await chain.rpc.call<string>('evm_snapshot')
+    for (const asset of assets) await world.addCommit(asset)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 9))
+    await chain.rpc.call('evm_revert', saved)
+    const isWhole = () =>
+      expectWhole(assets).then(
+        () => true,
+        () => false,
+      )
+    await eventually(isWhole, (whole) => whole)
+    await eventually(world.statuses, all('FINAL', 9))
+    expect(await noncesByCommit()).toMatchObject(before)
+  })
+
   it('goes on after the connection that holds its lanes was lost', async () => {
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(chain.url)

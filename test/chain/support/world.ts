@@ -133,7 +133,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
         confirmations: 0,
         maxFeePerGas: 500_000_000_000n,
         // The chain and the database are the test's own, and answer at once.
-        pauses: { idle: 40, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 },
+        pauses: { idle: 40, resting: 60_000, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 },
         gapPatience: 100,
       }
       const relay = createRelay({ ...defaults, ...options })
