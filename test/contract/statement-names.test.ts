@@ -1,12 +1,12 @@
 /**
- * A statement's name belongs to one file: two modules of one process that declare the same one cannot both be loaded, and which test
- * files share a process differs from run to run.
+ * Which test files share a process differs from run to run, and `allStatements` has what any of them declares: a name belongs to one file,
+ * since two that declare the same one cannot both be loaded, and the tests' own begin with `test_`, since others leave these out.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
-const DECLARED = /\bstatement\(\s*['`]([^'`]+)['`]/g
+const DECLARED = /^(?:export )?\s*(?:const \w+ = )?statement\(\s*['`]([^'`]+)['`]/gm
 
 const declarations = globSync('{src,test,bench,proofs}/**/*.ts', { cwd: root }).flatMap((file) =>
   [...readFileSync(new URL(file, root), 'utf8').matchAll(DECLARED)].map(([, name]) => ({ name: name!, file })),
@@ -17,4 +17,10 @@ it('each statement has a name that no other file declares', () => {
   const byName = Map.groupBy(declarations, ({ name }) => name)
   const shared = [...byName].map(([name, all]) => [name, [...new Set(all.map(({ file }) => file))]] as const)
   expect(shared.filter(([, inFiles]) => inFiles.length > 1)).toEqual([])
+})
+
+it('statements of tests are named as such', () => {
+  const ofTests = declarations.filter(({ file }) => file.startsWith('test/'))
+  expect(ofTests.length).toBeGreaterThan(10)
+  expect(ofTests.filter(({ name }) => !name.startsWith('test_'))).toEqual([])
 })

@@ -19,9 +19,9 @@ afterAll(async () => {
 const answer = { columns: { n: int } }
 const sleeping = { ...answer, parameters: { seconds: float } }
 const sleep = 'select 1 as n from (select pg_sleep($seconds)) as slept'
-const slow = statement('unanswered_slow', sleeping, sleep)
-const long = statement('unanswered_long', { ...sleeping, patience: 60_000 }, sleep)
-const one = statement('unanswered_one', answer, 'select 1 as n')
+const slow = statement('test_unanswered_slow', sleeping, sleep)
+const long = statement('test_unanswered_long', { ...sleeping, patience: 60_000 }, sleep)
+const one = statement('test_unanswered_one', answer, 'select 1 as n')
 
 it('a statement that is not answered is told as the database being away, and others are answered', async () => {
   const asked = expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -31,13 +31,13 @@ it('a statement that is not answered is told as the database being away, and oth
 })
 
 it('in a transaction, too, which is undone', async () => {
-  const write = statement('unanswered_write', {}, `insert into settings (key, value) values ('test', '1')`)
+  const write = statement('test_unanswered_write', {}, `insert into settings (key, value) values ('test', '1')`)
   const work = database.transaction(async (query) => {
     await query(write)
     await query(slow, { seconds: 4 })
   })
   await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-  const left = statement('unanswered_left', answer, `select count(*)::int as n from settings where key = 'test'`)
+  const left = statement('test_unanswered_left', answer, `select count(*)::int as n from settings where key = 'test'`)
   expect(await database.query(left)).toEqual([{ n: 0 }])
 })
 

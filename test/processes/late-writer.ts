@@ -7,9 +7,9 @@ const [url = '', gate = '', state] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const database = createDatabase({ url, pool: 2, log, longestStandstill: 1_500 })
 if (state !== 'starting') database.watchStandstills()
-const wait = statement('late_wait', {}, `select from pg_advisory_xact_lock_shared(${gate})`)
+const wait = statement('test_late_wait', {}, `select from pg_advisory_xact_lock_shared(${gate})`)
 const write = statement(
-  'late_write',
+  'test_late_write',
   { parameters: { key: text } },
   `insert into settings (key, value) values ($key, 'late')`,
 )

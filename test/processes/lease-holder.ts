@@ -7,7 +7,7 @@ const [databaseUrl = '', name = '', mode] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const lease = createLease({ databaseUrl, log, duration: 2_000 })
 const write = statement(
-  'lease_holder_write',
+  'test_lease_holder_write',
   {},
   `insert into settings (key, value) values ('written', '1')
    on conflict (key) do update set value = (settings.value::int + 1)::text`,
