@@ -7,6 +7,7 @@ import { type SweepName, sweepNames } from '../../src/domain/sweep/sweep.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
+import { deposit } from '../support/person.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -143,14 +144,7 @@ const scenes: Record<SweepName, Scene> = {
     async make() {
       const user = await app.newUser({ points: '0' })
       await remove(user)
-      await app.sql(
-        `with paid as (update wallets set num = num + 3 where user_id = $1::uuid returning user_id),
-         moved as (insert into transfers (id, reference) select $2::uuid, 'gift:' || $2 from paid)
-         insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-         select $2::uuid, line.* from paid, lateral (values
-           (1, paid.user_id, null::book, 'NUM'::currency, 3), (2, null, 'DEPOSITS', 'NUM', -3)) as line`,
-        [user.id, randomUUID()],
-      )
+      await database.query(deposit, { user: user.id, amount: '3' })
       return user.id
     },
     done: 'num = 0',

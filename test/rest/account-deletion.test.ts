@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { verifyMessage } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { deposit } from '../support/person.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -239,14 +239,7 @@ it('an order that is on its way keeps its arguments until it is settled', async 
 it('what still comes in is forfeited, once', async () => {
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
-  await app.sql(
-    `with paid as (update wallets set num = num + 3 where user_id = $1::uuid returning user_id),
-     moved as (insert into transfers (id, reference) select $2::uuid, 'deposit:' || $2 from paid)
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select $2::uuid, line.* from paid, lateral (values
-       (1, paid.user_id, null::book, 'NUM'::currency, 3), (2, null, 'DEPOSITS', 'NUM', -3)) as line`,
-    [user.id, randomUUID()],
-  )
+  await app.installation.database.query(deposit, { user: user.id, amount: '3' })
   await Promise.all([app.services.deletions.sweep(), app.services.deletions.sweep()])
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   expect((await forfeited(user.id)).map(({ amount }) => amount)).toEqual(['3'])

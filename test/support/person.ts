@@ -30,7 +30,8 @@ export interface UserOptions {
   id?: string
 }
 
-const deposit = statement(
+/** Pays in, as a deposit is booked. */
+export const deposit = statement(
   'test_deposit',
   { parameters: { user: uuid, amount: numeric } },
   `with paid as (update wallets set num = num + $amount where user_id = $user returning user_id),
