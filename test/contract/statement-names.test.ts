@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
-const DECLARED = /^(?:export )?\s*(?:const \w+ = )?statement\(\s*['`]([^'`]+)['`]/gm
+const DECLARED = /^(?:export )?\s*(?:const \w+ = )?(?:statement|joinedStatement)\(\s*['`]([^'`]+)['`]/gm
 
 const declarations = globSync('{src,test,bench,proofs}/**/*.ts', { cwd: root }).flatMap((file) =>
   [...readFileSync(new URL(file, root), 'utf8').matchAll(DECLARED)].map(([, name]) => ({ name: name!, file })),

@@ -74,4 +74,9 @@ export const embedded: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/embedded/embedded-anvil.ts',
+    ['processes/embedded.processes.ts'],
+    [['embedded.unsaved-stop', 'A chain that could not be saved is not ended.', `    if (!isSaved) return\n`, ``]],
+  ),
 ]

@@ -32,7 +32,7 @@ async function bytesOf(pieces: readonly string[]) {
   const { rpc, stop } = await answering(pieces)
   try {
     const parts: Uint8Array[] = []
-    for await (const part of rpc.bytes('anvil_dumpState')) parts.push(part)
+    for await (const part of rpc.bytes('anvil_dumpState', AbortSignal.timeout(60_000))) parts.push(part)
     return Buffer.concat(parts).toString('hex')
   } finally {
     await stop()
@@ -66,5 +66,7 @@ it('a refusal is told in the words of the server', async () => {
 it('an answer of another kind is not taken for bytes', async () => {
   const { rpc, stop } = await answering(['{"jsonrpc":"2.0","id":1,"result":7}\n'])
   onTestFinished(stop)
-  await expect(rpc.bytes('eth_chainId')[Symbol.asyncIterator]().next()).rejects.toThrow('instead of bytes')
+  await expect(rpc.bytes('eth_chainId', AbortSignal.timeout(60_000))[Symbol.asyncIterator]().next()).rejects.toThrow(
+    'instead of bytes',
+  )
 })

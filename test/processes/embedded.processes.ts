@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { gunzip, gzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -423,7 +423,7 @@ describe('the embedded chain', () => {
     await second.stop()
     const { ino, mtimeMs } = await stat(state)
     expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs })
-    expect(await readdir(join(dir, 'chain'))).not.toContain('unpacked.json')
+    expect((await readdir(join(dir, 'chain'))).filter((name) => name.startsWith('unpacked'))).toEqual([])
   })
 
   it('is told, and no empty chain begun, when what was saved cannot be read', async () => {
@@ -432,14 +432,49 @@ describe('the embedded chain', () => {
     await first.stop()
     const state = join(dir, 'chain', 'state.json.gz')
     const whole = await readFile(state)
-    for (const broken of [whole.subarray(0, whole.length / 2), Buffer.from('no archive')]) {
+    const told: string[] = []
+    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const cannotUnpack = 'state.json.gz could not be unpacked'
+    for (const [broken, reason] of [
+      [whole.subarray(0, whole.length / 2), cannotUnpack],
+      [Buffer.from('no archive'), cannotUnpack],
+      [await promisify(gzip)('{"no": "chain"'), 'The embedded chain did not start'],
+    ] as const) {
       await writeFile(state, broken)
-      await expect(startEmbeddedAnvil({ dir, log, blockTime: 20 })).rejects.toThrow(
-        'state.json.gz could not be unpacked',
-      )
+      await expect(startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })).rejects.toThrow(reason)
       expect(await readFile(state)).toEqual(broken)
     }
+    expect(told).toEqual([])
     await writeFile(state, whole)
+  })
+
+  it('is left running when it cannot be saved at the end, and the next start joins it', async () => {
+    const told: string[] = []
+    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
+    const state = join(dir, 'chain', 'state.json.gz')
+    expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
+    // Nothing can take the place of a folder.
+    await rm(state)
+    await mkdir(state)
+    const { hash } = await transact(first.rpcUrl)
+    const pid = await anvilPid()
+    await first.stop()
+    expect(told.join()).toContain('left running')
+    await rm(state, { recursive: true })
+    const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect({ joined: next.joined, pid: await anvilPid() }).toEqual({ joined: true, pid })
+    await next.stop()
+    expect(await savedState()).toContain(hash)
+  })
+
+  it('takes away what a process left that was ended in the middle of a save or a start', async () => {
+    const folder = join(dir, 'chain')
+    await mkdir(folder)
+    for (const name of ['state.json.gz.0123456789ab', 'unpacked.1.json']) await writeFile(join(folder, name), 'half')
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
+    await anvil.stop()
   })
 
   it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
@@ -458,7 +493,7 @@ describe('the embedded chain', () => {
     await next.stop()
   })
 
-  it('loses nothing once it rests when anvil itself is killed, and comes back by itself with all of it', async () => {
+  it('loses nothing once it is saved when anvil itself is killed, and comes back by itself with all of it', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(anvil.rpcUrl)
     const isSaved = await waitFor(20_000, async () => ((await savedState()).includes(hash) ? true : undefined))

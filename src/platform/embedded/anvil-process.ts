@@ -1,14 +1,14 @@
 /** The anvil process itself: find it, start it from its state file, or take over one that lives. */
 import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports.ts'
 import { replaceFile } from '../lasting-file.ts'
-import { isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import { canListen, isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { askLocalSocket, readLocalSocket } from './local-socket.ts'
 
 /** The identifier of the embedded chain. */
@@ -27,16 +27,16 @@ const unreachableHost = '224.0.0.1'
 /** Where a system does not let it bind that: closed to web pages, not to the programs of this machine. */
 const loopbackHost = '127.0.0.1'
 
-/** A socket's path may have 103 bytes on some systems, and ours carries an ending at first. */
-const LONGEST_SOCKET_PATH = 96
+/** A socket's path may have 103 bytes on some systems, and ours carries the number of its process at first. */
+const LONGEST_SOCKET_PATH = 95
 
 /** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
 
 /** The same, and answers that are larger than what is to be held. */
 export interface StreamingRpc extends Rpc {
-  /** What is answered as hexadecimal digits, as it comes. */
-  bytes(method: string): AsyncIterable<Uint8Array>
+  /** What is answered as hexadecimal digits, as it comes, until the signal says that it is not wanted any more. */
+  bytes(method: string, signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
 interface Answer {
@@ -73,18 +73,15 @@ async function* bytesOf(method: string, answer: AsyncIterable<Buffer>): AsyncGen
   throw new Error(`${method}: answered ${typeof resultOf(method, text)} instead of bytes`)
 }
 
-/**
- * Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time: bytes may take ten
- * minutes.
- */
+/** Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time. */
 export function createRpc(socket: string, timeoutMilliseconds = 30_000): StreamingRpc {
   const requestOf = (method: string, params: unknown[]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const ask = async <T>(method: string, params: unknown[] = []) => {
     const text = await askLocalSocket(socket, requestOf(method, params), AbortSignal.timeout(timeoutMilliseconds))
     return resultOf(method, text) as T
   }
-  const bytes = (method: string) =>
-    bytesOf(method, readLocalSocket(socket, requestOf(method, []), AbortSignal.timeout(WHOLE_CHAIN_MS)))
+  const bytes = (method: string, signal: AbortSignal) =>
+    bytesOf(method, readLocalSocket(socket, requestOf(method, []), signal))
   return Object.assign(ask, { bytes })
 }
 
@@ -97,7 +94,7 @@ export interface AnvilFiles {
   state: string
   /** The same as earlier versions wrote it. */
   plainState: string
-  /** The state file unpacked, while anvil reads it. */
+  /** The state file unpacked, while an anvil of this process reads it. */
   unpacked: string
   log: string
   users: string
@@ -111,7 +108,7 @@ export const anvilFiles = (dir: string): AnvilFiles => {
     record: join(folder, 'anvil.json'),
     state: join(folder, 'state.json.gz'),
     plainState: join(folder, 'state.json'),
-    unpacked: join(folder, 'unpacked.json'),
+    unpacked: join(folder, `unpacked.${process.pid}.json`),
     log: join(folder, 'anvil.log'),
     users: join(folder, 'users'),
   }
@@ -204,6 +201,13 @@ const unpackState = async (files: AnvilFiles): Promise<string | undefined> => {
   return files.unpacked
 }
 
+/** What processes left that were ended in the middle of a save or of a start. */
+const removeLeftovers = async ({ folder, state }: AnvilFiles) => {
+  const isLeft = (name: string) => name.startsWith(`${basename(state)}.`) || name.startsWith('unpacked.')
+  const left = (await readdir(folder)).filter(isLeft)
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
+}
+
 interface Launch {
   socket: string
   host: string
@@ -213,7 +217,7 @@ interface Launch {
   state: string | undefined
 }
 
-/** Raises with the reason when it ends before it answers. */
+/** Raises with the reason when it ends before it answers, and ends it when it does not. */
 const launch = async (files: AnvilFiles, { socket, host, states, state }: Launch): Promise<number> => {
   // What a killed one left.
   await rm(socket, { force: true })
@@ -245,6 +249,7 @@ const launch = async (files: AnvilFiles, { socket, host, states, state }: Launch
     failure === undefined ? await answers(socket, 1_000) : false,
   )
   if (started && failure === undefined) return server.pid
+  if (failure === undefined) process.kill(server.pid, 'SIGKILL')
   throw new Error(
     `The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${await readLogTail(files.log)}`,
   )
@@ -252,30 +257,36 @@ const launch = async (files: AnvilFiles, { socket, host, states, state }: Launch
 
 /**
  * Starts anvil from the state file, if there is one: then it is `isLoaded`. It tells balances and the like as of so many of the
- * newest blocks: `states`.
+ * newest blocks: `states`. Undefined when another process, which took over while this one stood still, has one by now.
  */
 export const startAnvil = async (
   files: AnvilFiles,
   log: Log,
   states: number,
-): Promise<AnvilProcess & { isLoaded: boolean }> => {
+): Promise<(AnvilProcess & { isLoaded: boolean }) | undefined> => {
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
   await chmod(files.folder, 0o700)
+  await removeLeftovers(files)
   const socket = await placeSocket(files)
+  const isPrivate = await canListen(unreachableHost)
+  if (!isPrivate) {
+    log.warn(
+      {},
+      'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
+    )
+  }
   try {
     const state = await unpackState(files)
     // Nobody may find it before it is known to answer.
-    const wanted = { socket: `${socket}.new`, states, state }
-    const hidden = await launch(files, { ...wanted, host: unreachableHost }).catch(() => undefined)
-    if (hidden === undefined) {
-      log.warn(
-        {},
-        'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
-      )
+    const aside = `${socket}.${process.pid}`
+    const host = isPrivate ? unreachableHost : loopbackHost
+    const pid = await launch(files, { socket: aside, host, states, state })
+    if (await findRunning(files, log)) {
+      process.kill(pid, 'SIGKILL')
+      return undefined
     }
-    const pid = hidden ?? (await launch(files, { ...wanted, host: loopbackHost }))
-    await rename(wanted.socket, socket)
-    const running = { pid, socket, isPrivate: hidden !== undefined }
+    await rename(aside, socket)
+    const running = { pid, socket, isPrivate }
     await replaceFile(files.record, JSON.stringify(running))
     return { ...running, isLoaded: state !== undefined }
   } finally {
@@ -284,11 +295,17 @@ export const startAnvil = async (
 }
 
 /**
- * Writes the chain's state, blocks, transactions and receipts to the state file, in one step. anvil's own option writes
+ * Writes the chain's state, blocks, transactions and receipts to the state file, in one step; returns whether it did, and raises when
+ * `signal` says so. anvil's own option writes
  * the file every second even when nothing happened, and a kill in the middle leaves half of it. The file stays as it is when
  * `isCurrent` says that the chain went on: another process drives it by now, and its file is newer.
  */
-export const saveState = async (files: AnvilFiles, rpc: StreamingRpc, isCurrent: () => Promise<boolean>) => {
-  const isReplaced = await replaceFile(files.state, rpc.bytes('anvil_dumpState'), isCurrent)
+export const saveState = async (
+  files: AnvilFiles,
+  rpc: StreamingRpc,
+  { signal, isCurrent }: { signal: AbortSignal; isCurrent: () => Promise<boolean> },
+): Promise<boolean> => {
+  const isReplaced = await replaceFile(files.state, rpc.bytes('anvil_dumpState', signal), isCurrent)
   if (isReplaced) await rm(files.plainState, { force: true })
+  return isReplaced
 }

@@ -76,19 +76,38 @@ export const isServerAlive = async (pid: number, argument: string): Promise<bool
   return stdout.includes(argument)
 }
 
-/** Whether a server can listen there now. */
-const isFree = (port: number) =>
-  new Promise<boolean>((resolve) => {
+/** Raises the system's error when no server can listen there now. */
+const tryListening = (port: number, host: string) =>
+  new Promise<void>((resolve, reject) => {
     const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    probe.once('error', reject)
+    probe.listen(port, host, () => probe.close(() => resolve()))
   })
+
+/** Whether this system lets a server listen at an address. */
+export const canListen = (host: string): Promise<boolean> =>
+  tryListening(0, host).then(
+    () => true,
+    () => false,
+  )
+
+/** What systems say of a port that somebody else has, or that is kept from everybody. */
+const taken = new Set(['EADDRINUSE', 'EACCES'])
+
+const isFree = (port: number) =>
+  tryListening(port, '127.0.0.1').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (taken.has(error.code ?? '')) return false
+      throw error
+    },
+  )
 
 /** Below what Linux (32768) and the others (49152) give to outgoing connections: none of these takes it before it is used. */
 const [FIRST_PORT, LAST_PORT] = [15_000, 29_999]
 const PORTS_TO_TRY = 100
 
-/** A port on 127.0.0.1 that nobody listens on at this moment. Raises an Error when none of a hundred is free. */
+/** A port on 127.0.0.1 that nobody listens on at this moment. Raises an Error when none of a hundred is free, and what the system says when none can be had at all. */
 export async function findFreePort(): Promise<number> {
   for (let count = 0; count < PORTS_TO_TRY; count += 1) {
     // By chance: who looks for one at the same moment finds another.

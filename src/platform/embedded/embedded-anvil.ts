@@ -42,7 +42,7 @@ export interface EmbeddedAnvil {
   isPrivate: boolean
   /** Another process had started it: it was running, or outlived its parent. */
   joined: boolean
-  /** Gives the chain up. The last process that uses it saves the state and stops it. */
+  /** Gives the chain up. The last process that uses it saves the state and stops it, or lets it run where that takes too long. */
   stop(): Promise<void>
 }
 
@@ -64,6 +64,9 @@ const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => 
   return false
 }
 
+/** Milliseconds for the last save, within the 15 seconds that a stop may take. */
+const LAST_SAVE_MS = 5_000
+
 /** Blocks whose state is kept beyond those that anything waits for: what is asked of one comes a while later. */
 const SPARE_STATES = 32
 
@@ -76,24 +79,30 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
   let savedHead: string | undefined
   let nextSave = -Infinity
   const readHead = async (rpc: Rpc) => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
-  const save = async (rpc: StreamingRpc) => {
+  const save = async (rpc: StreamingRpc, signal: AbortSignal) => {
     const hash = await readHead(rpc)
     if (hash === savedHead) return
     const before = performance.now()
-    await saveState(files, rpc, async () => (await readHead(rpc)) === hash)
-    const after = performance.now()
-    nextSave = after + pauseAfterSaving(after - before)
-    savedHead = hash
+    try {
+      const isSaved = await saveState(files, rpc, { signal, isCurrent: async () => (await readHead(rpc)) === hash })
+      if (isSaved) savedHead = hash
+    } finally {
+      const after = performance.now()
+      nextSave = after + pauseAfterSaving(after - before)
+    }
   }
   return {
     save,
+    /** The same once enough time has passed since the last one. */
+    saveWhenDue: async (rpc: StreamingRpc, signal: AbortSignal) => {
+      if (performance.now() >= nextSave) await save(rpc, signal)
+    },
     /** What was loaded is in the file, and needs no dump until something happens. */
     noteLoaded: async (rpc: Rpc) => {
       savedHead = await readHead(rpc)
     },
-    mineWhenNeeded: async (rpc: StreamingRpc) => {
+    mineWhenNeeded: async (rpc: Rpc) => {
       if (await needsBlock(rpc, confirmations)) await rpc('evm_mine')
-      if (performance.now() >= nextSave) await save(rpc)
     },
   }
 }
@@ -124,7 +133,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
       if (!(await presence.isFirst())) return undefined
-      const { isLoaded, ...own } = await startAnvil(files, log, confirmations + SPARE_STATES)
+      const started = await startAnvil(files, log, confirmations + SPARE_STATES)
+      if (!started) return undefined
+      const { isLoaded, ...own } = started
       if (isLoaded) await miner.noteLoaded(createRpc(own.socket))
       return { ...own, joined: false }
     })
@@ -146,16 +157,25 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     }
     if (current.socket !== started.socket)
       throw new Error(`The embedded chain moved to ${current.socket}: restart to follow it.`)
-    if (await presence.isFirst()) await miner.mineWhenNeeded(rpc)
+    const isFirst = await presence.isFirst()
+    const before = performance.now()
+    if (isFirst) await miner.mineWhenNeeded(rpc)
+    const took = performance.now() - before
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(WHOLE_CHAIN_MS)])
+    if (isFirst) await miner.saveWhenDue(rpc, signal)
+    return took
   }
 
   const drive = async () => {
     while (!stopping.signal.aborted) {
       const before = performance.now()
-      await tick().catch((error) => log.error({ err: error }, 'The embedded chain could not be driven; trying again.'))
-      // A large state takes long to save; most of the time is for others.
-      const took = performance.now() - before
-      await delay(Math.max(blockTime - took, took), undefined, { signal: stopping.signal }).catch(() => undefined)
+      const tookToMine = await tick().catch((error) => {
+        if (!stopping.signal.aborted) log.error({ err: error }, 'The embedded chain could not be driven; trying again.')
+        return 0
+      })
+      // A large block takes long; most of the time is for others.
+      const pause = Math.max(blockTime - (performance.now() - before), tookToMine)
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
   await fundRelay(rpc)
@@ -166,9 +186,18 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     await driving
     if (!(await presence.leave())) return
     if (!(await isServerAlive(current.pid, files.folder))) return
-    await miner
-      .save(rpc)
-      .catch((error) => log.warn({ err: error }, 'The last state of the embedded chain was not saved.'))
+    const isSaved = await miner.save(rpc, AbortSignal.timeout(LAST_SAVE_MS)).then(
+      () => true,
+      (error) => {
+        const { message } = error as Error
+        log.warn(
+          { reason: message },
+          'The embedded chain could not be saved now and is left running; the next start joins it.',
+        )
+        return false
+      },
+    )
+    if (!isSaved) return
     process.kill(current.pid, 'SIGTERM')
     await waitFor(10_000, async () => ((await isServerAlive(current.pid, files.folder)) ? undefined : true))
   }
