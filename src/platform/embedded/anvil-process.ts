@@ -9,6 +9,7 @@ import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports.ts'
 import { replaceFile } from '../lasting-file.ts'
 import { canListen, isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import { ifMissing } from './error-code.ts'
 import { askLocalSocket, readLocalSocket } from './local-socket.ts'
 
 /** The identifier of the embedded chain. */
@@ -178,14 +179,7 @@ const placeSocket = async (files: AnvilFiles): Promise<string> => {
   return join(await mkdtemp(join(tmpdir(), 'annal-')), 'anvil.ipc')
 }
 
-const isThere = (path: string) =>
-  stat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
-      throw error
-    },
-  )
+const isThere = async (path: string) => (await stat(path).catch(ifMissing)) !== undefined
 
 /**
  * The saved chain as anvil reads it; undefined when there is none. anvil would take it compressed over its socket, too, but reads a
@@ -295,10 +289,10 @@ export const startAnvil = async (
 }
 
 /**
- * Writes the chain's state, blocks, transactions and receipts to the state file, in one step; returns whether it did, and raises when
- * `signal` says so. anvil's own option writes
- * the file every second even when nothing happened, and a kill in the middle leaves half of it. The file stays as it is when
- * `isCurrent` says that the chain went on: another process drives it by now, and its file is newer.
+ * Writes the chain's state, blocks, transactions and receipts to the state file, in one step; returns whether it did, and
+ * raises when `signal` says so. anvil's own option writes the file every second even when nothing happened, and a kill in the
+ * middle leaves half of it. The file stays as it is when `isCurrent` says that the chain went on: another process drives it
+ * by now, and its file is newer.
  */
 export const saveState = async (
   files: AnvilFiles,

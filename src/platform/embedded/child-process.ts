@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { errorCode } from './error-code.ts'
 
 const run = promisify(execFile)
 
@@ -97,8 +98,8 @@ const taken = new Set(['EADDRINUSE', 'EACCES'])
 const isFree = (port: number) =>
   tryListening(port, '127.0.0.1').then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (taken.has(error.code ?? '')) return false
+    (error: unknown) => {
+      if (taken.has(errorCode(error) ?? '')) return false
       throw error
     },
   )

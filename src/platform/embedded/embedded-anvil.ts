@@ -94,8 +94,9 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
   return {
     save,
     /** The same once enough time has passed since the last one. */
-    saveWhenDue: async (rpc: StreamingRpc, signal: AbortSignal) => {
-      if (performance.now() >= nextSave) await save(rpc, signal)
+    saveWhenDue: async (rpc: StreamingRpc, stopping: AbortSignal) => {
+      if (performance.now() < nextSave) return
+      await save(rpc, AbortSignal.any([stopping, AbortSignal.timeout(WHOLE_CHAIN_MS)]))
     },
     /** What was loaded is in the file, and needs no dump until something happens. */
     noteLoaded: async (rpc: Rpc) => {
@@ -133,11 +134,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
       if (!(await presence.isFirst())) return undefined
-      const started = await startAnvil(files, log, confirmations + SPARE_STATES)
-      if (!started) return undefined
-      const { isLoaded, ...own } = started
-      if (isLoaded) await miner.noteLoaded(createRpc(own.socket))
-      return { ...own, joined: false }
+      const own = await startAnvil(files, log, confirmations + SPARE_STATES)
+      if (own?.isLoaded) await miner.noteLoaded(createRpc(own.socket))
+      return own && { ...own, joined: false }
     })
     if (!found) throw new Error(`The embedded chain in ${files.folder} does not answer. Look at ${files.log}.`)
     return found
@@ -150,19 +149,19 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
   let current: AnvilProcess = started
   const rpc = createRpc(started.socket)
 
-  const tick = async () => {
+  /** Returns how many milliseconds mining took. */
+  const tick = async (): Promise<number> => {
     if (!(await isServerAlive(current.pid, files.folder))) {
       log.warn({}, 'The embedded chain went away; starting it again.')
       current = await startOrJoin()
     }
     if (current.socket !== started.socket)
       throw new Error(`The embedded chain moved to ${current.socket}: restart to follow it.`)
-    const isFirst = await presence.isFirst()
+    if (!(await presence.isFirst())) return 0
     const before = performance.now()
-    if (isFirst) await miner.mineWhenNeeded(rpc)
+    await miner.mineWhenNeeded(rpc)
     const took = performance.now() - before
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(WHOLE_CHAIN_MS)])
-    if (isFirst) await miner.saveWhenDue(rpc, signal)
+    await miner.saveWhenDue(rpc, stopping.signal)
     return took
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Log } from '../../domain/ports.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import { errorCode } from './error-code.ts'
 import {
   type Credentials,
   canHaveSocket,
@@ -12,7 +13,6 @@ import {
   databaseUser,
   disarmStaleLock,
   ensureCluster,
-  errorCode,
   findBinaries,
   readCredentials,
   readPostmaster,

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../lasting-file.ts'
 import { findFreePort, isServerAlive } from './child-process.ts'
+import { errorCode, ifMissing } from './error-code.ts'
 
 const run = promisify(execFile)
 
@@ -17,14 +18,6 @@ const impossiblePid = '999999999'
 
 /** Nothing of ours: no locale, no PGDATA, no secrets. */
 export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
-
-/** The code that Node or PostgreSQL gave an error, if any. */
-export const errorCode = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?.code
-
-const ifMissing = (error: unknown) => {
-  if (errorCode(error) === 'ENOENT') return undefined
-  throw error
-}
 
 const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
 

@@ -6,6 +6,9 @@ const savingShare = 1 / 50
 /** Milliseconds that a block waits for the dump that holds it: whoever sent coins in it would have to send them again. */
 const LONGEST_UNSAVED_MS = 10 * 60_000
 
-/** Milliseconds to wait after a dump that took so many: a fiftieth of the time goes into dumping; more where that wait would be longer than ten minutes, up to half. */
+/**
+ * Milliseconds to wait after a dump that took so many: a fiftieth of the time goes into dumping; more where that wait
+ * would be longer than ten minutes, up to half.
+ */
 export const pauseAfterSaving = (took: number): number =>
   Math.min(took / savingShare, Math.max(LONGEST_UNSAVED_MS, took))
