@@ -149,48 +149,6 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/http/bounded-request.ts',
-    ['rest/small-pieces.test.ts'],
-    [
-      [
-        'doors.pieces-refused',
-        'A body in too many small pieces is refused.',
-        `this.#pieces <= FREE_PIECES + this.#bytes / LEAST_BYTES`,
-        `this.#pieces > 0`,
-      ],
-      [
-        'doors.pieces-free',
-        'A small body may come byte by byte.',
-        `const FREE_PIECES = 2_000`,
-        `const FREE_PIECES = 2`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/platform/http/read-form.ts',
-    ['rest/small-pieces.test.ts'],
-    [
-      [
-        'doors.parts',
-        'A form has a bounded number of parts, whatever stands in them.',
-        `        parts: MAX_PARTS,\n`,
-        '',
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/rest/read-body.ts',
-    ['rest/small-pieces.test.ts'],
-    [
-      [
-        'doors.encoded-fields',
-        'An encoded form has a bounded number of fields.',
-        `text.split('&', maxFields + 1).length > maxFields`,
-        `text.length < 0`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
     'src/graphql/mask-error.ts',
     ['rest/long-values.test.ts'],
     [
@@ -208,30 +166,6 @@ export const doors: Mutant[] = [
     [
       ['doors.two-hosts', 'A request names one host.', `!hasTwoHosts(req) && `, ``],
       ['doors.absolute-targets', 'A target in absolute form means its path.', `req.url = url`, ``],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/total.ts',
-    ['parity/totals.test.ts'],
-    [
-      [
-        'doors.totals-bounded',
-        'A list of everybody’s is not counted to its end.',
-        `Math.max(MOST_COUNTED, (offset ?? 0) + MOST_PER_PAGE + 1)`,
-        `2_000_000_000`,
-      ],
-      [
-        'doors.totals-largest',
-        'A total is never counted further than the database can be asked for.',
-        `, MOST_ROWS)`,
-        `, Number.MAX_SAFE_INTEGER)`,
-      ],
-      [
-        'doors.totals-reach',
-        'A total always tells whether there is a next page.',
-        `Math.max(MOST_COUNTED, (offset ?? 0) + MOST_PER_PAGE + 1)`,
-        `MOST_COUNTED`,
-      ],
     ],
   ),
   ...mutantsOf(
@@ -274,31 +208,6 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/domain/json-input.ts',
-    ['rest/hostile-input.test.ts'],
-    [
-      [
-        'doors.json-depth',
-        'JSON of any input is at most 16 levels deep.',
-        `MAX_JSON_DEPTH = 16`,
-        `MAX_JSON_DEPTH = 17`,
-      ],
-      [
-        'doors.surrogates',
-        'Text that is no Unicode is refused.',
-        `return text.isWellFormed() ? undefined :`,
-        `return text !== '' ? undefined :`,
-      ],
-      [
-        'doors.numbers',
-        'A number that JavaScript cannot hold is refused, not changed.',
-        `return written === literal || magnitude(literal) === magnitude(written)`,
-        `return written !== ''`,
-      ],
-      ['doors.infinite', 'A number beyond all doubles is refused.', `if (!Number.isFinite(value)) return false`, ``],
-    ],
-  ),
-  ...mutantsOf(
     'src/domain/account/username.ts',
     ['rest/usernames.test.ts'],
     [
@@ -319,33 +228,6 @@ export const doors: Mutant[] = [
         'A sign that stands for many counts as many.',
         `Math.max(length(name), length(compared))`,
         `Math.min(length(name), length(compared))`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/graphql/document-limits.ts',
-    ['graphql/hardening.test.ts', 'tools/introspection.test.ts'],
-    [
-      ['doors.depth', 'A document is at most 12 levels deep.', `  depth: 12,`, `  depth: 60,`],
-      ['doors.aliases', 'A document has at most 30 aliases.', `  aliases: 30,`, `  aliases: 300,`],
-      ['doors.schema-depth', 'The query by which tools begin is answered.', `  schemaDepth: 20,`, `  schemaDepth: 12,`],
-      [
-        'doors.one-change',
-        'A mutation changes one thing.',
-        `operation === OperationTypeNode.MUTATION && level > 1`,
-        `operation === OperationTypeNode.MUTATION && level > 9`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/graphql/document-limits.ts',
-    ['graphql/over-http.test.ts'],
-    [
-      [
-        'doors.whole-answers',
-        'A document that asks for its answer in parts is told that there are none.',
-        `if (INCREMENTAL.has(name.value)) {`,
-        `if (INCREMENTAL.has('') && name) {`,
       ],
     ],
   ),
@@ -416,192 +298,6 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/domain/page.ts',
-    ['rest/large-pages.test.ts', 'rest/lists.test.ts', 'graphql/reading.test.ts', 'graphql/hardening.test.ts'],
-    [
-      [
-        'doors.offset',
-        'Nobody pages without end through what is not their own.',
-        `if (offset <= MAX_FOREIGN_OFFSET) return`,
-        `if (offset <= MAX_FOREIGN_OFFSET * 100) return`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/rest/pagination.ts',
-    ['rest/lists.test.ts'],
-    [
-      [
-        'doors.limit',
-        'A page has a published maximum.',
-        `Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, max)`,
-        `whole(query.get('limit')) || DEFAULT_LIMIT`,
-      ],
-      ['doors.next', 'The last page has no next one.', `offset + length < count ?`, `offset + length <= count ?`],
-    ],
-  ),
-  ...mutantsOf(
-    'src/graphql/use-answer-bytes.ts',
-    ['processes/answers-that-wait.processes.ts'],
-    [
-      [
-        'doors.answer-bytes',
-        'An answer that waits for its reader is held once.',
-        `text.length <= SHORT ? text`,
-        `text.length >= 0 ? text`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/platform/http/slow-readers.ts',
-    ['platform/slow-readers.test.ts'],
-    [
-      [
-        'doors.most-waiting',
-        'There is a bound on what waits to be read, whoever waits.',
-        `if (waiting <= most && now`,
-        `if (now`,
-      ],
-      [
-        'doors.who-holds-most',
-        'Who holds most is cut off first.',
-        `held * (now - watched.since + LOOK_EVERY_MS)`,
-        `now - watched.since + held * 0`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/platform/http/body-room.ts',
-    ['parity/crowded-bodies.test.ts'],
-    [
-      [
-        'doors.bodies-together',
-        'All bodies under way together take so much memory, and no more.',
-        `while (held > most)`,
-        `while (held > most * 99)`,
-      ],
-      [
-        'doors.heaviest-body',
-        'Who holds most of bodies gives way first.',
-        `weightOf(holder) > weightOf(worst)`,
-        `weightOf(holder) < weightOf(worst)`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/event/stream-limits.ts',
-    ['parity/streams.test.ts'],
-    [
-      [
-        'doors.streams-user',
-        'A user has so many streams open, and no more.',
-        `[[\`streams:user:\${actor.id}\`, streamsPerUser]`,
-        `[[\`streams:user:\${actor.id}\`, streamsPerUser * 9]`,
-      ],
-      [
-        'doors.streams-given-back',
-        'A stream that ended makes room.',
-        `change: 1 | -1) {
-    streams += change
-    for`,
-        `change: 1 | -1) {
-    streams += change
-    if (change < 0) return
-    for`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/event/stream-limits.ts',
-    ['domain/stream-limits.test.ts'],
-    [
-      [
-        'doors.streams-refused-given-back',
-        'A stream that was refused is counted by no process when its caller hears of it.',
-        `await giveBack()`,
-        `void giveBack()`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/event/held-places.ts',
-    ['rest/shared-limits.test.ts'],
-    [
-      [
-        'doors.streams-of-all-processes',
-        'Streams at all processes count together.',
-        `process_id <> $process and until > now()`,
-        `process_id = $process and until > now()`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/asset/unpaid-bytes.ts',
-    ['domain/unpaid-bytes.test.ts'],
-    [
-      [
-        'doors.unpaid-bytes-of-all-processes',
-        'Uploads at all processes count together.',
-        `where \${grantedSql} >= $needed`,
-        `where \${grantedSql} is not null`,
-      ],
-      [
-        'doors.unpaid-bytes-of-the-gone',
-        'What a process had that is gone is free a minute later.',
-        `where (held->>'until')::float8 > extract(epoch from now())`,
-        `where (held->>'until')::float8 >= 0`,
-      ],
-      [
-        'doors.unpaid-bytes-given-back',
-        'What was not heard of that is over is told again.',
-        `if (held.size > 0) await tell`,
-        `if (held.size > 9) await tell`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/asset/unpaid-bytes.ts',
-    ['rest/unpaid-bytes.test.ts'],
-    [
-      [
-        'doors.unpaid-bytes',
-        'An account has so many unpaid bytes under way, and no more.',
-        `heldBy(owner) + bytes <= most`,
-        `heldBy(owner) + bytes <= most * 99`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/asset/uploads.ts',
-    ['rest/shared-limits.test.ts'],
-    [
-      [
-        'doors.unpaid-bytes-declared',
-        'A request counts with as much as it announces.',
-        `if (room < declaredBytes) await`,
-        `if (room > declaredBytes) await`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/request-limits.ts',
-    ['rest/shared-limits.test.ts', 'domain/request-limits.test.ts'],
-    [
-      [
-        'doors.requests-of-all-processes',
-        'Requests at all processes count together.',
-        `count.known = Math.max(count.known, told!.count)`,
-        `count.known += 0`,
-      ],
-      [
-        'doors.requests-minute',
-        'A minute later a caller may ask again.',
-        `const fresh = { known: 0, untold: 0, endsAt: at + WINDOW_SECONDS * MS }`,
-        `const fresh = { known: 0, untold: 0, endsAt: at + 2 * WINDOW_SECONDS * MS }`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
     'src/domain/idempotency.ts',
     ['rest/idempotency.test.ts', 'rest/replays.test.ts'],
     [
@@ -622,30 +318,6 @@ export const doors: Mutant[] = [
         'An answer that is a secret is not kept.',
         `if (!context.fingerprint || context.isSecret) return`,
         `if (!context.fingerprint) return`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/domain/asset/uploads.ts',
-    ['rest/unpaid-bytes.test.ts', 'rest/broken-bodies.test.ts'],
-    [
-      [
-        'doors.unpaid-released',
-        'Bytes of a request that ended count no more.',
-        `if (bytes > 0) await unpaidBytes.giveBack`,
-        `if (bytes < 0) await unpaidBytes.giveBack`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/platform/http/request-body.ts',
-    ['rest/bodies.test.ts', 'rest/broken-bodies.test.ts'],
-    [
-      [
-        'doors.declared-size',
-        'A body that says it is too large is refused before it is read.',
-        `if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw`,
-        `if (Number(req.headers['content-length'] ?? 0) > maxBytes * 1e6) throw`,
       ],
     ],
   ),
@@ -732,30 +404,6 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/graphql/use-document-limits.ts',
-    ['rest/under-way.test.ts'],
-    [
-      [
-        'under-way.graphql',
-        'GraphQL carries out no more of one asker at once than their share.',
-        `admission.enter(asked, async () => executeFn(carried))`,
-        `Promise.resolve(executeFn(carried))`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/graphql/use-document-limits.ts',
-    ['graphql/over-http.test.ts'],
-    [
-      [
-        'over-http.unmasked',
-        'A page that is too much is refused with the fields that are wrong.',
-        `errors: [maskError(error, () => log)]`,
-        `errors: [new GraphQLError((error as Error).message)]`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
     'src/graphql/use-error-vocabulary.ts',
     ['graphql/over-http.test.ts'],
     [
@@ -771,39 +419,6 @@ export const doors: Mutant[] = [
         `({ spec: true, status:`,
         `({ spec: false, status:`,
       ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/graphql/admission.ts',
-    ['rest/under-way.test.ts'],
-    [
-      [
-        'under-way.rest',
-        'REST carries out no more of one asker at once than their share.',
-        `return admission.enter({ document, operation, actor, bytes: costOf(document, operation, variables).bytes }, run)`,
-        `return run()`,
-      ],
-      [
-        'under-way.size',
-        'A document counts as many times as it has fields at its root.',
-        `=> rootFieldsOf(document, operation)`,
-        `=> Math.min(1, rootFieldsOf(document, operation))`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
-    'src/platform/shares.ts',
-    ['platform/shares.test.ts'],
-    [
-      ['under-way.line', 'A line has an end.', `share.line.length >= waiting`, `share.line.length < 0`],
-      ['under-way.order', 'What is large is not overtaken by what is small.', `share.line.length === 0 && `, ``],
-      [
-        'under-way.given-up',
-        'Who gives up waiting keeps nobody behind them from going on.',
-        `        goOn(share)\n      }, patience)`,
-        `      }, patience)`,
-      ],
-      ['under-way.given-back', 'What ended gives its share back.', `share.held -= size`, `share.held -= 0`],
     ],
   ),
 ]

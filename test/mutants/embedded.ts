@@ -16,12 +16,12 @@ export const embedded: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/embedded-anvil.ts',
-    ['processes/embedded.processes.ts'],
+    ['processes/embedded-chain.processes.ts'],
     [
       [
         'embedded.unchanged',
         'A chain on which nothing happened is not written anew.',
-        `if (isLoaded) await miner.noteLoaded(createRpc(own.socket))`,
+        `if (own?.isLoaded) await miner.noteLoaded(createRpc(own.socket))`,
         ``,
       ],
     ],
@@ -40,7 +40,7 @@ export const embedded: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/embedded-postgres.ts',
-    ['processes/embedded.processes.ts'],
+    ['processes/embedded-postgres.processes.ts'],
     [
       [
         'embedded.recovery',
@@ -52,8 +52,14 @@ export const embedded: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/anvil-process.ts',
-    ['processes/embedded.processes.ts'],
+    ['processes/embedded-chain.processes.ts'],
     [
+      [
+        'embedded.leftovers',
+        'What a process left half that was killed is taken away.',
+        `  await removeLeftovers(files)\n`,
+        ``,
+      ],
       [
         'embedded.unreadable',
         'No empty chain takes the place of one that cannot be read.',
@@ -76,7 +82,7 @@ export const embedded: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/embedded-anvil.ts',
-    ['processes/embedded.processes.ts'],
+    ['processes/embedded-chain.processes.ts'],
     [['embedded.unsaved-stop', 'A chain that could not be saved is not ended.', `    if (!isSaved) return\n`, ``]],
   ),
 ]

@@ -152,7 +152,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/child-process.ts',
-    ['processes/embedded.processes.ts'],
+    ['processes/embedded-chain.processes.ts'],
     [
       [
         'frozen.driver',

@@ -1,4 +1,5 @@
 import { admin } from './admin.ts'
+import { bounds } from './bounds.ts'
 import { chain } from './chain.ts'
 import { compiled } from './compiled.ts'
 import { deadlines } from './deadlines.ts'
@@ -49,6 +50,7 @@ const all: Mutant[] = [
   ...compiled,
   ...deadlines,
   ...delivery,
+  ...bounds,
   ...doors,
   ...embedded,
   ...erasure,

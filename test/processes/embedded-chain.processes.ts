@@ -1,0 +1,291 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { Wallet } from 'ethers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRpc } from '../../src/chain/rpc.ts'
+import { waitFor } from '../../src/platform/embedded/child-process.ts'
+import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
+import { end, hold, killHolders, silent as log } from './embedded-holders.ts'
+
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-embedded-'))
+})
+
+afterEach(async () => {
+  // Whatever a test left running: join it and be the last to leave.
+  killHolders()
+  if (await stat(join(dir, 'chain')).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('the embedded chain', () => {
+  const relay = new Wallet(developmentKey)
+
+  /** Sends a transaction that carries a log, and waits until it is `depth` blocks deep. */
+  const transact = async (url: string, depth = 2) => {
+    const rpc = createRpc({ url })
+    const nonce = Number(await rpc.call<string>('eth_getTransactionCount', relay.address, 'latest'))
+    const fees = { gasPrice: 3_000_000_000n, gasLimit: 100_000n, chainId: 31337 }
+    // Creates a contract; its constructor emits an empty log.
+    const raw = await relay.signTransaction({ nonce, data: '0x60006000a0', type: 0, ...fees })
+    const hash = await rpc.call<string>('eth_sendRawTransaction', raw)
+    const receipt = await waitFor(20_000, async () => {
+      const found = await rpc.call<{ blockNumber: string; blockHash: string } | null>('eth_getTransactionReceipt', hash)
+      const head = Number(await rpc.call<string>('eth_blockNumber'))
+      return found && head - Number(found.blockNumber) >= depth ? found : undefined
+    })
+    expect(receipt).toBeDefined()
+    return { hash, receipt }
+  }
+
+  /** Ports on which the process listens for TCP, from the kernel's own table. */
+  const listeningPorts = async (pid: number) => {
+    const sockets = new Set<string>()
+    for (const fd of await readdir(`/proc/${pid}/fd`)) {
+      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1]
+      if (inode) sockets.add(inode)
+    }
+    const table = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1)
+    const rows = table.map((line) => line.trim().split(/\s+/))
+    return rows.flatMap(([, local, , state, , , , , , inode]) =>
+      state === '0A' && sockets.has(inode ?? '') ? [Number.parseInt(local!.split(':')[1]!, 16)] : [],
+    )
+  }
+
+  const connects = (port: number, host: string) =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect({ port, host })
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      socket.setTimeout(2_000, () => resolve(false))
+      socket.once('close', () => socket.destroy())
+    })
+
+  const anvilPid = async () =>
+    (JSON.parse(await readFile(join(dir, 'chain', 'anvil.json'), 'utf8')) as { pid: number }).pid
+
+  const savedState = async () => {
+    const dump = await readFile(join(dir, 'chain', 'state.json.gz')).catch(() => undefined)
+    return dump ? String(await promisify(gunzip)(dump)) : ''
+  }
+
+  const readBack = async (url: string, hash: string) => {
+    const rpc = createRpc({ url })
+    const transaction = await rpc.call<{ hash: string } | null>('eth_getTransactionByHash', hash)
+    const range = { fromBlock: '0x0', toBlock: 'latest' }
+    const logs = await rpc.call<{ transactionHash: string }[]>('eth_getLogs', range)
+    const receipt = await rpc.call<{ blockHash: string } | null>('eth_getTransactionReceipt', hash)
+    return { hash: transaction?.hash, logs: logs.map((log) => log.transactionHash), blockHash: receipt?.blockHash }
+  }
+
+  it.runIf(process.platform === 'linux')(
+    'is reached over a socket of its owner alone, holds no account, and nobody connects to it by TCP',
+    async () => {
+      await mkdir(join(dir, 'chain'), { mode: 0o755 })
+      await chmod(join(dir, 'chain'), 0o755)
+      const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+      const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
+      expect(anvil.isPrivate).toBe(true)
+      expect((await stat(path)).isSocket()).toBe(true)
+      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+      expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
+
+      const ports = await listeningPorts(await anvilPid())
+      expect(ports.length).toBeGreaterThan(0)
+      const own = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+        addresses.map(({ address }) => address),
+      )
+      for (const port of ports) {
+        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
+          expect([port, host, await connects(port, host)]).toEqual([port, host, false])
+        }
+      }
+      await anvil.stop()
+    },
+  )
+
+  it('is found where the path of its folder is longer than a socket’s may be, by two at once', async () => {
+    const deep = join(dir, 'd'.repeat(120))
+    const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    const second = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    expect([second.joined, second.rpcUrl]).toEqual([true, first.rpcUrl])
+    await transact(second.rpcUrl)
+    await second.stop()
+    await first.stop()
+    const again = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    expect(again.rpcUrl).toBe(first.rpcUrl)
+    await again.stop()
+    await rm(dirname(fileURLToPath(first.rpcUrl.replace('ipc:', 'file:'))), { recursive: true })
+  })
+
+  it('goes on with the state that an earlier version wrote uncompressed', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash, receipt } = await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json')
+    await writeFile(state, await promisify(gunzip)(await readFile(`${state}.gz`)))
+    await rm(`${state}.gz`)
+    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect(await readBack(second.rpcUrl, hash)).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
+    await transact(second.rpcUrl)
+    await second.stop()
+    expect(await stat(state).catch(() => undefined)).toBeUndefined()
+  })
+
+  it('makes a transaction deep, then rests', async () => {
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { receipt } = await transact(anvil.rpcUrl)
+    const rpc = createRpc({ url: anvil.rpcUrl })
+    const head = Number(receipt?.blockNumber) + 2
+    // Another transaction shows that the miner went on, and how many blocks came before it.
+    const next = await transact(anvil.rpcUrl)
+    expect(Number(next.receipt?.blockNumber)).toBe(head + 1)
+    expect(Number(await rpc.call<string>('eth_blockNumber'))).toBe(head + 3)
+    await anvil.stop()
+  })
+
+  it('tells balances as of the block that is deep enough, however deep that is', async () => {
+    const confirmations = 64
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20, confirmations })
+    const rpc = createRpc({ url: anvil.rpcUrl })
+    for (let made = 0; made < 3; made += 1) await transact(anvil.rpcUrl)
+    const block = await waitFor(60_000, async () => {
+      const deep = Number(await rpc.call<string>('eth_blockNumber')) - confirmations
+      return deep > 0 ? `0x${deep.toString(16)}` : undefined
+    })
+    expect(Number(await rpc.call<string>('eth_getBalance', new Wallet(developmentKey).address, block))).toBeGreaterThan(
+      0,
+    )
+    await anvil.stop()
+  })
+
+  it('keeps transactions, receipts and logs over a stop', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash, receipt } = await transact(first.rpcUrl)
+    await first.stop()
+    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect(second.rpcUrl).toBe(first.rpcUrl)
+    expect(await readBack(second.rpcUrl, hash)).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
+    await second.stop()
+  })
+
+  it('is not written anew by who only reads it', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash } = await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json.gz')
+    const before = await stat(state)
+    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect((await readBack(second.rpcUrl, hash)).hash).toBe(hash)
+    await second.stop()
+    const { ino, mtimeMs } = await stat(state)
+    expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs })
+    expect((await readdir(join(dir, 'chain'))).filter((name) => name.startsWith('unpacked'))).toEqual([])
+  })
+
+  it('is told, and no empty chain begun, when what was saved cannot be read', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json.gz')
+    const whole = await readFile(state)
+    const told: string[] = []
+    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const cannotUnpack = 'state.json.gz could not be unpacked'
+    for (const [broken, reason] of [
+      [whole.subarray(0, whole.length / 2), cannotUnpack],
+      [Buffer.from('no archive'), cannotUnpack],
+      [await promisify(gzip)('{"no": "chain"'), 'The embedded chain did not start'],
+    ] as const) {
+      await writeFile(state, broken)
+      await expect(startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })).rejects.toThrow(reason)
+      expect(await readFile(state)).toEqual(broken)
+    }
+    expect(told).toEqual([])
+    await writeFile(state, whole)
+  })
+
+  it('is left running when it cannot be saved at the end, and the next start joins it', async () => {
+    const told: string[] = []
+    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
+    const state = join(dir, 'chain', 'state.json.gz')
+    expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
+    // Nothing can take the place of a folder.
+    await rm(state)
+    await mkdir(state)
+    const { hash } = await transact(first.rpcUrl)
+    const pid = await anvilPid()
+    await first.stop()
+    expect(told.join()).toContain('left running')
+    await rm(state, { recursive: true })
+    const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect({ joined: next.joined, pid: await anvilPid() }).toEqual({ joined: true, pid })
+    await next.stop()
+    expect(await savedState()).toContain(hash)
+  })
+
+  it('takes away what a process left that was ended in the middle of a save or a start', async () => {
+    const folder = join(dir, 'chain')
+    await mkdir(folder)
+    for (const name of ['state.json.gz.0123456789ab', 'unpacked.1.json']) await writeFile(join(folder, name), 'half')
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
+    await anvil.stop()
+  })
+
+  it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
+    const holder = await hold('anvil', dir)
+    const { hash, receipt } = await transact(holder.url)
+    const pid = await anvilPid()
+    await end(holder, 'SIGKILL')
+    const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect({ url: next.rpcUrl, joined: next.joined, pid: await anvilPid() }).toEqual({
+      url: holder.url,
+      joined: true,
+      pid,
+    })
+    const later = await transact(next.rpcUrl)
+    expect(await readBack(next.rpcUrl, hash)).toEqual({ hash, logs: [hash, later.hash], blockHash: receipt?.blockHash })
+    await next.stop()
+  })
+
+  it('loses nothing once it is saved when anvil itself is killed, and comes back by itself with all of it', async () => {
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash, receipt } = await transact(anvil.rpcUrl)
+    const isSaved = await waitFor(20_000, async () => ((await savedState()).includes(hash) ? true : undefined))
+    expect(isSaved).toBe(true)
+    process.kill(await anvilPid(), 'SIGKILL')
+    const back = await waitFor(20_000, () => readBack(anvil.rpcUrl, hash).catch(() => undefined))
+    expect(back).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
+    await anvil.stop()
+  })
+
+  it('goes on mining, and keeps what it mines, while the process that does so is frozen', async () => {
+    const holder = await hold('anvil', dir)
+    await transact(holder.url)
+    holder.process.kill('SIGSTOP')
+    const other = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash } = await transact(other.rpcUrl)
+    holder.process.kill('SIGCONT')
+    await end(holder)
+    await other.stop()
+    expect(await savedState()).toContain(hash)
+  })
+
+  it('serves two that start at once, one of which mines, and stops with the last of them', async () => {
+    const [first, second] = await Promise.all([hold('anvil', dir), hold('anvil', dir)])
+    expect(second.url).toBe(first.url)
+    await end(first)
+    await transact(second.url)
+    await end(second)
+    await expect(createRpc({ url: second.url }).call('eth_chainId')).rejects.toThrow()
+  })
+})

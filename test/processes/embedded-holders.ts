@@ -1,0 +1,41 @@
+/** Processes that hold an embedded part, to be ended or killed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** A log that tells nothing. */
+export const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+export interface Holder {
+  process: ChildProcess
+  url: string
+  joined: boolean
+}
+
+const holders: ChildProcess[] = []
+
+/** Starts a process that holds the part of the installation in `dir`. */
+export const hold = async (part: 'postgres' | 'anvil', dir: string): Promise<Holder> => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'embedded-holder.ts'), part, dir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
+  holders.push(child)
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { process: child, ...(JSON.parse(line) as { url: string; joined: boolean }) }
+}
+
+/** Ends a holder and waits until it is gone. */
+export const end = async ({ process: child }: Holder, signal?: NodeJS.Signals) => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  if (signal) child.kill(signal)
+  else child.stdin?.end()
+  await exited
+}
+
+/** Kills whatever a test left. */
+export const killHolders = () => {
+  for (const child of holders.splice(0)) child.kill('SIGKILL')
+}

@@ -1,0 +1,214 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, chown, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { waitFor } from '../../src/platform/embedded/child-process.ts'
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { createRunner, ensureCluster, findBinaries } from '../../src/platform/embedded/postgres-cluster.ts'
+import { end, hold, killHolders, silent as log } from './embedded-holders.ts'
+
+let dir: string
+
+const query = async (url: string, sql: string) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+
+/** Until nobody but one is present: the server notices only a moment later that a process which used it was killed. */
+const onlyOneIsPresent = (url: string) =>
+  waitFor(20_000, async () => {
+    const [{ present }] = await query(
+      url,
+      `SELECT count(*) AS present FROM pg_locks WHERE locktype = 'advisory' AND granted`,
+    )
+    return present === '1' || undefined
+  })
+
+const isListening = (url: string) =>
+  query(url, 'SELECT 1').then(
+    () => true,
+    () => false,
+  )
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-embedded-'))
+})
+
+afterEach(async () => {
+  // Whatever a test left running: join it and be the last to leave.
+  killHolders()
+  if (await stat(join(dir, 'postgres')).catch(() => undefined)) {
+    const last = await startEmbeddedPostgres({ dir, log })
+    await onlyOneIsPresent(last.url)
+    await last.stop()
+  }
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('embedded PostgreSQL', () => {
+  it('outlives a killed parent, is joined by the next start, and keeps what was committed', async () => {
+    const first = await hold('postgres', dir)
+    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    const pid = await postmaster()
+    await end(first, 'SIGKILL')
+
+    const second = await startEmbeddedPostgres({ dir, log })
+    expect({ url: second.url, joined: second.joined, pid: await postmaster() }).toEqual({
+      url: first.url,
+      joined: true,
+      pid,
+    })
+    expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+    expect(await onlyOneIsPresent(second.url)).toBe(true)
+    await second.stop()
+    expect(await isListening(second.url)).toBe(false)
+  })
+
+  it.runIf(process.getuid?.() === 0 && process.platform === 'linux')(
+    'is made for root also where its own files lie in a closed folder, as in /root',
+    async () => {
+      const { postgres } = await findBinaries()
+      const native = dirname(dirname(postgres))
+      const closed = await mkdtemp(join(native, '../closed-'))
+      onTestFinished(() => rm(closed, { recursive: true, force: true }))
+      await promisify(execFile)('cp', ['-al', native, closed])
+      const bin = (name: string) => join(closed, 'native/bin', name)
+      const binaries = { initdb: bin('initdb'), postgres: bin('postgres') }
+      await ensureCluster(dir, binaries, await createRunner(dir, binaries), 'a password')
+      expect(await readFile(join(dir, 'postgres/PG_VERSION'), 'utf8')).toBe('18\n')
+      // Nothing was ever started on it.
+      await rm(join(dir, 'postgres'), { recursive: true })
+    },
+  )
+
+  it.runIf(process.getuid?.() === 0)(
+    'of another machine, where its user had another number, is handed over by root, and anybody else is told how',
+    async () => {
+      const first = await startEmbeddedPostgres({ dir, log })
+      await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+      await first.stop()
+      const dataDir = join(dir, 'postgres')
+      await promisify(execFile)('chown', ['-R', '54321:54321', dataDir])
+
+      const ordinary = { command: (binary: string, args: string[]) => ({ binary, args }) }
+      await expect(ensureCluster(dir, await findBinaries(), ordinary, 'a password')).rejects.toThrow(
+        `belongs to user 54321, and PostgreSQL serves nobody but 0, who starts it here: chown -R 0 ${dir}`,
+      )
+
+      const second = await startEmbeddedPostgres({ dir, log })
+      expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+      expect((await stat(join(dataDir, 'base'))).uid).toBe((await stat(dataDir)).uid)
+      expect((await stat(dataDir)).uid).not.toBe(54_321)
+      await second.stop()
+    },
+  )
+
+  it('comes back on the same port with the same password, which only its owner can read', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    await first.stop()
+    const { mode } = await stat(join(dir, 'keys', 'postgres.json'))
+    expect(mode & 0o777).toBe(0o600)
+    const second = await startEmbeddedPostgres({ dir, log })
+    expect({ url: second.url, joined: second.joined }).toEqual({ url: first.url, joined: false })
+    await second.stop()
+  })
+
+  it('starts over lock files whose process number belongs to somebody else now', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    const names = (await readdir(join(dir, 'postgres'))).filter((name) => /^postmaster\.pid$|\.lock$/.test(name))
+    const files = names.map((name) => join(dir, 'postgres', name))
+    expect(files).toHaveLength(2)
+    const locks = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+    await query(first.url, 'CREATE TABLE words (word text)')
+    await first.stop()
+    for (const [place, lock] of locks.entries()) {
+      await writeFile(files[place]!, lock.replace(/^\d+/, String(process.pid)), { mode: 0o644 })
+    }
+    const second = await startEmbeddedPostgres({ dir, log })
+    expect(await query(second.localUrl, 'SELECT word FROM words')).toEqual([])
+    await second.stop()
+  })
+
+  it('is spoken to by a socket in its own folder, and by its port where the path would be too long', async () => {
+    const near = await startEmbeddedPostgres({ dir, log })
+    const far = await startEmbeddedPostgres({ dir: join(dir, 'deep'.repeat(25)), log })
+    const addressSeenBy = ({ localUrl }: typeof near) => query(localUrl, 'SELECT host(inet_client_addr()) AS address')
+    const seen = await Promise.all([addressSeenBy(near), addressSeenBy(far)])
+    await Promise.all([near.stop(), far.stop()])
+    expect(seen).toEqual([[{ address: null }], [{ address: '127.0.0.1' }]])
+    expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
+  })
+
+  it('recovers when the server itself is killed, while its user goes on', async () => {
+    const server = await startEmbeddedPostgres({ dir, log })
+    await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    process.kill(await postmaster(), 'SIGKILL')
+    const rows = await waitFor(30_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
+    expect(rows).toEqual([{ word: 'kept' }])
+    await server.stop()
+    expect(await isListening(server.url)).toBe(false)
+  })
+
+  it('serves two that start at once, from nothing, and stops with the last of them', async () => {
+    const [first, second] = await Promise.all([hold('postgres', dir), hold('postgres', dir)])
+    expect(second.url).toBe(first.url)
+    expect([first.joined, second.joined].sort()).toEqual([false, true])
+    await end(first)
+    expect(await isListening(second.url)).toBe(true)
+    await end(second)
+    const told = await readFile(join(dir, 'postgres.log'), 'utf8')
+    expect(await isListening(second.url), told).toBe(false)
+  })
+
+  it('refuses with a sentence when somebody who was about to stop the server stands still', async () => {
+    const holder = await hold('postgres', dir)
+    const frozen = new pg.Client({ connectionString: holder.url.replace(/[^/]+$/, 'postgres') })
+    await frozen.connect()
+    // Whoever stops the server holds this lock alone. Asking for it is enough: those who come later stand behind.
+    const asked = frozen.query('SELECT pg_advisory_lock($1)', [0x616e6e61])
+    await waitFor(10_000, async () => {
+      const waiting = await query(holder.url, `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)
+      return waiting.length > 0 || undefined
+    })
+    await expect(startEmbeddedPostgres({ dir, log, patience: 500 })).rejects.toThrow(/lets nobody in.*stands still/)
+    await end(holder, 'SIGKILL')
+    await asked
+    await frozen.end()
+  })
+
+  it('is waited for, and said to be, while it recovers for longer than a start takes', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await first.stop()
+    // The server asks an archive that takes its time.
+    await appendFile(join(dir, 'postgres', 'postgresql.conf'), "\nrestore_command = 'sleep 2; false'\n")
+    await copyFile(join(dir, 'postgres', 'PG_VERSION'), join(dir, 'postgres', 'recovery.signal'))
+    const { uid, gid } = await stat(join(dir, 'postgres'))
+    await chown(join(dir, 'postgres', 'recovery.signal'), uid, gid)
+    const told: string[] = []
+    const warn = (_facts: object, sentence: string) => void told.push(sentence)
+    const again = await startEmbeddedPostgres({ dir, log: { ...log, warn }, patience: 500 })
+    expect(told.join()).toContain('still starting')
+    expect(await query(again.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+    await again.stop()
+  })
+
+  it('is not ended by Ctrl-C, which a terminal sends to the whole process group', async () => {
+    const holder = await hold('postgres', dir)
+    const exited = once(holder.process, 'exit')
+    process.kill(-(holder.process.pid ?? 0), 'SIGINT')
+    await exited
+    expect(await isListening(holder.url)).toBe(true)
+  })
+})
