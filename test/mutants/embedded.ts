@@ -48,6 +48,12 @@ export const embedded: Mutant[] = [
         `async () => failure === undefined,`,
         `async () => false,`,
       ],
+      [
+        'embedded.entered-again',
+        'A database that one of its own processes took down is entered again once it has recovered.',
+        `refusal === CANNOT_CONNECT_NOW`,
+        `false`,
+      ],
     ],
   ),
   ...mutantsOf(

@@ -15,6 +15,8 @@ let dir: string
 
 const query = async (url: string, sql: string) => {
   const client = new pg.Client({ connectionString: url })
+  // A server that goes away is told by the query, too.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     return (await client.query(sql)).rows
@@ -25,15 +27,11 @@ const query = async (url: string, sql: string) => {
 
 const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
+/** The connections by which processes say that they use the server. */
+const present = (url: string) => query(url, `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`)
+
 /** Until nobody but one is present: the server notices only a moment later that a process which used it was killed. */
-const onlyOneIsPresent = (url: string) =>
-  waitFor(20_000, async () => {
-    const [{ present }] = await query(
-      url,
-      `SELECT count(*) AS present FROM pg_locks WHERE locktype = 'advisory' AND granted`,
-    )
-    return present === '1' || undefined
-  })
+const onlyOneIsPresent = (url: string) => waitFor(20_000, async () => (await present(url)).length === 1 || undefined)
 
 const isListening = (url: string) =>
   query(url, 'SELECT 1').then(
@@ -202,6 +200,19 @@ describe('embedded PostgreSQL', () => {
     expect(told.join()).toContain('still starting')
     expect(await query(again.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
     await again.stop()
+  })
+
+  it('is entered again once it has recovered from the death of one of its own processes, however long that takes', async () => {
+    const server = await startEmbeddedPostgres({ dir, log, patience: 20 })
+    const [first] = await present(server.url)
+    process.kill(first.pid, 'SIGKILL')
+    const again = await waitFor(20_000, async () => {
+      const [other] = await present(server.url).catch(() => [])
+      return other?.pid === first.pid ? undefined : other
+    })
+    expect(again).toBeDefined()
+    await server.stop()
+    expect(await isListening(server.url)).toBe(false)
   })
 
   it('is not ended by Ctrl-C, which a terminal sends to the whole process group', async () => {

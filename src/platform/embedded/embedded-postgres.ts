@@ -48,6 +48,8 @@ const START_MS = 60_000
 const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
 
+const logIn = (dir: string) => join(dir, 'postgres.log')
+
 /** Every process that uses the server holds this lock, shared, for as long as it lives. */
 const presenceLock = 0x616e6e61
 
@@ -81,24 +83,29 @@ const localUrlOf = ({ credentials, socketDir }: { credentials: Credentials; sock
   return url.href
 }
 
+/** Calls `check` until it returns something; for longer than our patience while the server starts. */
+const waitForServer = async <T>(
+  { dir, log, patience = START_MS }: EmbeddedPostgresOptions,
+  check: () => Promise<T | undefined>,
+  isStarting: () => Promise<boolean>,
+) => {
+  const deadline = performance.now() + RECOVERY_MS
+  for (;;) {
+    const found = await waitFor(patience, check)
+    if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
+    log.warn({}, `The embedded PostgreSQL is still starting, as after a crash; waiting for it. Its log: ${logIn(dir)}`)
+  }
+}
+
 /** Starts the server, or joins the one that runs on the directory. */
-const ensureRunning = async ({ dir, log, port, patience = START_MS }: EmbeddedPostgresOptions) => {
+const ensureRunning = async (options: EmbeddedPostgresOptions) => {
+  const { dir, log, port } = options
   const dataDir = join(dir, 'postgres')
-  const logFile = join(dir, 'postgres.log')
+  const logFile = logIn(dir)
   const credentials = await readCredentials(dir)
   if (port !== undefined) credentials.port = port
   let joined = true
   let hasSocket = canHaveSocket(dataDir)
-
-  /** Calls `check` until it returns something; for longer than our patience while the server starts. */
-  const waitForServer = async <T>(check: () => Promise<T | undefined>, isStarting: () => Promise<boolean>) => {
-    const deadline = performance.now() + RECOVERY_MS
-    for (;;) {
-      const found = await waitFor(patience, check)
-      if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
-      log.warn({}, `The embedded PostgreSQL is still starting, as after a crash; waiting for it. Its log: ${logFile}`)
-    }
-  }
 
   const attempt = async () => {
     const running = await readPostmaster(dataDir)
@@ -126,6 +133,7 @@ const ensureRunning = async ({ dir, log, port, patience = START_MS }: EmbeddedPo
       failure = reason
     })
     const started = await waitForServer(
+      options,
       async () => {
         const found = await readPostmaster(dataDir)
         return found?.ready ? found : failure === undefined ? undefined : null
@@ -152,7 +160,8 @@ const ensureRunning = async ({ dir, log, port, patience = START_MS }: EmbeddedPo
     throw new Error(`The embedded PostgreSQL did not start (${failure ?? 'too slow'}). The end of ${logFile}:\n${tail}`)
   }
 
-  const postmaster = await waitForServer(attempt, async () => (await readPostmaster(dataDir))?.starting === true)
+  const isStarting = async () => (await readPostmaster(dataDir))?.starting === true
+  const postmaster = await waitForServer(options, attempt, isStarting)
   if (!postmaster) {
     throw new Error(
       `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,
@@ -163,11 +172,17 @@ const ensureRunning = async ({ dir, log, port, patience = START_MS }: EmbeddedPo
   return { ...postmaster, credentials, joined }
 }
 
+/** What PostgreSQL answers while it starts, stops, or recovers from the crash of one of its processes. */
+const CANNOT_CONNECT_NOW = '57P03'
+
 /**
- * Takes the presence lock on a connection of its own. Undefined when the server goes away meanwhile, or somebody holds the
- * lock who is about to stop it and stands still.
+ * Takes the presence lock on a connection of its own. Without a connection there is the server's reason: it goes away or
+ * recovers meanwhile, or somebody holds the lock who is about to stop it and stands still.
  */
-const enter = async (credentials: Credentials, patience: number): Promise<pg.Client | undefined> => {
+const enter = async (
+  credentials: Credentials,
+  patience: number,
+): Promise<{ presence?: pg.Client; reason?: string }> => {
   const client = new pg.Client({
     connectionString: urlOf(credentials, 'postgres'),
     connectionTimeoutMillis: 5_000,
@@ -186,13 +201,14 @@ const enter = async (credentials: Credentials, patience: number): Promise<pg.Cli
         if (!['42P04', '23505'].includes(errorCode(error) ?? '')) throw error
       })
     }
-    return client
+    return { presence: client }
   } catch (error) {
     await client.end().catch(() => undefined)
-    if (errorCode(error) === '28P01') {
+    const reason = errorCode(error)
+    if (reason === '28P01') {
       throw new Error('The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.')
     }
-    return undefined
+    return { reason }
   }
 }
 
@@ -209,14 +225,17 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   let stopping: Promise<void> | undefined
 
   const joinServer = async () => {
-    const entered = await waitFor(patience, async () => {
+    let refusal: string | undefined
+    const tryToEnter = async () => {
       const server = await ensureRunning(resolved)
-      const presence = await enter(server.credentials, patience)
+      const { presence, reason } = await enter(server.credentials, patience)
+      refusal = reason
       return presence && { ...server, presence }
-    })
+    }
+    const entered = await waitForServer(resolved, tryToEnter, async () => refusal === CANNOT_CONNECT_NOW)
     if (!entered) {
       throw new Error(
-        `The PostgreSQL on ${dataDir} lets nobody in: it accepts no connections, or a process that was about to stop it stands still. End what stands still, or look at ${join(resolved.dir, 'postgres.log')}.`,
+        `The PostgreSQL on ${dataDir} lets nobody in: it accepts no connections, or a process that was about to stop it stands still. End what stands still, or look at ${logIn(resolved.dir)}.`,
       )
     }
     entered.presence.once('end', () => {
