@@ -61,6 +61,12 @@ export const embedded: Mutant[] = [
     ['processes/embedded-chain.processes.ts'],
     [
       [
+        'embedded.orphans',
+        'A chain of a start that was killed before it answered is ended by the next.',
+        `  await endOrphans(files)\n`,
+        ``,
+      ],
+      [
         'embedded.leftovers',
         'What a process left half that was killed is taken away.',
         `  await removeLeftovers(files)\n`,

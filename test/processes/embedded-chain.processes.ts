@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { waitFor } from '../../src/platform/embedded/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
-import { end, hold, killHolders, silent as log } from './embedded-holders.ts'
+import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
 let dir: string
 
@@ -240,6 +241,27 @@ describe('the embedded chain', () => {
     expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
     await anvil.stop()
   })
+
+  it.runIf(process.platform === 'linux')(
+    'is alone again after a start that was killed before it answered',
+    async () => {
+      const folder = join(dir, 'chain')
+      const namesOf = (path: string) => readdir(path).catch((): string[] => [])
+      const starter = beginToHold('anvil', dir)
+      const begun = await waitFor(20_000, async () =>
+        (await namesOf(folder)).some((name) => name.startsWith('starting.')) ? true : undefined,
+      )
+      expect(begun).toBe(true)
+      starter.kill('SIGKILL')
+      await once(starter, 'exit')
+      const anvil = await startEmbeddedAnvil({ dir, log })
+      const commands = (await namesOf('/proc')).map((name) => readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => ''))
+      const ofFolder = (await Promise.all(commands)).filter((command) => command.split('\0').includes(folder))
+      expect(ofFolder).toHaveLength(1)
+      await anvil.stop()
+      expect((await namesOf(folder)).filter((name) => name.startsWith('starting.'))).toEqual([])
+    },
+  )
 
   it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
     const holder = await hold('anvil', dir)

@@ -15,13 +15,19 @@ export interface Holder {
 
 const holders: ChildProcess[] = []
 
-/** Starts a process that holds the part of the installation in `dir`. */
-export const hold = async (part: 'postgres' | 'anvil', dir: string): Promise<Holder> => {
+/** Starts a process that will hold the part of the installation in `dir`. */
+export const beginToHold = (part: 'postgres' | 'anvil', dir: string) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'embedded-holder.ts'), part, dir], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   })
   holders.push(child)
+  return child
+}
+
+/** The same, and waits until it does. */
+export const hold = async (part: 'postgres' | 'anvil', dir: string): Promise<Holder> => {
+  const child = beginToHold(part, dir)
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   return { process: child, ...(JSON.parse(line) as { url: string; joined: boolean }) }
 }

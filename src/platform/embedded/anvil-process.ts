@@ -1,6 +1,6 @@
 /** The anvil process itself: find it, start it from its state file, or take over one that lives. */
 import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports.ts'
 import { replaceFile } from '../lasting-file.ts'
-import { canListen, isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import { canListen, identify, isAlive, isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { ifMissing } from './error-code.ts'
 import { askLocalSocket, readLocalSocket } from './local-socket.ts'
 
@@ -195,6 +195,19 @@ const unpackState = async (files: AnvilFiles): Promise<string | undefined> => {
   return files.unpacked
 }
 
+/** Before the identity of a process that starts an anvil; the file has the anvil's number until it answers. */
+const STARTING = 'starting.'
+
+/** Ends the anvils of processes that were ended before theirs answered: no record names those. */
+const endOrphans = async ({ folder }: AnvilFiles) => {
+  for (const name of (await readdir(folder)).filter((each) => each.startsWith(STARTING))) {
+    if (await isAlive(name.slice(STARTING.length))) continue
+    const orphan = Number(await readFile(join(folder, name), 'utf8'))
+    if (orphan > 0 && (await isServerAlive(orphan, folder))) process.kill(orphan, 'SIGKILL')
+    await rm(join(folder, name), { force: true })
+  }
+}
+
 /** What processes left that were ended in the middle of a save or of a start. */
 const removeLeftovers = async ({ folder, state }: AnvilFiles) => {
   const isLeft = (name: string) => name.startsWith(`${basename(state)}.`) || name.startsWith('unpacked.')
@@ -209,10 +222,12 @@ interface Launch {
   states: number
   /** The file that its chain is read from. */
   state: string | undefined
+  /** Where its number stands until a record names it. */
+  starting: string
 }
 
 /** Raises with the reason when it ends before it answers, and ends it when it does not. */
-const launch = async (files: AnvilFiles, { socket, host, states, state }: Launch): Promise<number> => {
+const launch = async (files: AnvilFiles, { socket, host, states, state, starting }: Launch): Promise<number> => {
   // What a killed one left.
   await rm(socket, { force: true })
   const server = await spawnServer({
@@ -235,6 +250,7 @@ const launch = async (files: AnvilFiles, { socket, host, states, state }: Launch
     cwd: files.folder,
     logFile: files.log,
   })
+  await writeFile(starting, String(server.pid))
   let failure: string | undefined
   void server.ended.then((reason) => {
     failure = reason
@@ -260,6 +276,7 @@ export const startAnvil = async (
 ): Promise<(AnvilProcess & { isLoaded: boolean }) | undefined> => {
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
   await chmod(files.folder, 0o700)
+  await endOrphans(files)
   await removeLeftovers(files)
   const socket = await placeSocket(files)
   const isPrivate = await canListen(unreachableHost)
@@ -269,12 +286,13 @@ export const startAnvil = async (
       'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
     )
   }
+  const starting = join(files.folder, `${STARTING}${await identify(process.pid)}`)
   try {
     const state = await unpackState(files)
     // Nobody may find it before it is known to answer.
     const aside = `${socket}.${process.pid}`
     const host = isPrivate ? unreachableHost : loopbackHost
-    const pid = await launch(files, { socket: aside, host, states, state })
+    const pid = await launch(files, { socket: aside, host, states, state, starting })
     if (await findRunning(files, log)) {
       process.kill(pid, 'SIGKILL')
       return undefined
@@ -284,7 +302,7 @@ export const startAnvil = async (
     await replaceFile(files.record, JSON.stringify(running))
     return { ...running, isLoaded: state !== undefined }
   } finally {
-    await rm(files.unpacked, { force: true })
+    await Promise.all([files.unpacked, starting].map((file) => rm(file, { force: true })))
   }
 }
 

@@ -135,7 +135,7 @@ export const readLogTail = async (logFile: string, lines = 12) => {
 }
 
 /** Tells a process from a later one with the same number. Undefined when there is none. */
-const identify = async (pid: number): Promise<string | undefined> => {
+export const identify = async (pid: number): Promise<string | undefined> => {
   if (process.platform === 'linux') {
     const fields = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
     // After the name in parentheses: the state, then 18 fields, then when it started.
@@ -145,6 +145,9 @@ const identify = async (pid: number): Promise<string | undefined> => {
   const { stdout } = await run('ps', ['-p', String(pid), '-o', 'lstart=']).catch(() => ({ stdout: '' }))
   return stdout.trim() === '' ? undefined : `${pid}-${Date.parse(stdout)}`
 }
+
+/** Whether the process lives that `identify` gave this for. */
+export const isAlive = async (identity: string) => (await identify(Number.parseInt(identity, 10))) === identity
 
 /** One user of a server among several. */
 export interface Presence {
@@ -178,8 +181,7 @@ export const enterPresence = async (folder: string): Promise<Presence> => {
   const living = async () => {
     const names = (await readdir(folder)).sort()
     const checks = names.map(async (candidate) => {
-      const identity = candidate.split('.')[1]
-      if ((await identify(Number.parseInt(identity ?? '', 10))) === identity) return candidate
+      if (await isAlive(candidate.split('.')[1] ?? '')) return candidate
       await rm(join(folder, candidate), { force: true })
       return undefined
     })
