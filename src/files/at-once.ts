@@ -1,4 +1,4 @@
-/** Deals with so many items at a time. Raises what the first of them raised that failed, once none is under way any more. */
+/** Deals with so many items at a time. Raises what the first of them raised that failed, or what `items` raised, once none is under way any more. */
 export const eachOf = async <T>(
   items: Iterable<T> | AsyncIterable<T>,
   atOnce: number,
@@ -6,16 +6,19 @@ export const eachOf = async <T>(
 ): Promise<void> => {
   const underWay = new Set<Promise<unknown>>()
   let failure: { error: unknown } | undefined
-  for await (const item of items) {
-    const working: Promise<unknown> = work(item)
-      .catch((error: unknown) => {
-        failure ??= { error }
-      })
-      .finally(() => underWay.delete(working))
-    underWay.add(working)
-    if (underWay.size >= atOnce) await Promise.race(underWay)
-    if (failure) break
+  try {
+    for await (const item of items) {
+      const working: Promise<unknown> = work(item)
+        .catch((error: unknown) => {
+          failure ??= { error }
+        })
+        .finally(() => underWay.delete(working))
+      underWay.add(working)
+      if (underWay.size >= atOnce) await Promise.race(underWay)
+      if (failure) break
+    }
+  } finally {
+    await Promise.all(underWay)
   }
-  await Promise.all(underWay)
   if (failure) throw failure.error
 }

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { validationFailed } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
+import { matchesEtag } from '../platform/http/if-none-match.ts'
 import { canonicalCid } from './cids.ts'
 import { type CarRequest, type FileRequest, parseRange, readFileRequest, selectionOf } from './gateway-request.ts'
 import { PROBE_CID, probe } from './probe.ts'
@@ -46,12 +47,6 @@ const cacheControls: Record<Audience, string> = {
   owner: `private, max-age=${FRESH_SECONDS}, must-revalidate`,
   'everybody-now': 'public, no-cache',
   'owner-now': 'private, no-cache',
-}
-
-/** Whether a list of entity tags names this one. */
-const names = (header: string | undefined, etag: string) => {
-  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
-  return header?.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag)) ?? false
 }
 
 /** The entity tag. That of a CAR is weak: how blocks are put together may change with a version of ours. */
@@ -172,7 +167,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
           'Content-Length, Content-Location, Content-Range, ETag, Ipfs-Uri, X-Ipfs-Path, X-Ipfs-Roots, X-Request-Id',
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }
-      if (names(req.headers['if-none-match'], etag)) {
+      if (matchesEtag(req.headers['if-none-match'], etag)) {
         res.writeHead(304, common).end()
         return
       }

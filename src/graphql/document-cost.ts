@@ -90,7 +90,7 @@ function readArguments({ arguments: given = [] }: FieldNode, operation: Operatio
   if (!open.length) return known
   return (variables: Variables): PageArguments => {
     const all = { ...known }
-    for (const [key, name, fallback] of open) all[key] = name in variables ? variables[name] : fallback
+    for (const [key, name, fallback] of open) all[key] = Object.hasOwn(variables, name) ? variables[name] : fallback
     return all
   }
 }

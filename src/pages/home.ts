@@ -1,9 +1,9 @@
 /** The page at `/`: what this is, and where everything stands. */
 import { html } from 'hono/html'
-import { layout } from './layout.ts'
+import { contentPolicy, layout } from './layout.ts'
+import type { PageAnswer } from './page.ts'
 
-/** The home page's HTML. */
-export const homePage = (publicUrl: string): string =>
+const contentOf = (publicUrl: string): string =>
   layout({
     language: 'en',
     title: 'Annal',
@@ -24,3 +24,10 @@ export const homePage = (publicUrl: string): string =>
 <dd><a href="/readyz">${publicUrl}/readyz</a></dd>
 </dl>`,
   })
+
+/** The same for everybody. */
+export const homePage = (publicUrl: string): PageAnswer => ({
+  status: 200,
+  headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': contentPolicy('none') },
+  html: contentOf(publicUrl),
+})

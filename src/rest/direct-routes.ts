@@ -1,11 +1,13 @@
 /** What cannot be an operation, with the reason for each. */
 import { z } from 'zod'
 import { notFound } from '../domain/errors.ts'
+import type { PageAnswer } from '../pages/page.ts'
 import { appStartRoutes } from './app-start.ts'
 import type { DirectDescription, DirectRoute } from './define-route.ts'
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
+import { sendPage } from './page-routes.ts'
 import { createProbes, type ProbeParts, sendProbe } from './probes.ts'
 import { proofDescription, sendProof } from './proof.ts'
 import { createFileRoutes, type FileParts } from './send-file.ts'
@@ -15,7 +17,7 @@ import { pictureRoutes } from './send-picture.ts'
 export interface DirectParts extends FileParts, ProbeParts {
   /** The schema of the GraphQL door; null when it is not told. */
   schemaText: (() => string) | null
-  homePage: string
+  homePage: PageAnswer
   docs: DocsPage
   /** Instead of the home page, and of the one that shows the description. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
@@ -98,13 +100,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       },
     ),
     {
-      ...sameForAll('/', 'A page for people.', async ({ res }) => {
-        const policy =
-          "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        res
-          .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
-          .end(parts.homePage)
-      }),
+      ...sameForAll('/', 'A page for people.', async ({ req, res }) => sendPage(req, res, parts.homePage)),
       presentRefusal: parts.homeRefusal,
     },
     get(

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
+import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
@@ -47,7 +48,7 @@ const fromText = (text: string) => once(async () => Buffer.from(text))
 function send(req: IncomingMessage, res: ServerResponse, { bytes, zipped, etag }: StaticFile, headers: object): void {
   const isZipped = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''))
   const common = { ...headers, ETag: etag, Vary: 'Accept-Encoding', 'Cache-Control': 'public, no-cache' }
-  if (req.headers['if-none-match']?.includes(etag)) {
+  if (matchesEtag(req.headers['if-none-match'], etag)) {
     res.writeHead(304, common).end()
     return
   }

@@ -8,6 +8,7 @@ import { assertMay } from '../domain/policy.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
 import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
+import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
 import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
@@ -230,8 +231,9 @@ function send(
 ) {
   if (etag) res.setHeader('ETag', etag)
   if (replayed) res.setHeader('Idempotency-Replayed', 'true')
-  if (etag && req.method === 'GET' && req.headers['if-none-match']?.includes(etag)) {
-    res.writeHead(304, corsHeaders).end()
+  const isRead = req.method === 'GET' || req.method === 'HEAD'
+  if (etag && isRead && matchesEtag(req.headers['if-none-match'], etag)) {
+    res.writeHead(304, { ...corsHeaders, ...cacheHeaders }).end()
     return
   }
   if (status === 204) {
@@ -241,13 +243,15 @@ function send(
   sendJson(req, res, status, body)
 }
 
+const cacheHeaders = { 'Cache-Control': 'private, no-cache' }
+
 function sendJson(req: IncomingMessage, res: ServerResponse, status: number, body: unknown) {
   const bytes = Buffer.from(JSON.stringify(body))
   res.writeHead(status, {
     ...corsHeaders,
     'Content-Type': 'application/json',
     'Content-Length': bytes.length,
-    'Cache-Control': 'private, no-cache',
+    ...cacheHeaders,
   })
   res.end(req.method === 'HEAD' ? undefined : bytes)
 }

@@ -65,6 +65,8 @@ const language = 'domain/language\\.ts'
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
+/** Whether a caller has a version already is judged in one way at every door. */
+const ifNoneMatch = 'platform/http/if-none-match\\.ts'
 /** How a connection to PostgreSQL is opened is written down once, for leases, too. */
 const databaseClient = 'platform/database/database-client\\.ts'
 
@@ -82,7 +84,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports})`),
+    local: new RegExp(`^(files/|${ports}|${ifNoneMatch})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
@@ -97,21 +99,21 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
   graphql: {
-    local: /^(graphql\/|domain\/|context\.ts$)/,
+    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${ifNoneMatch})`),
     types: domainTypes,
     packages: /^(graphql|graphql-[\w-]+|@graphql-tools\/executor|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/if-none-match\.ts$|context\.ts$|domain\/(errors|json-input|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
-    local: /^(pages\/|context\.ts$|domain\/(errors|language|total)\.ts$)/,
+    local: /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|total)\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

@@ -49,6 +49,16 @@ it.each(['__proto__', 'constructor', 'toJSON', 'toString', 'hasOwnProperty', 'ca
   },
 )
 
+it.each(['toString', '__proto__x', 'constructor'])(
+  'a variable `%s` has the default that the document gives it',
+  async (name) => {
+    const { nodes } = expectOk(
+      await user.graphql(`query ($${name}: Int = 3) { assets(first: $${name}) { nodes { id owner { id } } } }`),
+    ).assets
+    expect(nodes.length).toBeLessThanOrEqual(3)
+  },
+)
+
 describe('custom JSON with a field `then`', () => {
   const both =
     'query ($id: ID!) { asset: node(id: $id) { ... on Asset { id nitCommitCustom } } assets(first: 5) { nodes { id nitCommitCustom } } }'

@@ -40,8 +40,36 @@ export const time: Mutant[] = [
       `seconds * 1_000 + 999`,
       `seconds * 1_000`,
     ],
-    ['time.zone', 'A time without a zone is refused.', `{ offset: true }`, `{ offset: true, local: true }`],
   ]),
+  ...mutantsOf(
+    'src/domain/parse-moment.ts',
+    ['rest/grants.test.ts'],
+    [['time.zone', 'A time without a zone is refused.', `{ offset: true }`, `{ offset: true, local: true }`]],
+  ),
+  ...mutantsOf(
+    'src/platform/http/if-none-match.ts',
+    ['rest/versions.test.ts'],
+    [
+      [
+        'doors.known-list',
+        'A version that a caller has is known in a list of several.',
+        `header?.split(',').some(`,
+        `[header].filter((each) => each !== undefined).some(`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/files/at-once.ts',
+    ['files/at-once.test.ts'],
+    [
+      [
+        'isolation.at-once',
+        'Work that is under way is over when the list of it fails.',
+        `await Promise.all(underWay)`,
+        `underWay.clear()`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/asset/version-statements.ts', TESTS, [
     [
       'time.at-the-moment',

@@ -75,6 +75,8 @@ describe('granting points', () => {
     ['a reason that is too long', { reason: 'x'.repeat(501) }],
     ['a moment that is over', { expires_at: '2020-01-01T00:00:00Z' }],
     ['a moment that is none', { expires_at: 'tomorrow' }],
+    ['a day that no calendar has', { expires_at: '2999-02-30T00:00:00Z' }],
+    ['a moment of no time zone', { expires_at: '2999-11-21T09:30:00' }],
     ['nobody', { user_id: '' }],
   ])('is refused with %s, and nothing is given', async (_, fields) => {
     const user = await app.newUser()

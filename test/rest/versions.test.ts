@@ -26,6 +26,24 @@ describe('the version of an asset', () => {
     expect(other.status).toBe(200)
   })
 
+  it.each([
+    ['alone', (etag: string) => etag],
+    ['among others', (etag: string) => `"commit_other", ${etag}`],
+    ['as a weak one', (etag: string) => `W/${etag}`],
+    ['by an asterisk', () => '*'],
+  ])('is known wherever If-None-Match names it %s', async (_, write) => {
+    const { id } = await user.register()
+    for (const path of [`assets/${id}/`, '/api/v3/openapi.json', '/graphql']) {
+      const ask = (headers: object) => user.rest('GET', path, { headers: { Accept: 'text/html, */*', ...headers } })
+      const { headers } = await ask({})
+      const known = await ask({ 'If-None-Match': write(headers.get('etag')!) })
+      expect([path, known.status, known.text]).toEqual([path, 304, ''])
+      expect(known.headers.get('cache-control')).toBe(headers.get('cache-control'))
+      const part = headers.get('etag')!.slice(0, -2)
+      expect((await ask({ 'If-None-Match': `${part}x"` })).status).toBe(200)
+    }
+  })
+
   it('given in If-Match lets only the first of two writers through', async () => {
     const writer = await app.newUser()
     const { id } = await writer.register()

@@ -1,7 +1,7 @@
 /** A moment of an asset's history, as callers name it: a time, or a commit. */
-import { z } from 'zod'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
+import { parseMoment } from '../parse-moment.ts'
 
 /** The newest commit up to a time, or that commit. */
 export type Moment = { time: Date } | { commit: string }
@@ -9,8 +9,6 @@ export type Moment = { time: Date } | { commit: string }
 /** What callers may write. */
 export const momentDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
-
-const time = z.iso.datetime({ offset: true })
 
 /** More than this many seconds are milliseconds. */
 const MAX_SECONDS = 100_000_000_000
@@ -26,7 +24,7 @@ export function readMoment(text: string, name: string): Moment {
     const number = Number(text)
     return { time: new Date(number > MAX_SECONDS ? number : endOf(number)) }
   }
-  const { success, data } = time.safeParse(text)
-  if (success) return { time: new Date(data) }
+  const time = parseMoment(text)
+  if (time) return { time }
   throw validationFailed({ [name]: [`Expected ${momentDescription}.`] })
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { matchesEtag } from '../../platform/http/if-none-match.ts'
 import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
@@ -78,7 +79,7 @@ export function createPlayground() {
     res.setHeader('ETag', etag)
     res.setHeader('Cache-Control', 'no-cache')
     res.setHeader('Vary', 'Accept, Accept-Encoding')
-    if (req.headers['if-none-match'] === etag) {
+    if (matchesEtag(req.headers['if-none-match'], etag)) {
       res.writeHead(304).end()
       return
     }

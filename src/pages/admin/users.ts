@@ -1,6 +1,7 @@
 /** People's accounts: finding them, locking and unlocking them, and giving points. */
 import { html } from 'hono/html'
 import { notFound, validationFailed } from '../../domain/errors.ts'
+import { parseMoment } from '../../domain/parse-moment.ts'
 import type { AdminUserHistoryQuery, UserFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Run } from '../run.ts'
@@ -227,9 +228,9 @@ const unlock = (run: Run): Action => ({
 /** As a browser's field for a moment has it; there it is UTC. Undefined: nothing was given. Raises VALIDATION_FAILED. */
 function momentFrom(text: string | null): Date | undefined {
   if (!text) return undefined
-  const moment = new Date(`${text}Z`)
-  if (Number.isNaN(moment.getTime()))
-    throw validationFailed({ expiresAt: ['Expected a day and a time, as in 2026-12-31T23:59.'] })
+  const toTheMinute = /T\d{2}:\d{2}$/
+  const moment = parseMoment(`${text}${toTheMinute.test(text) ? ':00' : ''}Z`)
+  if (!moment) throw validationFailed({ expiresAt: ['Expected a day and a time, as in 2026-12-31T23:59.'] })
   return moment
 }
 
