@@ -31,8 +31,8 @@ export interface LinkConfig {
   explorerUrl: Chain['explorerUrl']
   /** Name of an action → the nid of the document that describes it. */
   actionNids: Record<string, string>
-  /** A link to a private file that works for a while without credentials. */
-  signFileUrl(nid: string): string
+  /** A link to bytes of a private asset, named by its UUID, that works for a while without credentials. */
+  signFileUrl(assetId: string, cid: string): string
 }
 
 /** What a request comes with. */

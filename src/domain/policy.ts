@@ -115,6 +115,15 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
 }
 
+/**
+ * The rows of `assets` whose bytes a reader gets: of those the actor may see or, by a link, of the one that it was made for, unless its
+ * owner's account is locked. `linkedAsset`: its UUID.
+ */
+export function readableAssets(actor: Actor, linkedAsset: string | undefined): Prisma.AssetWhereInput {
+  if (linkedAsset === undefined) return visibleAssets(actor)
+  return { id: linkedAsset, deletedAt: null, owner: { lockedAt: null } }
+}
+
 /** The rows of `network_apps` an actor may see: what is sold. An administrator sees what was sold once, too. */
 export function visibleNetworkApps(actor: Actor): Prisma.NetworkAppWhereInput {
   if (canAdminister(actor)) return {}

@@ -3,9 +3,13 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
 /** Signs links to files, and knows them again. */
 export interface FileLinks {
-  /** Absolute URL of a file's bytes, valid for at least an hour. */
-  sign(cid: string): string
-  verify(cid: string, query: URLSearchParams): boolean
+  /**
+   * Absolute URL of bytes of an asset, valid for at least an hour: of this one, named by its UUID, and of none that the same bytes belong to as
+   * well or are registered as later.
+   */
+  sign(assetId: string, cid: string): string
+  /** The UUID of the asset whose bytes they are; undefined without a good signature. */
+  verify(cid: string, query: URLSearchParams): string | undefined
 }
 
 const HOUR_SECONDS = 3_600
@@ -14,21 +18,23 @@ const HOUR_SECONDS = 3_600
 export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl: string }): FileLinks {
   // A key object is taken apart once; bytes would be with every link.
   const secret = createSecretKey(key)
-  const signatureOf = (cid: string, expires: number) =>
-    createHmac('sha256', secret).update(`${cid}\n${expires}`).digest('base64url')
+  const signatureOf = (assetId: string, cid: string, expires: number) =>
+    createHmac('sha256', secret).update(`${assetId}\n${cid}\n${expires}`).digest('base64url')
 
   return {
-    sign(cid) {
+    sign(assetId, cid) {
       // The end of the next full hour: links of one hour are equal, so that clients can cache what they fetched.
       const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
-      return `${publicUrl}/ipfs/${cid}?expires=${expires}&signature=${signatureOf(cid, expires)}`
+      const signature = signatureOf(assetId, cid, expires)
+      return `${publicUrl}/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
     },
     verify(cid, query) {
       const expires = Number(query.get('expires'))
-      if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return false
+      if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return undefined
+      const assetId = query.get('asset') ?? ''
       const given = Buffer.from(query.get('signature') ?? '')
-      const right = Buffer.from(signatureOf(cid, expires))
-      return given.length === right.length && timingSafeEqual(given, right)
+      const right = Buffer.from(signatureOf(assetId, cid, expires))
+      return given.length === right.length && timingSafeEqual(given, right) ? assetId : undefined
     },
   }
 }

@@ -24,7 +24,10 @@ export type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
 type Kind = FileRequest['kind']
 
-const kinds: Record<string, Kind> = { 'application/vnd.ipld.raw': 'raw', 'application/vnd.ipld.car': 'car' }
+const kinds = new Map<string, Kind>([
+  ['application/vnd.ipld.raw', 'raw'],
+  ['application/vnd.ipld.car', 'car'],
+])
 
 interface Accepted {
   kind: Kind
@@ -44,7 +47,7 @@ const readAccepted = (part: string): Accepted => {
     }),
   )
   const weight = Number(parameters.get('q') ?? 1)
-  return { kind: kinds[type.trim().toLowerCase()] ?? 'file', parameters, weight: Number.isNaN(weight) ? 0 : weight }
+  return { kind: kinds.get(type.trim().toLowerCase()) ?? 'file', parameters, weight: Number.isNaN(weight) ? 0 : weight }
 }
 
 /** What the header accepts, the best first. */

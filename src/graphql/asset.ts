@@ -19,8 +19,11 @@ import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 /** A public file has one address; to a private one there are links that work for a while. */
-const fileUrl = ({ publicUrl, signFileUrl }: LinkConfig, cid: string, publicAccess: boolean) =>
-  publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(cid)
+const fileUrl = (
+  { publicUrl, signFileUrl }: LinkConfig,
+  { id, publicAccess }: { id: string; publicAccess: boolean },
+  cid: string,
+) => (publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(id, cid))
 const historyPages = pageOf(1000)
 
 /** `Asset`, of which nothing is private: who may not see an asset does not get one. */
@@ -67,7 +70,7 @@ export const AssetType = builder.prismaObject('Asset', {
     assetFileUrl: t.string({
       ...urlSize,
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
-      resolve: ({ nid, publicAccess }, _args, { linkConfig }) => fileUrl(linkConfig, nid, publicAccess),
+      resolve: (asset, _args, { linkConfig }) => fileUrl(linkConfig, asset, asset.nid),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
@@ -76,8 +79,8 @@ export const AssetType = builder.prismaObject('Asset', {
         'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
         'raster image. For a private asset the link works for an hour.',
       select: { thumbnailCid: true },
-      resolve: ({ thumbnailCid, publicAccess }, _args, { linkConfig }) =>
-        thumbnailCid === null ? null : fileUrl(linkConfig, thumbnailCid, publicAccess),
+      resolve: ({ thumbnailCid, ...asset }, _args, { linkConfig }) =>
+        thumbnailCid === null ? null : fileUrl(linkConfig, asset, thumbnailCid),
     }),
     contentCredentials: t.field({
       type: ContentCredentialsType,

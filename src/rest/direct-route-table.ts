@@ -14,6 +14,6 @@ export const directRouteTable: DirectRoute[] = createDirectRoutes({
   docs: { page: nothing, style: '', script: '' },
   homeRefusal: () => nothing,
   publicDocuments: new Set(),
-  links: { verify: () => false },
+  links: { verify: () => undefined },
   gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
 })

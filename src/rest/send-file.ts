@@ -8,7 +8,7 @@ import { nidParam } from './v3/params.ts'
 export interface FileParts {
   /** Nids of documents that everybody may read: the descriptions of actions. */
   publicDocuments: ReadonlySet<string>
-  links: { verify(cid: string, query: URLSearchParams): boolean }
+  links: { verify(cid: string, query: URLSearchParams): string | undefined }
   gateway: {
     send(
       req: DirectRequest['req'],
@@ -54,6 +54,7 @@ const queryOfFiles = {
     ),
   filename: z.string().optional().describe('The name under which browsers save it.'),
   download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
+  asset: z.string().optional().describe('Part of an address that is good for whoever has it.'),
   expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
   signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
 }
@@ -131,8 +132,7 @@ const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
 
 /** What the reader may see of this CID: a file, or else one of the blocks of a file. */
 async function findReadable({ links }: FileParts, { query, context: { actor, services } }: DirectRequest, cid: string) {
-  const reader = links.verify(cid, query) ? ({ kind: 'system' } as const) : actor
-  const file = await services.assets.findFile(reader, cid)
+  const file = await services.assets.findFile(actor, cid, links.verify(cid, query))
   if (file) return { ...file, takeApart: () => services.blocks.list(cid) }
   const block = await services.blocks.find(actor, cid)
   return block && { ...block, ...octets(cid), takeApart: undefined }

@@ -2,14 +2,68 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const permission: Mutant[] = [
   ...mutantsOf(
+    'src/domain/asset/find-file.ts',
+    ['rest/files.test.ts', 'rest/shared-files.test.ts'],
+    [
+      [
+        'permission.private-file',
+        'A private file is read by its owner alone.',
+        `a.public_access or a.owner_id is not distinct from $reader`,
+        `true`,
+      ],
+      [
+        'permission.link-of-asset',
+        'A link to a file is for one asset, and for none that the file is registered as later.',
+        `a.id = $linkedAsset and u.locked_at is null`,
+        `u.locked_at is null`,
+      ],
+      [
+        'permission.link-while-locked',
+        'Links to files of a locked account open nothing.',
+        `a.id = $linkedAsset and u.locked_at is null`,
+        `a.id = $linkedAsset`,
+      ],
+      [
+        'permission.copy-withheld',
+        'A file with Content Credentials whose owner gives them to nobody is not found by its CID either.',
+        `u.allow_c2pa_download or`,
+        `true or`,
+      ],
+      [
+        'permission.name-of-thumbnail',
+        'A thumbnail does not tell the name of a file.',
+        `mimeType: 'image/webp', fileName: \`\${cid}.webp\``,
+        `mimeType: 'image/webp'`,
+      ],
+      [
+        'permission.made-before-registered',
+        'Nobody decides by registering the bytes of a thumbnail as what it is sent.',
+        `'{THUMBNAIL,TREE,FILE,C2PA}'`,
+        `'{FILE,TREE,THUMBNAIL,C2PA}'`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/files/file-links.ts',
+    ['rest/shared-files.test.ts'],
+    [
+      [
+        'permission.link-signs-asset',
+        'Whoever has a link to a file cannot make one to another asset of the same bytes.',
+        `update(\`\${assetId}\\n\${cid}`,
+        `update(\`\${cid}`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/block-service.ts',
     ['rest/gateway.test.ts'],
     [
       [
         'permission.private-block',
         'A block is as private as the file that it is of.',
-        `{ ...visibleAssets(actor), blocks: { some: { cid } } }`,
-        `{ deletedAt: null, blocks: { some: { cid } } }`,
+        `and a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)`,
+        `and a.deleted_at is null`,
       ],
       [
         'permission.forgotten-block',
@@ -391,7 +445,7 @@ export const permission: Mutant[] = [
       [
         'permission.c2pa-of-strangers',
         'A private file is given with Content Credentials to nobody but its owner.',
-        `visibleAssets(hasLink ? { kind: 'system' } : actor)`,
+        `readableAssets(actor, linkedAsset)`,
         `visibleAssets({ kind: 'system' })`,
       ],
       [

@@ -140,6 +140,9 @@ describe('a file with Content Credentials', () => {
     expectOk(await user.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: false } }))
     expectError(await c2pa(shown.id, other), 'NOT_FOUND')
     expectError(await app.rest('GET', `assets/${hidden.id}/c2pa/${link}`), 'NOT_FOUND')
+    const copy = `${app.url}/ipfs/${(await pinsOf(shown.id))[0]!.cid}`
+    expectError(await other.rest('GET', copy), 'NOT_FOUND')
+    expect((await user.rest('GET', copy)).status).toBe(200)
     expect((await c2pa(shown.id)).status).toBe(200)
     expectOk(await user.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: true } }))
     expect((await user.rest('DELETE', `assets/${hidden.id}/`)).status).toBe(204)

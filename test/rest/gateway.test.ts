@@ -241,6 +241,15 @@ describe('a CAR', () => {
     }
   })
 
+  it.each(['constructor', '__proto__', 'toString'])('is not what `Accept: %s` asks for', async (type) => {
+    const answer = await get(`/ipfs/${single}`, { Accept: type })
+    expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-location')]).toEqual([
+      200,
+      `"${single}"`,
+      null,
+    ])
+  })
+
   it('of one block is that block, whatever part of it is wanted', async () => {
     for (const query of ['', '&dag-scope=block', '&entity-bytes=3:4'])
       expect((await car(`/ipfs/${single}?format=car${query}`)).blocks).toEqual([single])

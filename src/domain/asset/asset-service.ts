@@ -35,6 +35,7 @@ import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, insertAsset } from './asset-statements.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { createFindFile } from './find-file.ts'
 import type { Keep } from './keep.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
@@ -148,26 +149,7 @@ export function createAssetService(deps: Dependencies) {
 
     find,
     get,
-
-    /** What file, thumbnail, file with Content Credentials or tree a CID is, of an asset that this actor may see; else null. */
-    async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'fileName' | 'mimeType' | 'publicAccess'> | null> {
-      if (!isNid(cid)) return null
-      const select = {
-        nid: true,
-        fileName: true,
-        mimeType: true,
-        publicAccess: true,
-        thumbnailCid: true,
-        c2paCid: true,
-      }
-      const where = { ...visibleAssets(actor), pins: { some: { cid } } }
-      const asset = await database.read.asset.findFirst({ select, where })
-      if (!asset || asset.nid === cid || asset.c2paCid === cid) return asset
-      const { publicAccess, fileName } = asset
-      return asset.thumbnailCid === cid
-        ? { publicAccess, mimeType: 'image/webp', fileName: `${fileName}.webp` }
-        : { publicAccess, mimeType: 'application/json', fileName: `${cid}.json` }
-    },
+    findFile: createFindFile(deps),
 
     /** A commit of an asset that this actor may see, by its UUID; else null. */
     async findCommit(actor: Actor, id: string): Promise<Commit | null> {

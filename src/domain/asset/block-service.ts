@@ -4,9 +4,8 @@
  */
 import type { Actor } from '../actor.ts'
 import { isNid } from '../ids.ts'
-import { visibleAssets } from '../policy.ts'
 import type { ContentStore, Database, OnError } from '../ports.ts'
-import { arrayOf, statement, text, uuid } from '../sql.ts'
+import { arrayOf, boolean, orNull, statement, text, uuid } from '../sql.ts'
 import { isOutage } from '../sweep/sweeper.ts'
 
 /** Files of a page, and assets whose blocks are forgotten at once. */
@@ -41,6 +40,19 @@ const insertBlocks = statement(
    select cid, id from unnest($cids) as cid, (
      select id from assets where id = any ($assets) and deleted_at is null order by id for key share
    ) as kept on conflict do nothing`,
+)
+
+/**
+ * A block of a file of an asset that a reader may see. What is public is found first: answers to it may be shared. The first block of a file
+ * with Content Credentials is found as that file, where it is given at all.
+ */
+const findBlock = statement(
+  'block_find',
+  { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean }, mayLag: true },
+  `select a.public_access as "publicAccess" from asset_blocks b join assets a on a.id = b.asset_id
+   where b.cid = $cid and a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)
+     and not exists (select from pins p where p.cid = b.cid and p.asset_id = b.asset_id and p.kind = 'C2PA')
+   order by a.public_access desc limit 1`,
 )
 
 /** Forgets the blocks of some assets that are deleted. */
@@ -81,13 +93,8 @@ export function createBlockService({ database, contentStore }: Dependencies) {
     /** Whether a block of an asset's file that this actor may see has this CID, and whether everybody may; else null. */
     async find(actor: Actor, cid: string): Promise<{ publicAccess: boolean } | null> {
       if (!isNid(cid)) return null
-      const where = { ...visibleAssets(actor), blocks: { some: { cid } } }
-      // What is public to all is found first: answers to it may be shared.
-      return database.read.asset.findFirst({
-        select: { publicAccess: true },
-        where,
-        orderBy: { publicAccess: 'desc' },
-      })
+      const [block] = await database.query(findBlock, { cid, reader: actor.kind === 'user' ? actor.id : null })
+      return block ?? null
     },
 
     /** Notes the blocks of all files that are not known yet, and forgets those of deleted assets. Raises UNAVAILABLE. */

@@ -7,7 +7,7 @@ import type { Actor } from '../actor.ts'
 import { askerOf } from '../asker.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { isNid } from '../ids.ts'
-import { owns, visibleAssets } from '../policy.ts'
+import { owns, readableAssets } from '../policy.ts'
 import type { ContentCredentials, ContentStore, Database, Gate } from '../ports.ts'
 import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
 import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
@@ -123,11 +123,11 @@ export function createContentCredentialsService(deps: Dependencies) {
     },
 
     /**
-     * An asset's file with our manifest in it, for who may see the asset or has a link to its file (`hasLink`) and, where its owner gives
+     * An asset's file with our manifest in it, for who may see the asset or has a link to its file (`linkedAsset`) and, where its owner gives
      * such files to nobody else, only for them. Raises NOT_FOUND, VALIDATION_FAILED when the file can carry none, UNAVAILABLE.
      */
-    async find(actor: Actor, nid: string, hasLink = false): Promise<SignedFile> {
-      const where = { nid, ...visibleAssets(hasLink ? { kind: 'system' } : actor) }
+    async find(actor: Actor, nid: string, linkedAsset?: string): Promise<SignedFile> {
+      const where = { nid, ...readableAssets(actor, linkedAsset) }
       const asset = isNid(nid) ? await database.read.asset.findFirst({ select: selection, where }) : null
       if (!asset) throw notFound('Asset')
       const signedBy = contentCredentials.signedBy()

@@ -18,7 +18,8 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
   const names: Record<string, string> = words.fields
   return Object.entries(changes).flatMap(([field, change]): Change[] => {
     const [before, after] = Array.isArray(change) ? change : []
-    if (field !== CUSTOM) return [[names[field] ?? field, sequence === 1 ? undefined : before, after]]
+    if (field !== CUSTOM)
+      return [[Object.hasOwn(names, field) ? names[field]! : field, sequence === 1 ? undefined : before, after]]
     const [old, now] = [isObject(before) ? before : {}, isObject(after) ? after : {}]
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].map((key) => [key, old[key], now[key]])
   })
