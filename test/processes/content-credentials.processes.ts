@@ -135,12 +135,12 @@ describe('a file with Content Credentials', () => {
     for (const stranger of [app, other]) {
       expectError(await c2pa(hidden.id, stranger), 'NOT_FOUND')
       const [pin] = await pinsOf(hidden.id)
-      expectError(await stranger.rest('GET', `${app.url}/ipfs/${pin!.cid}`), 'NOT_FOUND')
+      expectError(await stranger.rest('GET', `/ipfs/${pin!.cid}`), 'NOT_FOUND')
     }
     expectOk(await user.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: false } }))
     expectError(await c2pa(shown.id, other), 'NOT_FOUND')
     expectError(await app.rest('GET', `assets/${hidden.id}/c2pa/${link}`), 'NOT_FOUND')
-    const copy = `${app.url}/ipfs/${(await pinsOf(shown.id))[0]!.cid}`
+    const copy = `/ipfs/${(await pinsOf(shown.id))[0]!.cid}`
     expectError(await other.rest('GET', copy), 'NOT_FOUND')
     expect((await user.rest('GET', copy)).status).toBe(200)
     expect((await c2pa(shown.id)).status).toBe(200)
