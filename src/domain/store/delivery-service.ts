@@ -9,7 +9,15 @@ import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import type { Database, EnvelopeCipher, FeedNotifications, Log, WebhookOutcome, WebhookSender } from '../ports.ts'
+import type {
+  Database,
+  EnvelopeCipher,
+  FeedNotifications,
+  Log,
+  WebhookCall,
+  WebhookOutcome,
+  WebhookSender,
+} from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
 import { countedUpTo } from '../total.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -59,25 +67,27 @@ export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 
 type Outcome = WebhookOutcome & { cause?: unknown }
 
 const GONE = 410
-const NOT_CALLED: WebhookOutcome = {
+/** The schedule came to an attempt whose receiver must not be called any more. */
+const noReceiver: WebhookOutcome = {
   failure:
     'The app has no webhook any more, its receiver is gone, the order was refunded, or its arguments are erased.',
   response: '',
   duration: 0,
 }
-
-const NOT_MADE: WebhookOutcome = {
+/** What is sealed does not open: the arguments of the order, or the secrets of the app. */
+const unreadablePayload: WebhookOutcome = {
   failure: 'The call could not be made: what it was to say could not be read.',
   response: '',
   duration: 0,
 }
-const NOT_CARRIED_OUT: WebhookOutcome = {
+/** The job failed for the last time. */
+const jobGivenUp: WebhookOutcome = {
   failure: 'The service could not carry out or write down the call.',
   response: '',
   duration: 0,
 }
 
-const NO_RECEIVER = "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
+const SET_WEBHOOK_FIRST = "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 
 function whyNoReplay({
   event,
@@ -90,7 +100,7 @@ function whyNoReplay({
   if (paid?.status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
   if (paid?.actionArgsErasedAt)
     return 'The order is long over and its arguments are erased, so its webhook is not called again.'
-  return NO_RECEIVER
+  return SET_WEBHOOK_FIRST
 }
 
 /** What stands for the arguments of an order where they are nobody's business. */
@@ -109,8 +119,8 @@ export function createDeliveryService({
 }: Dependencies) {
   const findTold = createToldEvents(database)
 
-  /** Makes the call. */
-  async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
+  /** What the receiver is told. Raises what opening its secrets and the order's arguments raises. */
+  async function callOf(due: DueDelivery, url: string): Promise<WebhookCall> {
     const secretOf = (sealed: Uint8Array | null) =>
       sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
@@ -119,12 +129,18 @@ export function createDeliveryService({
       isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
     const body = writePayload(due, actionArgs)
     const redacted = [...textsOf(actionArgs), ...secrets]
-    return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted })
+    return { url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted }
   }
 
   /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */
-  async function context(due: DueDelivery, url: string): Promise<Outcome> {
-    return call(due, url).catch((cause: unknown) => ({ ...NOT_MADE, cause }))
+  async function attempt(due: DueDelivery, url: string): Promise<Outcome> {
+    let call: WebhookCall
+    try {
+      call = await callOf(due, url)
+    } catch (cause) {
+      return { ...unreadablePayload, cause }
+    }
+    return sender.send(call)
   }
 
   const notify = (told: readonly { feeds: string[] }[]) => {
@@ -193,7 +209,7 @@ export function createDeliveryService({
   /** Why `insertTestEvent` found nothing to do. Raises NOT_FOUND, VALIDATION_FAILED. */
   async function explainNoTest(id: string): Promise<never> {
     const app = await database.read.networkApp.findFirst({ where: { id }, select: { id: true } })
-    throw app ? validationFailed({ networkAppId: [NO_RECEIVER] }) : notFound('Network app')
+    throw app ? validationFailed({ networkAppId: [SET_WEBHOOK_FIRST] }) : notFound('Network app')
   }
 
   return {
@@ -201,13 +217,13 @@ export function createDeliveryService({
     async handle({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: false })
       if (!due) return
-      await record(deliveryId, due, due.webhook_url ? await context(due, due.webhook_url) : NOT_CALLED)
+      await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : noReceiver)
     },
 
     /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
     async abandon({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: true })
-      if (due) await record(deliveryId, { ...due, webhook_url: null }, NOT_CARRIED_OUT)
+      if (due) await record(deliveryId, { ...due, webhook_url: null }, jobGivenUp)
     },
 
     /** The delivery with this identifier, or null when there is none that this actor may see. */
