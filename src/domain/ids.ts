@@ -1,4 +1,5 @@
 import { TypeID } from 'typeid-js'
+import { notFound } from './errors.ts'
 
 /**
  * Identifiers as callers see them: an asset's is its nid, the others are TypeIDs, a prefix and a sortable UUID
@@ -55,6 +56,13 @@ export function fromId(id: string, prefix?: IdPrefix): { prefix: IdPrefix; uuid:
   } catch {
     return undefined
   }
+}
+
+/** The UUID behind a TypeID of this prefix. Raises NOT_FOUND, of what `what` calls it, when it is not one. */
+export function uuidFrom(id: string, prefix: IdPrefix, what: string): string {
+  const found = fromId(id, prefix)
+  if (!found) throw notFound(what)
+  return found.uuid
 }
 
 /** CIDv1 in base32, as nids are written: raw leaf or dag-pb, sha2-256. */

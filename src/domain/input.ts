@@ -1,6 +1,7 @@
 /** Pieces of input schemas, and the one way in which bad input is told. */
 import { z } from 'zod'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
+import { fromId, type IdPrefix } from './ids.ts'
 import {
   findProblem,
   isDeeper,
@@ -33,6 +34,16 @@ export const text = (max: number) =>
     (value) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
+
+/** As `text`, without white space around it; something must be left. */
+export const requiredText = (max: number) =>
+  text(max)
+    .transform((value) => value.trim())
+    .refine((value) => value.length > 0, 'This field may not be blank.')
+
+/** An identifier with this prefix, as callers see it. */
+export const idInput = (prefix: IdPrefix) =>
+  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 
 /** What somebody calls a thing of theirs, at most `max` characters. What cannot be seen is left out. */
 export const label = (max: number) => text(max).transform((value) => value.replaceAll(/\p{C}/gu, '').trim())

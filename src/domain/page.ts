@@ -1,5 +1,6 @@
-/** Rules of lists that are read by position. */
+/** Rules of lists that are read by position or by cursors. */
 import { validationFailed } from './errors.ts'
+import { fromId, type IdPrefix } from './ids.ts'
 import type { Database, ReadClient } from './ports.ts'
 
 /** A page may end early: see `Database.readCut`. */
@@ -21,4 +22,12 @@ export function assertOffset(offset: number): void {
   if (offset <= MAX_FOREIGN_OFFSET) return
   const problem = `Ensure this value is ${MAX_FOREIGN_OFFSET} or less. Go on by the cursors of GraphQL, or narrow the list.`
   throw validationFailed({ offset: [problem] })
+}
+
+/** The UUID behind a cursor; null where none is given. Raises VALIDATION_FAILED for a cursor that no page gave out. */
+export function cursorUuid(name: 'after' | 'before', cursor: string | undefined, prefix: IdPrefix): string | null {
+  if (cursor === undefined) return null
+  const found = fromId(cursor, prefix)
+  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  return found.uuid
 }

@@ -1,5 +1,5 @@
 /** Signing up, in and out. Contract: `/api/v3/auth/…` and the account parts of the schema. */
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
@@ -15,6 +15,7 @@ import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertTrusted, assertUserMay } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
+import { sha256 } from '../sha256.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
 import { deleteToken, findApiKeys, findByTokens, findLiveHash, insertToken, insertUser } from './account-statements.ts'
@@ -71,8 +72,6 @@ interface Dependencies {
     emailVerification: 'off' | 'on' | 'required'
   }
 }
-
-const sha256 = (text: string) => hash('sha256', text, 'buffer')
 
 /** 160 bits, as 40 hex digits: old callers keep tokens in columns of that width. */
 const TOKEN_BYTES = 20

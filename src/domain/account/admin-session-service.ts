@@ -2,12 +2,13 @@
  * Sessions of the pages for administrators. They are nobody's access tokens: what opens one opens nothing else, and no access
  * token opens the pages. They end by themselves soon, and with the password they began with.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type Actor, assertUser } from '../actor.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import type { Database } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
+import { sha256 } from '../sha256.ts'
 import { signInInput } from './account-input.ts'
 import { incorrectLogin } from './account-refusals.ts'
 import { deleteAdminSession, insertAdminSession, useAdminSession } from './admin-session-statements.ts'
@@ -26,8 +27,6 @@ interface Dependencies {
 }
 
 const SECRET_BYTES = 32
-
-const sha256 = (secret: string) => createHash('sha256').update(secret).digest()
 
 /** Sessions of administrators at their pages. */
 export function createAdminSessionService({

@@ -6,7 +6,7 @@ import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
-import { parse, text } from '../input.ts'
+import { parse, requiredText } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import type { UserQuery } from './account-service.ts'
@@ -16,13 +16,9 @@ import { type FoundUser, findByName, lockUser, searchUsers, unlockUser } from '.
 /** Accounts that a search gives at most. */
 export const MOST_FOUND = 50
 
-const notBlank = (size: number) =>
-  text(size)
-    .transform((value) => value.trim())
-    .refine((value) => value.length > 0, 'This field may not be blank.')
-const searchInput = z.strictObject({ search: notBlank(254).transform(normalizeEmail) })
+const searchInput = z.strictObject({ search: requiredText(254).transform(normalizeEmail) })
 /** Whose account, by identifier, e-mail address or username, and why. */
-const lockInput = z.strictObject({ userId: notBlank(254).transform(normalizeEmail), reason: notBlank(500) })
+const lockInput = z.strictObject({ userId: requiredText(254).transform(normalizeEmail), reason: requiredText(500) })
 /** A lock or its end as a caller gives it. */
 export type LockInput = z.input<typeof lockInput>
 

@@ -1,10 +1,10 @@
 /** Mails that whoever knows an address can ask for. Nothing here looks an account up: what is not looked up cannot differ. */
-import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type { Database } from '../ports.ts'
 import { networkOf } from '../request-limits.ts'
+import { sha256 } from '../sha256.ts'
 import { statement, text } from '../sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 
@@ -31,7 +31,7 @@ const kinds = {
 } satisfies Record<Template, object>
 
 /** Valid addresses are ASCII. Limits hold digests of them: they are counted for strangers, too. */
-export const addressDigest = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
+export const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
 
 interface Dependencies {
   database: Database

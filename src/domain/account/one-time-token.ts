@@ -1,10 +1,10 @@
 /** Tokens that travel by mail: single use, newest only, good for the address they were sent to. Stored is their SHA-256. */
-import { createHash } from 'node:crypto'
 import type { OneTimeToken } from '../../platform/prisma/client.ts'
 import { DomainError } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { newSecret } from '../new-secret.ts'
 import type { Database, KeyVault } from '../ports.ts'
+import { sha256 } from '../sha256.ts'
 import { findUsableToken, upsertToken } from './one-time-token-statements.ts'
 
 /** What a mailed token is good for. */
@@ -32,8 +32,6 @@ const SECRET_BYTES = 32
 /** One refusal for a wrong, an expired, a used and an older token. */
 export const invalidToken = () =>
   new DomainError('INVALID_TOKEN', 'The link is not valid, or not any more. Request a new one.')
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /** The account and the hash that a mailed link names; undefined when it cannot be a token. */
 export function tokenKey({ uid, token }: PresentedToken): TokenKey | undefined {

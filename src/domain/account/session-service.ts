@@ -1,8 +1,9 @@
 /** The sessions of an account: its access tokens, without their secrets. Contract: `/api/v3/auth/sessions`. */
 import type { Actor } from '../actor.ts'
-import { authenticationFailed, notFound, validationFailed } from '../errors.ts'
+import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
-import { fromId, toId } from '../ids.ts'
+import { fromId, toId, uuidFrom } from '../ids.ts'
+import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import {
@@ -40,21 +41,13 @@ interface Dependencies {
   tokenUse: TokenUse
 }
 
-/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
-function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
-  if (cursor === undefined) return null
-  const found = fromId(cursor, 'session')
-  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
-  return found.uuid
-}
-
 /** The sessions of an account, for its owner, and for an operator who ends everybody's. */
 export function createSessionService({ database, idempotency, tokenUse }: Dependencies) {
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
     async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
       assertUserMay(actor, 'session:read')
-      const bounds = { after: uuidOf('after', after), before: uuidOf('before', before) }
+      const bounds = { after: cursorUuid('after', after, 'session'), before: cursorUuid('before', before, 'session') }
       const page = { user: actor.id, ...bounds, limit, offset }
       const rows = await database.query(inverted ? readSessionsUp : readSessions, page)
       return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
@@ -81,8 +74,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
      */
     async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<void> {
       assertUserMay(actor, 'session:end')
-      const uuid = fromId(id, 'session')?.uuid
-      if (uuid === undefined) throw notFound('Session')
+      const uuid = uuidFrom(id, 'session', 'Session')
       await idempotency.once(actor, context, 'revokeSession', { uuid }, async () => {
         const session = { session: uuid, subject: toId('session', uuid) }
         const parameters = { user: actor.id, ...session, address: actor.address, ...fingerprintOf(context) }

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import type { Actor } from '../actor.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { fromId, isNid, toId } from '../ids.ts'
+import { fromId, isNid, toId, uuidFrom } from '../ids.ts'
 import { label, parse } from '../input.ts'
+import { cursorUuid } from '../page.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
@@ -60,14 +61,6 @@ function expiryOf(now: Date, wanted: Date | undefined): Date {
   const expires = wanted ? secondsOf(wanted) : from + DEFAULT_DAYS * DAY_SECONDS
   if (expires > from && expires <= from + MOST_LINK_DAYS * DAY_SECONDS) return new Date(expires * 1_000)
   throw validationFailed({ expiresAt: [`Ensure this moment is within the next ${MOST_LINK_DAYS} days.`] })
-}
-
-/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
-function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
-  if (cursor === undefined) return null
-  const found = fromId(cursor, 'link')
-  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
-  return found.uuid
 }
 
 /**
@@ -139,7 +132,13 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
       asset: string,
       { limit, offset = 0, after, before, inverted = false }: StatementPage,
     ): Promise<AssetLink[]> {
-      const page = { asset, after: uuidOf('after', after), before: uuidOf('before', before), limit, offset }
+      const page = {
+        asset,
+        after: cursorUuid('after', after, 'link'),
+        before: cursorUuid('before', before, 'link'),
+        limit,
+        offset,
+      }
       return (await database.query(inverted ? readLinksUp : readLinks, page)).map(show)
     },
 
@@ -179,8 +178,7 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
     /** Ends one link to an asset of the actor by its identifier (`link_…`). Raises NOT_AUTHENTICATED, NOT_FOUND. */
     async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<AssetLink> {
       assertUserMay(actor, 'asset:update')
-      const uuid = fromId(id, 'link')?.uuid
-      if (uuid === undefined) throw notFound('Link')
+      const uuid = uuidFrom(id, 'link', 'Link')
       await idempotency.once(actor, context, 'revokeAssetLink', { uuid }, async () => {
         const [revoked] = await database.query(revokeLink, { link: uuid, user: actor.id, ...fingerprintOf(context) })
         if (!revoked) throw notFound('Link')

@@ -1,5 +1,4 @@
 /** Keys of trusted services. Contract: `/api/v3/store/api-keys/` and the key parts of the schema. */
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
 import { findApiKeys } from '../account/account-statements.ts'
@@ -7,12 +6,13 @@ import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { fromId, toId } from '../ids.ts'
-import { parse, text } from '../input.ts'
+import { fromId, toId, uuidFrom } from '../ids.ts'
+import { parse, requiredText } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, KeyVault } from '../ports.ts'
+import { sha256 } from '../sha256.ts'
 import { insertApiKey, revokeApiKey } from './api-key-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -25,16 +25,12 @@ interface Dependencies {
 }
 
 const issueInput = z.strictObject({
-  name: text(100)
-    .transform((value) => value.trim())
-    .refine((value) => value.length > 0, 'This field may not be blank.'),
+  name: requiredText(100),
 })
 
 /** The prefix tells keys apart where they are listed: 8 hex digits. The rest is 192 bits: 32 characters. */
 const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
-
-const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
 /**
  * Keys of trusted services, for administrators. A key is derived, so that a retry is answered with the same one; only its
@@ -51,7 +47,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
   /** The key that an earlier request with its key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
   async function replayKey(id: string, context: IdempotencyContext): Promise<string> {
     const key = newKey(id, context)
-    const [live] = await database.query(findApiKeys, { hashes: [hashOf(key)] })
+    const [live] = await database.query(findApiKeys, { hashes: [sha256(key)] })
     if (!live) throw outlived('the key that it made was revoked')
     return key
   }
@@ -76,7 +72,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
         const fresh = newKey(uuid, context)
         const [prefix] = fresh.split('.')
         const [made] = await database.query(insertApiKey, {
-          ...{ key: uuid, name: input.name, prefix: prefix!, hash: hashOf(fresh), subject: toId('key', uuid) },
+          ...{ key: uuid, name: input.name, prefix: prefix!, hash: sha256(fresh), subject: toId('key', uuid) },
           ...fingerprintOf(context),
           ...auditorOf(actor),
         })
@@ -118,8 +114,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
      */
     async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
-      const uuid = fromId(id, 'key')?.uuid
-      if (uuid === undefined) throw notFound('API key')
+      const uuid = uuidFrom(id, 'key', 'API key')
       return idempotency.once(actor, context, 'revokeApiKey', { uuid }, async () => {
         const facts = { key: uuid, subject: toId('key', uuid), ...fingerprintOf(context), ...auditorOf(actor) }
         const [revoked] = await database.query(revokeApiKey, facts)

@@ -5,8 +5,8 @@ import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
-import { fromId, type IdPrefix, toId } from '../ids.ts'
-import { parse } from '../input.ts'
+import { fromId, toId, uuidFrom } from '../ids.ts'
+import { idInput, parse } from '../input.ts'
 import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type {
@@ -39,11 +39,9 @@ import { insertTestEvent } from './webhook-test-statements.ts'
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
 
-const idOf = (prefix: IdPrefix) =>
-  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 const filterInput = z.strictObject({
-  networkAppId: idOf('app').optional(),
-  orderId: idOf('order').optional(),
+  networkAppId: idInput('app').optional(),
+  orderId: idInput('order').optional(),
   status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),
 })
 /** Ids as callers see them. */
@@ -268,8 +266,7 @@ export function createDeliveryService({
      */
     async sendTest(actor: Actor, networkAppId: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
-      const app = fromId(networkAppId, 'app')?.uuid
-      if (!app) throw notFound('Network app')
+      const app = uuidFrom(networkAppId, 'app', 'Network app')
       const id = await idempotency.once(actor, context, 'sendTestEvent', { app }, async () => {
         const facts = { app, subject: networkAppId, ...fingerprintOf(context), ...auditorOf(actor) }
         const [sent] = await database.query(insertTestEvent, facts)
@@ -286,8 +283,7 @@ export function createDeliveryService({
      */
     async replay(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
-      const uuid = fromId(id, 'delivery')?.uuid
-      if (!uuid) throw notFound('Webhook delivery')
+      const uuid = uuidFrom(id, 'delivery', 'Webhook delivery')
       await idempotency.once(actor, context, 'replayWebhookDelivery', { uuid }, async () => {
         const facts = { delivery: uuid, subject: id, ...fingerprintOf(context), ...auditorOf(actor) }
         const [due] = await database.query(replayDelivery, facts)

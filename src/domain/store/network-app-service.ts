@@ -4,7 +4,7 @@ import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { fromId, toId } from '../ids.ts'
+import { fromId, toId, uuidFrom } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
@@ -68,13 +68,6 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
   const newWebhookSecret = (id: string, key?: string) =>
     `whsec_${newSecret(derivationKey, id, key, SECRET_BYTES).toString('base64')}`
   const sealFor = (id: string, secret: string) => envelopeCipher.seal(secret, webhookSecretContext(id))
-
-  /** The UUID behind an app's identifier. Raises NOT_FOUND. */
-  function uuidOf(id: string): string {
-    const found = fromId(id, 'app')
-    if (!found) throw missing()
-    return found.uuid
-  }
 
   /** What a change of an app is asked with besides what changes. */
   const changeOf = (actor: Actor, uuid: string, context: IdempotencyContext) => ({
@@ -199,7 +192,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
     ): Promise<string> {
       assertMay(actor, 'store:administer')
       const input = parse(inputs.update, rawInput)
-      const uuid = uuidOf(id)
+      const uuid = uuidFrom(id, 'app', 'Network app')
       const { name = null, price = null, webhookUrl, deliveryFailurePolicy = null } = input
       return idempotency.once(actor, context, 'updateNetworkApp', { ...input, uuid }, async () => {
         if (Object.values(input).every((value) => value === undefined)) {
@@ -221,7 +214,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
      */
     async rotateWebhookSecret(actor: Actor, id: string, context: IdempotencyContext): Promise<WithSecret> {
       assertMay(actor, 'store:administer')
-      const uuid = uuidOf(id)
+      const uuid = uuidFrom(id, 'app', 'Network app')
       let secret: string | undefined
       context.isSecret = true
       const making = await idempotency.once(actor, context, 'rotateWebhookSecret', { uuid }, async () => {
@@ -243,7 +236,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
      */
     async deactivate(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
-      const uuid = uuidOf(id)
+      const uuid = uuidFrom(id, 'app', 'Network app')
       return idempotency.once(actor, context, 'deactivateNetworkApp', { uuid }, () =>
         changedBy(database.query(deactivateNetworkApp, changeOf(actor, uuid, context))),
       )

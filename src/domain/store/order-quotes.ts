@@ -2,7 +2,7 @@
 import type { Order } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { notFound } from '../errors.ts'
-import { fromId } from '../ids.ts'
+import { fromId, uuidFrom } from '../ids.ts'
 import { inspect } from '../input.ts'
 import { assertTrusted, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
@@ -50,8 +50,8 @@ export function createOrderQuotes({
       assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { data, refusals } = inspect(payInput, rawInput)
-      const uuid = fromId(id, 'order')?.uuid
-      const [order] = uuid ? await database.query(findOrderState, { order: uuid, buyer: actor.id }) : []
+      const uuid = uuidFrom(id, 'order', 'Order')
+      const [order] = await database.query(findOrderState, { order: uuid, buyer: actor.id })
       if (!order) throw notFound('Order')
       if (isPaid(order.status)) return quoteOf(nothingToPay, order, refusals)
       return quoteOf(order, order, [...refusals, ...refusalsOfPayment(order, data.maxCost)])

@@ -3,7 +3,7 @@ import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { fromId, uuidFrom } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
@@ -59,13 +59,6 @@ export function createOrderService({
   log,
   config,
 }: Dependencies) {
-  /** The UUID of an order's id. Raises NOT_FOUND. */
-  function uuidOf(id: string): string {
-    const found = fromId(id, 'order')
-    if (!found) throw notFound('Order')
-    return found.uuid
-  }
-
   function find(actor: Actor, uuid: string, query: OrderQuery = {}): Promise<Order | null> {
     return database.read.order.findFirst({ ...query, where: { id: uuid, ...visibleOrders(actor) } })
   }
@@ -145,7 +138,7 @@ export function createOrderService({
       assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { maxCost } = parse(payInput, rawInput)
-      const uuid = uuidOf(id)
+      const uuid = uuidFrom(id, 'order', 'Order')
       let paid: (OrderRow & { ownerId: string }) | undefined
       await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, {
@@ -168,7 +161,7 @@ export function createOrderService({
     /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */
     async cancel(actor: Actor, id: string, context: IdempotencyContext): Promise<Order> {
       assertUserMay(actor, 'order:cancel')
-      const uuid = uuidOf(id)
+      const uuid = uuidFrom(id, 'order', 'Order')
       let gone: OrderRow | undefined
       await idempotency.once(actor, context, 'cancelOrder', { id }, async () => {
         ;[gone] = await database.query(cancelOrder, { order: uuid, buyer: actor.id, ...fingerprintOf(context) })
@@ -192,7 +185,7 @@ export function createOrderService({
     /** An order of the actor by its id. Raises NOT_AUTHENTICATED, NOT_FOUND. */
     async get(actor: Actor, id: string, query?: OrderQuery): Promise<Order> {
       assertMay(actor, 'order:read')
-      return get(actor, uuidOf(id), query)
+      return get(actor, uuidFrom(id, 'order', 'Order'), query)
     },
 
     /** The actor's orders, newest first. Raises NOT_AUTHENTICATED. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '../input.ts'
+import { requiredText } from '../input.ts'
 import { AMOUNT } from '../money.ts'
 
 /** A refund: an order, an amount above 0 or all that is left, and why, in words that the buyer reads. */
@@ -10,9 +10,7 @@ export const refundInput = z.strictObject({
     .regex(AMOUNT, 'Expected an amount such as 0.5.')
     .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')
     .optional(),
-  reason: text(500)
-    .transform((value) => value.trim())
-    .refine((value) => value.length > 0, 'This field may not be blank.'),
+  reason: requiredText(500),
 })
 
 /** A refund as a caller gives it. */

@@ -4,7 +4,7 @@ import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { uuidFrom } from '../ids.ts'
 import { inspect, parse } from '../input.ts'
 import { add, fromUnits, least, toUnits } from '../money.ts'
 import { newUuid } from '../new-uuid.ts'
@@ -68,18 +68,18 @@ function splitOf({ num, points }: Refundable, amount: string | undefined) {
 export function createRefundService({ database, notifications, idempotency }: Dependencies) {
   /** Raises NOT_FOUND. */
   async function refundableOf(orderId: string): Promise<Refundable & { uuid: string }> {
-    const uuid = fromId(orderId, 'order')?.uuid
-    const [found] = uuid ? await database.query(findRefundable, { order: uuid }) : []
-    if (!uuid || !found) throw notFound('Order')
+    const uuid = uuidFrom(orderId, 'order', 'Order')
+    const [found] = await database.query(findRefundable, { order: uuid })
+    if (!found) throw notFound('Order')
     return { ...found, uuid }
   }
 
   /** The UUID of an order that the actor may see: their own; an administrator sees all. Raises NOT_AUTHENTICATED, NOT_FOUND. */
   async function visibleOrder(actor: Actor, orderId: string): Promise<string> {
     assertMay(actor, 'order:read')
-    const id = fromId(orderId, 'order')?.uuid
+    const id = uuidFrom(orderId, 'order', 'Order')
     const seen = canAdminister(actor) ? {} : visibleOrders(actor)
-    if (!id || !(await database.read.order.count({ where: { id, ...seen } }))) throw notFound('Order')
+    if (!(await database.read.order.count({ where: { id, ...seen } }))) throw notFound('Order')
     return id
   }
 

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { notFound } from '../errors.ts'
-import { fromId, type IdPrefix } from '../ids.ts'
-import { parse } from '../input.ts'
+import { fromId, uuidFrom } from '../ids.ts'
+import { idInput, parse } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import { countedUpTo } from '../total.ts'
@@ -13,11 +13,9 @@ import { nextStatuses } from './order-status.ts'
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type SaleQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
-const idOf = (prefix: IdPrefix) =>
-  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 const filterInput = z.strictObject({
-  networkAppId: idOf('app').optional(),
-  buyerId: idOf('user').optional(),
+  networkAppId: idInput('app').optional(),
+  buyerId: idInput('user').optional(),
   status: z.enum(Object.keys(nextStatuses) as Order['status'][]).optional(),
 })
 /** Ids as callers see them. */
@@ -39,8 +37,8 @@ export function createSaleService({ database }: { database: Pick<Database, 'read
     /** An order by its identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
     async get(actor: Actor, orderId: string, query: SaleQuery = {}): Promise<Order> {
       assertMay(actor, 'store:administer')
-      const uuid = fromId(orderId, 'order')?.uuid
-      const order = uuid && (await database.read.order.findFirst({ ...query, where: { id: uuid } }))
+      const uuid = uuidFrom(orderId, 'order', 'Order')
+      const order = await database.read.order.findFirst({ ...query, where: { id: uuid } })
       if (!order) throw notFound('Order')
       return order
     },

@@ -2,7 +2,7 @@
 import type { Deposit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { notFound } from '../errors.ts'
-import { fromId } from '../ids.ts'
+import { uuidFrom } from '../ids.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database, FeedNotifications } from '../ports.ts'
 import { collectShortfall, findFrozenDeposits, writeShortfallOff } from './deposit-freeze-statements.ts'
@@ -84,7 +84,7 @@ export function createDepositService({ database, notifications }: Dependencies) 
      */
     async collect(actor: Actor, id: string): Promise<string> {
       assertMay(actor, 'store:administer')
-      const [row] = await database.query(collectShortfall, { deposit: uuidOf(id) })
+      const [row] = await database.query(collectShortfall, { deposit: uuidFrom(id, 'deposit', 'Deposit') })
       if (!row) throw notFound('Frozen deposit that its wallet owes something for and has something of')
       notifications.notify(row.owner)
       return row.taken
@@ -96,15 +96,9 @@ export function createDepositService({ database, notifications }: Dependencies) 
      */
     async writeOff(actor: Actor, id: string): Promise<string> {
       assertMay(actor, 'store:administer')
-      const [row] = await database.query(writeShortfallOff, { deposit: uuidOf(id) })
+      const [row] = await database.query(writeShortfallOff, { deposit: uuidFrom(id, 'deposit', 'Deposit') })
       if (!row) throw notFound('Frozen deposit that its wallet owes something for')
       return row.borne
     },
   }
-}
-
-function uuidOf(id: string): string {
-  const found = fromId(id, 'deposit')
-  if (!found) throw notFound('Deposit')
-  return found.uuid
 }

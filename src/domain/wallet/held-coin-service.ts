@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Deposit, Prisma, Withdrawal } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { fromId } from '../ids.ts'
-import { parse } from '../input.ts'
+import { idInput, parse } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { assertMay } from '../policy.ts'
 import type { Coins, Database } from '../ports.ts'
@@ -15,10 +15,7 @@ export type AccountDepositsQuery = Omit<Prisma.DepositFindManyArgs, 'where' | 'o
 /** The same for withdrawals. */
 export type AccountWithdrawalsQuery = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
 
-const userId = z
-  .string()
-  .refine((id) => fromId(id, 'user'), 'Expected an identifier as in user_01h2x….')
-  .optional()
+const userId = idInput('user').optional()
 const depositFilter = z.strictObject({ userId, status: z.enum(['PENDING', 'CREDITED', 'FROZEN']).optional() })
 const withdrawalFilter = z.strictObject({
   userId,

@@ -1,7 +1,6 @@
 /** The statement of a wallet: its transfers with the balance after each. Contract: `transfers`, `GET /api/v3/wallet/transfers/`. */
 import type { Actor } from '../actor.ts'
-import { validationFailed } from '../errors.ts'
-import { fromId } from '../ids.ts'
+import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import { int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
@@ -132,14 +131,6 @@ function present({
   }
 }
 
-/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
-function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
-  if (cursor === undefined) return null
-  const found = fromId(cursor, 'transfer')
-  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
-  return found.uuid
-}
-
 /** The statement of a wallet, for its owner, in the order in which the balance changed (decision 21). */
 export function createStatementService({ database }: { database: Database }) {
   return {
@@ -149,7 +140,10 @@ export function createStatementService({ database }: { database: Database }) {
       { limit, offset = 0, after, before, inverted = false }: StatementPage,
     ): Promise<StatementLine[]> {
       assertUserMay(actor, 'transfer:read')
-      const bounds = { olderThan: uuidOf('after', after), newerThan: uuidOf('before', before) }
+      const bounds = {
+        olderThan: cursorUuid('after', after, 'transfer'),
+        newerThan: cursorUuid('before', before, 'transfer'),
+      }
       const rows = await database.query(inverted ? readUp : readDown, { user: actor.id, ...bounds, limit, offset })
       return rows.map(present)
     },

@@ -5,7 +5,7 @@ import { wrongPassword } from '../account/own-password.ts'
 import type { Actor } from '../actor.ts'
 import { DomainError, notFound, unavailable, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { uuidFrom } from '../ids.ts'
 import { inspect, parse } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
@@ -205,8 +205,7 @@ export function createWithdrawalService(deps: Dependencies) {
      */
     async cancel(actor: Actor, withdrawalId: string, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'withdrawal:create')
-      const uuid = fromId(withdrawalId, 'withdrawal')?.uuid
-      if (!uuid) throw notFound('Withdrawal')
+      const uuid = uuidFrom(withdrawalId, 'withdrawal', 'Withdrawal')
       await idempotency.once(actor, context, 'cancelWithdrawal', { withdrawalId }, async () => {
         await service.get(actor, uuid)
         const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...fingerprintOf(context) }
