@@ -153,6 +153,18 @@ export function createAccountService(deps: Dependencies) {
     return token
   }
 
+  /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
+  async function find(id: string, query: UserQuery = {}): Promise<User | null> {
+    return database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
+  }
+
+  /** A user's record by UUID. Raises NOT_FOUND, also once the account is deleted. */
+  async function get(id: string, query?: UserQuery): Promise<User> {
+    const user = await find(id, query)
+    if (!user) throw notFound('User')
+    return user
+  }
+
   return {
     /**
      * Who sends this request. With a token that is not good, or not any more, they are anonymous, and the door refuses
@@ -268,17 +280,8 @@ export function createAccountService(deps: Dependencies) {
       return actor.user as unknown as User
     },
 
-    /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
-    async find(id: string, query: UserQuery = {}): Promise<User | null> {
-      return database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
-    },
-
-    /** A user's record by UUID. Raises NOT_FOUND, also once the account is deleted. */
-    async get(id: string, query?: UserQuery): Promise<User> {
-      const user = await this.find(id, query)
-      if (!user) throw notFound('User')
-      return user
-    },
+    find,
+    get,
 
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */
     async signOut(actor: Actor): Promise<void> {

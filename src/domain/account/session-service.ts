@@ -43,6 +43,14 @@ interface Dependencies {
 
 /** The sessions of an account, for its owner, and for an operator who ends everybody's. */
 export function createSessionService({ database, idempotency, tokenUse }: Dependencies) {
+  /** The actor's session with this identifier (`session_…`), or null when they have none that has not ended. */
+  async function find(actor: Actor, id: string): Promise<Session | null> {
+    const uuid = fromId(id, 'session')?.uuid
+    if (actor.kind !== 'user' || uuid === undefined) return null
+    const [row] = await database.query(readSession, { session: uuid, user: actor.id })
+    return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
+  }
+
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
     async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
@@ -53,13 +61,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
       return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
     },
 
-    /** The actor's session with this identifier (`session_…`), or null when they have none that has not ended. */
-    async find(actor: Actor, id: string): Promise<Session | null> {
-      const uuid = fromId(id, 'session')?.uuid
-      if (actor.kind !== 'user' || uuid === undefined) return null
-      const [row] = await database.query(readSession, { session: uuid, user: actor.id })
-      return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
-    },
+    find,
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */
     async count(actor: Actor): Promise<number> {
@@ -95,7 +97,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
         await database.query(revokeOtherSessions, { user, session, address, ...fingerprintOf(context) })
         return actor.id
       })
-      const current = await this.find(actor, toId('session', actor.tokenId))
+      const current = await find(actor, toId('session', actor.tokenId))
       if (!current) throw authenticationFailed()
       return current
     },

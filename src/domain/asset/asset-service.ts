@@ -143,6 +143,84 @@ export function createAssetService(deps: Dependencies) {
     return false
   }
 
+  async function ownerOf(actor: Actor, email: string): Promise<string | { in: string[] }> {
+    const asker = actor.kind === 'user' ? actor.id : null
+    const [owner] = await database.query(findOwner, { email, mustBeVerified: config.verifiesAddresses, asker })
+    return owner ? owner.id : { in: [] }
+  }
+
+  function registeredAs(actor: Actor, rawFile: FileInput): Prisma.AssetWhereInput {
+    const { sha256, cid } = parse(fileInput, rawFile)
+    return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }) }
+  }
+
+  async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
+    const filter = parse(filterInput, rawFilter)
+    // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
+    const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(actor, filter.owner)
+    return {
+      // One's own are all to be seen, which the index of owners tells alone.
+      ...(isOwn(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
+      ...(ownerId !== undefined && { ownerId }),
+      ...(filter.proofHash !== undefined && { sha256: filter.proofHash }),
+      ...(filter.tag !== undefined && { tag: filter.tag }),
+      // Assets never change hands yet, so every owner is the original one.
+      ...(filter.isOriginalOwner === false && { id: { in: [] } }),
+    }
+  }
+
+  async function registerOnce(
+    actor: Actor & UserActor,
+    file: IncomingFile,
+    stored: StoredFile,
+    input: ReturnType<typeof registerInput.parse>,
+    context: IdempotencyContext,
+  ): Promise<string> {
+    const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
+    const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
+    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, () =>
+      insert(actor, stored, facts, context),
+    )
+  }
+
+  async function insert(
+    actor: UserActor,
+    file: StoredFile,
+    given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
+    context: IdempotencyContext,
+  ): Promise<string> {
+    const uploadedAt = await assertNew(database, file)
+    const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
+    const cost = costNow()
+    assertAgreed(cost, maxCost)
+    const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+    const tree = writeTree({
+      ...metadata,
+      nid: file.cid,
+      sha256: file.sha256,
+      mimeType,
+      uploadedAt,
+      creatorName: actor.user.username,
+      creatorAddress: actor.user.wallet.address,
+    })
+    const [row] = await database
+      .query(insertAsset, {
+        ...commitOf(contentStore, actor, { message: commitMessage, changes: compare(nothing, metadata), tree }),
+        ...{ fee: cost.price, gas: cost.gas },
+        ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
+        ...parametersOf(metadata),
+        ...{ meta, uploadedAt },
+        ...fingerprintOf(context),
+      })
+      .catch((error: unknown) => {
+        throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
+      })
+    if (!row) throw shortfallOf('commit', cost, await currentFunds(actor))
+    chain.wake()
+    notifications.notify(actor.id)
+    return row.nid
+  }
+
   return {
     ...createAssetQuotes({ database, contentStore, pricing, funds, versions, load }),
     ...createAssetChanges({ ...deps, currentFunds, load, get }),
@@ -269,83 +347,5 @@ export function createAssetService(deps: Dependencies) {
         return gone.nid
       })
     },
-  }
-
-  async function ownerOf(actor: Actor, email: string): Promise<string | { in: string[] }> {
-    const asker = actor.kind === 'user' ? actor.id : null
-    const [owner] = await database.query(findOwner, { email, mustBeVerified: config.verifiesAddresses, asker })
-    return owner ? owner.id : { in: [] }
-  }
-
-  function registeredAs(actor: Actor, rawFile: FileInput): Prisma.AssetWhereInput {
-    const { sha256, cid } = parse(fileInput, rawFile)
-    return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }) }
-  }
-
-  async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
-    const filter = parse(filterInput, rawFilter)
-    // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
-    const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(actor, filter.owner)
-    return {
-      // One's own are all to be seen, which the index of owners tells alone.
-      ...(isOwn(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
-      ...(ownerId !== undefined && { ownerId }),
-      ...(filter.proofHash !== undefined && { sha256: filter.proofHash }),
-      ...(filter.tag !== undefined && { tag: filter.tag }),
-      // Assets never change hands yet, so every owner is the original one.
-      ...(filter.isOriginalOwner === false && { id: { in: [] } }),
-    }
-  }
-
-  async function registerOnce(
-    actor: Actor & UserActor,
-    file: IncomingFile,
-    stored: StoredFile,
-    input: ReturnType<typeof registerInput.parse>,
-    context: IdempotencyContext,
-  ): Promise<string> {
-    const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
-    const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
-    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, () =>
-      insert(actor, stored, facts, context),
-    )
-  }
-
-  async function insert(
-    actor: UserActor,
-    file: StoredFile,
-    given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
-    context: IdempotencyContext,
-  ): Promise<string> {
-    const uploadedAt = await assertNew(database, file)
-    const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
-    const cost = costNow()
-    assertAgreed(cost, maxCost)
-    const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
-    const tree = writeTree({
-      ...metadata,
-      nid: file.cid,
-      sha256: file.sha256,
-      mimeType,
-      uploadedAt,
-      creatorName: actor.user.username,
-      creatorAddress: actor.user.wallet.address,
-    })
-    const [row] = await database
-      .query(insertAsset, {
-        ...commitOf(contentStore, actor, { message: commitMessage, changes: compare(nothing, metadata), tree }),
-        ...{ fee: cost.price, gas: cost.gas },
-        ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
-        ...parametersOf(metadata),
-        ...{ meta, uploadedAt },
-        ...fingerprintOf(context),
-      })
-      .catch((error: unknown) => {
-        throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
-      })
-    if (!row) throw shortfallOf('commit', cost, await currentFunds(actor))
-    chain.wake()
-    notifications.notify(actor.id)
-    return row.nid
   }
 }

@@ -52,6 +52,20 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
     return key
   }
 
+  /** The key's record by its identifier (`key_…`), or null when there is none that this actor may see. */
+  async function find(actor: Actor, id: string, query: ApiKeyQuery = {}): Promise<ApiKey | null> {
+    const found = canAdminister(actor) && fromId(id, 'key')
+    return found ? database.read.apiKey.findFirst({ ...query, where: { id: found.uuid } }) : null
+  }
+
+  /** The key's record by its identifier (`key_…`). Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+  async function get(actor: Actor, id: string, query?: ApiKeyQuery): Promise<ApiKey> {
+    assertMay(actor, 'store:administer')
+    const key = await find(actor, id, query)
+    if (!key) throw notFound('API key')
+    return key
+  }
+
   return {
     /**
      * A key for a trusted service, `<8 characters>.<32 characters>`, seen only now, and its record's UUID.
@@ -82,19 +96,8 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
       return { id, key: key ?? (await replayKey(id, context)) }
     },
 
-    /** The key's record by its identifier (`key_…`), or null when there is none that this actor may see. */
-    async find(actor: Actor, id: string, query: ApiKeyQuery = {}): Promise<ApiKey | null> {
-      const found = canAdminister(actor) && fromId(id, 'key')
-      return found ? database.read.apiKey.findFirst({ ...query, where: { id: found.uuid } }) : null
-    },
-
-    /** The key's record by its identifier (`key_…`). Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-    async get(actor: Actor, id: string, query?: ApiKeyQuery): Promise<ApiKey> {
-      assertMay(actor, 'store:administer')
-      const key = await this.find(actor, id, query)
-      if (!key) throw notFound('API key')
-      return key
-    },
+    find,
+    get,
 
     /** Records of all keys, also revoked ones, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
     async list(actor: Actor, query: ApiKeyQuery = {}): Promise<ApiKey[]> {

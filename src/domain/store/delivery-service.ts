@@ -210,6 +210,20 @@ export function createDeliveryService({
     throw app ? validationFailed({ networkAppId: [SET_WEBHOOK_FIRST] }) : notFound('Network app')
   }
 
+  /** The delivery with this identifier, or null when there is none that this actor may see. */
+  async function find(actor: Actor, id: string, query: DeliveryQuery = {}): Promise<WebhookDelivery | null> {
+    const found = canAdminister(actor) && fromId(id, 'delivery')
+    return found ? database.read.webhookDelivery.findFirst({ ...query, where: { id: found.uuid } }) : null
+  }
+
+  /** The delivery with this identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+  async function get(actor: Actor, id: string, query?: DeliveryQuery): Promise<WebhookDelivery> {
+    assertMay(actor, 'store:administer')
+    const delivery = await find(actor, id, query)
+    if (!delivery) throw notFound('Webhook delivery')
+    return delivery
+  }
+
   return {
     /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
     async handle({ deliveryId }: DeliveryJob): Promise<void> {
@@ -224,19 +238,8 @@ export function createDeliveryService({
       if (due) await record(deliveryId, { ...due, webhook_url: null }, jobGivenUp)
     },
 
-    /** The delivery with this identifier, or null when there is none that this actor may see. */
-    async find(actor: Actor, id: string, query: DeliveryQuery = {}): Promise<WebhookDelivery | null> {
-      const found = canAdminister(actor) && fromId(id, 'delivery')
-      return found ? database.read.webhookDelivery.findFirst({ ...query, where: { id: found.uuid } }) : null
-    },
-
-    /** The delivery with this identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
-    async get(actor: Actor, id: string, query?: DeliveryQuery): Promise<WebhookDelivery> {
-      assertMay(actor, 'store:administer')
-      const delivery = await this.find(actor, id, query)
-      if (!delivery) throw notFound('Webhook delivery')
-      return delivery
-    },
+    find,
+    get,
 
     /** The log, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
     async list(actor: Actor, filter: DeliveryFilter, query: DeliveryQuery): Promise<WebhookDelivery[]> {

@@ -104,21 +104,24 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
     }
   }
 
-  return {
-    /** The app with this identifier (`app_…`), or null when there is none that this actor may see. */
-    async find(actor: Actor, id: string, query: NetworkAppQuery = {}): Promise<NetworkApp | null> {
-      const found = fromId(id, 'app')
-      if (!found) return null
-      return database.read.networkApp.findFirst({ ...query, where: { id: found.uuid, ...visibleNetworkApps(actor) } })
-    },
+  /** The app with this identifier (`app_…`), or null when there is none that this actor may see. */
+  async function find(actor: Actor, id: string, query: NetworkAppQuery = {}): Promise<NetworkApp | null> {
+    const found = fromId(id, 'app')
+    if (!found) return null
+    return database.read.networkApp.findFirst({ ...query, where: { id: found.uuid, ...visibleNetworkApps(actor) } })
+  }
 
-    /** The app with this identifier (`app_…`). Raises NOT_AUTHENTICATED, NOT_FOUND. */
-    async get(actor: Actor, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
-      assertMay(actor, 'store:read')
-      const app = await this.find(actor, id, query)
-      if (!app) throw missing()
-      return app
-    },
+  /** The app with this identifier (`app_…`). Raises NOT_AUTHENTICATED, NOT_FOUND. */
+  async function get(actor: Actor, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
+    assertMay(actor, 'store:read')
+    const app = await find(actor, id, query)
+    if (!app) throw missing()
+    return app
+  }
+
+  return {
+    find,
+    get,
 
     /**
      * Apps that fit the filter and that this actor may see: the one whose name is exactly the given one first, then newest
@@ -196,7 +199,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
       const { name = null, price = null, webhookUrl, deliveryFailurePolicy = null } = input
       return idempotency.once(actor, context, 'updateNetworkApp', { ...input, uuid }, async () => {
         if (Object.values(input).every((value) => value === undefined)) {
-          await this.get(actor, id, { select: { id: true } })
+          await get(actor, id, { select: { id: true } })
           await idempotency.remember(context, uuid)
           return uuid
         }
@@ -220,7 +223,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
       const making = await idempotency.once(actor, context, 'rotateWebhookSecret', { uuid }, async () => {
         const rotation = `${uuid}:${newUuid()}`
         const fresh = newWebhookSecret(rotation, context.key)
-        const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
+        const { webhookUrl } = await get(actor, id, { select: { webhookUrl: true } })
         if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
         const facts = { secret: await sealFor(uuid, fresh), rotation }
         await changedBy(database.query(rotateSecret, { ...changeOf(actor, uuid, context), ...facts }))

@@ -86,18 +86,21 @@ export function createRefundService({ database, notifications, idempotency }: De
   const busy = () =>
     new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
-  return {
-    /** A refund by its UUID; null when there is none that the actor may see. */
-    async find(actor: Actor, uuid: string, query: RefundQuery = {}): Promise<Refund | null> {
-      return database.read.refund.findFirst({ ...query, where: { id: uuid, ...visibleRefunds(actor) } })
-    },
+  /** A refund by its UUID; null when there is none that the actor may see. */
+  async function find(actor: Actor, uuid: string, query: RefundQuery = {}): Promise<Refund | null> {
+    return database.read.refund.findFirst({ ...query, where: { id: uuid, ...visibleRefunds(actor) } })
+  }
 
-    /** A refund by its UUID. Raises NOT_FOUND. */
-    async get(actor: Actor, uuid: string, query?: RefundQuery): Promise<Refund> {
-      const refund = await this.find(actor, uuid, query)
-      if (!refund) throw notFound('Refund')
-      return refund
-    },
+  /** A refund by its UUID. Raises NOT_FOUND. */
+  async function get(actor: Actor, uuid: string, query?: RefundQuery): Promise<Refund> {
+    const refund = await find(actor, uuid, query)
+    if (!refund) throw notFound('Refund')
+    return refund
+  }
+
+  return {
+    find,
+    get,
 
     /** What was given back of an order, the oldest first. Raises NOT_AUTHENTICATED, NOT_FOUND. */
     async list(actor: Actor, orderId: string, query: RefundsQuery): Promise<Refund[]> {

@@ -133,19 +133,22 @@ export function createWithdrawalService(deps: Dependencies) {
     throw busy()
   }
 
-  const service = {
-    /** A withdrawal of the actor's by its UUID; null when there is none. */
-    async find(actor: Actor, uuid: string, query: WithdrawalQuery = {}): Promise<Withdrawal | null> {
-      if (actor.kind !== 'user') return null
-      return database.read.withdrawal.findFirst({ ...query, where: { id: uuid, walletId: actor.id } })
-    },
+  /** A withdrawal of the actor's by its UUID; null when there is none. */
+  async function find(actor: Actor, uuid: string, query: WithdrawalQuery = {}): Promise<Withdrawal | null> {
+    if (actor.kind !== 'user') return null
+    return database.read.withdrawal.findFirst({ ...query, where: { id: uuid, walletId: actor.id } })
+  }
 
-    /** A withdrawal of the actor's by its UUID. Raises NOT_FOUND. */
-    async get(actor: Actor, uuid: string, query?: WithdrawalQuery): Promise<Withdrawal> {
-      const found = await service.find(actor, uuid, query)
-      if (!found) throw notFound('Withdrawal')
-      return found
-    },
+  /** A withdrawal of the actor's by its UUID. Raises NOT_FOUND. */
+  async function get(actor: Actor, uuid: string, query?: WithdrawalQuery): Promise<Withdrawal> {
+    const found = await find(actor, uuid, query)
+    if (!found) throw notFound('Withdrawal')
+    return found
+  }
+
+  return {
+    find,
+    get,
 
     /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED. */
     async list(actor: Actor, query: WithdrawalsQuery): Promise<Withdrawal[]> {
@@ -207,10 +210,10 @@ export function createWithdrawalService(deps: Dependencies) {
       assertUserMay(actor, 'withdrawal:create')
       const uuid = uuidFrom(withdrawalId, 'withdrawal', 'Withdrawal')
       await idempotency.once(actor, context, 'cancelWithdrawal', { withdrawalId }, async () => {
-        await service.get(actor, uuid)
+        await get(actor, uuid)
         const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...fingerprintOf(context) }
         const [cancelled] = await database.query(cancelWithdrawal, parameters)
-        const { status } = cancelled ? { status: 'CANCELLED' } : await service.get(actor, uuid)
+        const { status } = cancelled ? { status: 'CANCELLED' } : await get(actor, uuid)
         // The books came back from a backup, and it may have been paid since.
         if (status === 'WAITING') throw unavailable('What the treasury has paid')
         if (status !== 'CANCELLED')
@@ -224,5 +227,4 @@ export function createWithdrawalService(deps: Dependencies) {
       return uuid
     },
   }
-  return service
 }
