@@ -85,34 +85,38 @@ export function createFields(
     return value
   }
 
+  function text(name: string): string | undefined {
+    const value = get(name)
+    if (value === undefined || typeof value === 'string') return value
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    throw invalid(name, 'Not a valid string.')
+  }
+
+  function textOrNull(name: string): string | null | undefined {
+    if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
+    return text(name)
+  }
+
   return {
-    textOrNull(name) {
-      if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
-      return this.text(name)
-    },
+    text,
+    textOrNull,
     choice(name, known) {
-      const word = this.text(name)?.toLowerCase()
+      const word = text(name)?.toLowerCase()
       if (word === undefined) return undefined
       if (Object.hasOwn(known, word)) return known[word]
       throw invalid(name, `Expected one of: ${Object.keys(known).join(', ')}.`)
     },
-    text(name) {
-      const value = get(name)
-      if (value === undefined || typeof value === 'string') return value
-      if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-      throw invalid(name, 'Not a valid string.')
-    },
     amount(name) {
-      const value = this.text(name) || undefined
+      const value = text(name) || undefined
       if (value === undefined || AMOUNT.test(value)) return value
       throw invalid(name, 'Expected an amount such as 0.5.')
     },
     flag(name) {
       const value = get(name)
       if (value === undefined || value === '') return undefined
-      const text = typeof value === 'object' ? undefined : String(value).toLowerCase()
-      if (text !== undefined && ['true', '1', 'yes', 'on'].includes(text)) return true
-      if (text !== undefined && ['false', '0', 'no', 'off'].includes(text)) return false
+      const word = typeof value === 'object' ? undefined : String(value).toLowerCase()
+      if (word !== undefined && ['true', '1', 'yes', 'on'].includes(word)) return true
+      if (word !== undefined && ['false', '0', 'no', 'off'].includes(word)) return false
       throw invalid(name, 'Must be a valid boolean.')
     },
     object(name) {
@@ -140,9 +144,9 @@ export function createFields(
       const file = files[name]
       // What a browser sends for an input where nobody chose a file.
       if (file) return file.filename === '' ? undefined : new Upload(async () => file)
-      const text = this.textOrNull(name)
-      if (text) throw invalid(name, 'The submitted data was not a file.')
-      return text as null | undefined
+      const sent = textOrNull(name)
+      if (sent) throw invalid(name, 'The submitted data was not a file.')
+      return sent as null | undefined
     },
     upload(name) {
       const file = files[name]
