@@ -31,7 +31,7 @@ export function addAdminCommands(program: Command): void {
       const password = await readPassword(passwordFile)
       const { toId } = await import('../domain/ids.ts')
       const made = await withServices(async ({ services: { accounts } }) => {
-        const id = await accounts.createAdministrator({ username, email, password })
+        const id = await accounts.createAdministrator({ kind: 'system' }, { username, email, password })
         const token = await accounts.signIn(
           { kind: 'system' },
           { email, password },

@@ -1,5 +1,5 @@
 /**
- * Who may do what, and who sees what. `can` answers for one subject; the `visibleX` filters say the same for lists and
+ * Who may do what, and who sees what. `canX` answers for one thing; the `visibleX` filters say the same for lists and
  * relations. An administrator runs the store and the service; people's private assets stay theirs alone.
  */
 import type { Asset, Prisma } from '../platform/prisma/client.ts'

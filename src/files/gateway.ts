@@ -205,6 +205,3 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
     },
   }
 }
-
-/** Serves files; what `createGateway` makes. */
-export type Gateway = ReturnType<typeof createGateway>

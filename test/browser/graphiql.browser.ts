@@ -66,11 +66,10 @@ it('opens on tabs that work from left to right: an account, its session, a file,
   timeout: 120_000,
 }, async () => {
   // As the comment of a tab says, in a terminal.
-  await app.services.accounts.createAdministrator({
-    username: 'root',
-    email: 'root@example.org',
-    password: 'correct horse battery',
-  })
+  await app.services.accounts.createAdministrator(
+    { kind: 'system' },
+    { username: 'root', email: 'root@example.org', password: 'correct horse battery' },
+  )
   // So high that every answer is in view.
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
   const complaints = complaintsOf(page)

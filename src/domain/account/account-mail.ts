@@ -47,9 +47,6 @@ interface Dependencies {
   verifiesAddresses: boolean
 }
 
-/** What carries out the queue `account-mail`; `main.ts` hands it to the job queue. */
-export type AccountMail = ReturnType<typeof createAccountMail>
-
 /**
  * Writes the mails about accounts when they are sent, from the account as it is then; the queue holds little more than its
  * identifier.

@@ -212,9 +212,13 @@ export function createAccountService(deps: Dependencies) {
       })
     },
 
-    /** An administrator's account, made by an operator. Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL. */
-    async createAdministrator(rawInput: SignUpInput): Promise<string> {
-      return insert({ kind: 'system' }, parse(signUpInput, rawInput), 'ADMIN', { key: undefined, replayed: false })
+    /**
+     * An administrator's account; returns the user's UUID.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL.
+     */
+    async createAdministrator(actor: Actor, rawInput: SignUpInput): Promise<string> {
+      assertMay(actor, 'store:administer')
+      return insert(actor, parse(signUpInput, rawInput), 'ADMIN', { key: undefined, replayed: false })
     },
 
     /** Asked before a sign-in is read. Raises THROTTLED. */

@@ -94,8 +94,6 @@ export const fileInput = partial({
 export type RegisterInput = z.input<typeof registerInput>
 /** An update as a caller gives it; what is left out stays. */
 export type UpdateInput = z.input<typeof updateInput>
-/** An update that was checked. */
-export type UpdateFields = z.output<typeof updateInput>
 /** A revert as a caller gives it. */
 export type RevertInput = z.input<typeof revertInput>
 /** A revert that was checked. */

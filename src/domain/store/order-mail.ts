@@ -89,9 +89,6 @@ function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earn
   }
 }
 
-/** What carries out the queue `mail`. */
-export type OrderMail = ReturnType<typeof createOrderMail>
-
 /** Writes the mails about orders when they are sent, from order and people as they are then. */
 export function createOrderMail({ database, mailer, compose, log, verifiesAddresses }: Dependencies) {
   const { read } = database

@@ -1,6 +1,6 @@
 /** When a webhook that failed is called again. */
 
-/** Seconds between the failure of an attempt and the one after it. */
+/** Seconds between the failure of an attempt and the one after it; after the last of them, some three days, the delivery is given up. */
 const DELAYS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
 /** Share by which a delay varies either way, so that a receiver that comes back is not met by everything at once. */
 const JITTER = 0.2
@@ -13,9 +13,6 @@ const HOUR_SECONDS = 3_600
 /** Whether an attempt is told of in the log: the first one, and those that come an hour after the one before or later. */
 export const isTold = (attempt: number): boolean =>
   attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR_SECONDS
-
-/** Attempts of a delivery until it is given up: some three days. */
-export const MAX_ATTEMPTS = DELAYS.length + 1
 
 /** What is known of an attempt that failed. */
 export interface Failure {

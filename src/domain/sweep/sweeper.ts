@@ -36,9 +36,6 @@ const reasonOf = ({ error }: Failure) => {
   return (root instanceof Error ? root.message : String(root)).slice(0, LONGEST_REASON)
 }
 
-/** Carries out sweeps and rounds; what `createSweeper` makes. */
-export type Sweeper = ReturnType<typeof createSweeper>
-
 interface Dependencies {
   database: Database
   log: Pick<Log, 'error'>

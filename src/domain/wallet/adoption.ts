@@ -19,10 +19,9 @@ export async function adopt({ query }: Pick<Database, 'query'>, adoptions: reado
 async function store(query: Database['query'], adoption: Adoption): Promise<boolean> {
   if (adoption.kind === 'GATHERING') return storeMove(query, adoption.move)
   const { move, claim } = adoption
-  if (!claim) {
-    const { user: _, ...columns } = columnsOf({ ...move, userId: '' })
-    return (await query(storeUnclaimed, { ...columns, user: null })).length > 0
-  }
-  const columns = columnsOf({ ...move, userId: claim.userId })
-  return (await query(storeWithdrawal, { ...columns, withdrawal: claim.id })).length > 0
+  const columns = columnsOf(move)
+  const stored = claim
+    ? await query(storeWithdrawal, { ...columns, user: claim.userId, withdrawal: claim.id })
+    : await query(storeUnclaimed, { ...columns, user: null })
+  return stored.length > 0
 }

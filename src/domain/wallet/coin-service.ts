@@ -49,16 +49,15 @@ export async function readOwnCoins(query: Database['query'], userId: string): Pr
   )
 }
 
-/** A move as the statements take it. */
+/** A move as the statements take it, but for whose it is. */
 export const columnsOf = ({
-  userId,
   sender,
   recipient,
   nonce,
   amount,
   signed,
-}: Omit<SignedMove, 'lying' | 'isAnew'>) => ({
-  ...{ user: userId, sender, recipient, nonce, amount: fromUnits(amount) },
+}: Omit<SignedMove, 'userId' | 'lying' | 'isAnew'>) => ({
+  ...{ sender, recipient, nonce, amount: fromUnits(amount) },
   hashes: signed.map(({ hash }) => hash),
   raws: signed.map(({ raw }) => raw),
   prices: signed.map(({ gasPrice }) => String(gasPrice)),
@@ -68,7 +67,9 @@ export const columnsOf = ({
 /** Stores a move out of an owner's address. False when somebody was quicker, or the account is deleted. */
 export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
   const lying = move.lying === undefined ? null : fromUnits(move.lying)
-  return (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), lying })).length > 0
+  return (
+    (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), user: move.userId, lying })).length > 0
+  )
 }
 
 /** Withdrawals ended in one statement. */
@@ -125,7 +126,7 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       }))
     },
     async storeWithdrawal(id, move) {
-      return (await query(storeWithdrawal, { ...columnsOf(move), withdrawal: id })).length > 0
+      return (await query(storeWithdrawal, { ...columnsOf(move), user: move.userId, withdrawal: id })).length > 0
     },
     async failWithdrawal(id, failure) {
       for (const { owner } of await query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)

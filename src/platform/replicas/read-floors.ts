@@ -66,6 +66,3 @@ export function createReadFloors(query: Query) {
     note,
   }
 }
-
-/** What `createReadFloors` makes. */
-export type ReadFloors = ReturnType<typeof createReadFloors>

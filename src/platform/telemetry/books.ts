@@ -97,9 +97,6 @@ function samplesOf({ transfers, moved, books }: Totals): Sample[] {
   ]
 }
 
-/** Reads the books on from where it came to; what `createBooks` makes. */
-export type Books = ReturnType<typeof createBooks>
-
 /**
  * What the books say now. What is settled is kept and not read again; of large books the first reading may take several calls,
  * each of which goes on where the one before was stopped. One call at a time; raises when `signal` ends it, and UNAVAILABLE.
