@@ -1,4 +1,4 @@
-import { createRepetition } from '../domain/repetition.ts'
+import { createLogThrottle } from '../domain/log-throttle.ts'
 
 /** When to tell of trouble: once for as long as it lasts, and of what comes and goes once in a while. */
 export interface Teller {
@@ -13,12 +13,12 @@ const DEFAULT_QUIET_MS = 600_000
 
 /** A teller that has told nothing yet. `quiet`: milliseconds within which the same trouble is told once, also when it ends and comes back. */
 export function createTeller(quiet = DEFAULT_QUIET_MS): Teller {
-  const repetition = createRepetition(quiet)
+  const throttle = createLogThrottle(quiet)
   let current: { problem: string; isTold: boolean } | undefined
   return {
     begins(problem) {
       if (current?.problem === problem) return false
-      current = { problem, isTold: repetition(problem) !== undefined }
+      current = { problem, isTold: throttle(problem) !== undefined }
       return current.isTold
     },
     ends() {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
+import { createLogThrottle } from '../domain/log-throttle.ts'
 import type { Log } from '../domain/ports.ts'
-import { createRepetition } from '../domain/repetition.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 
 const toStderr = () => pino.destination({ dest: 2, sync: true })
@@ -19,11 +19,11 @@ const subjectOf = (fields: object, message: string | undefined) =>
 
 /** A warning that comes with each request or try is told once a minute; `untold`: how often it came in between. */
 function tellRarely(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
-  const repetition = createRepetition()
+  const throttle = createLogThrottle()
   return function (args, write, level) {
     const [fields, message] = args as unknown as [object, string?]
-    const repeated = level === WARN ? repetition(subjectOf(fields, message)) : { untold: 0 }
-    if (repeated) write.call(this, repeated.untold > 0 ? { ...fields, ...repeated } : fields, message)
+    const line = level === WARN ? throttle(subjectOf(fields, message)) : { untold: 0 }
+    if (line) write.call(this, line.untold > 0 ? { ...fields, ...line } : fields, message)
   }
 }
 

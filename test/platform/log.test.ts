@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRepetition } from '../../src/domain/repetition.ts'
+import { createLogThrottle } from '../../src/domain/log-throttle.ts'
 import { createLog } from '../../src/platform/log.ts'
 
 function openLog() {
@@ -45,17 +45,17 @@ describe('The log', () => {
 describe('What is repeated', () => {
   it('is told again after a minute, with how often it came meanwhile', () => {
     let now = 0
-    const repetition = createRepetition(60_000, () => now)
-    expect(repetition('away')).toEqual({ untold: 0 })
-    for (now = 1_000; now < 60_000; now += 1_000) expect(repetition('away')).toBeUndefined()
-    expect(repetition('away')).toEqual({ untold: 59 })
-    expect(repetition('slow')).toEqual({ untold: 0 })
+    const throttle = createLogThrottle(60_000, () => now)
+    expect(throttle('away')).toEqual({ untold: 0 })
+    for (now = 1_000; now < 60_000; now += 1_000) expect(throttle('away')).toBeUndefined()
+    expect(throttle('away')).toEqual({ untold: 59 })
+    expect(throttle('slow')).toEqual({ untold: 0 })
   })
 
   it('is not remembered without a bound', () => {
-    const repetition = createRepetition(60_000, () => 0)
-    repetition('first')
-    for (let n = 0; n < 1_000; n += 1) repetition(`text ${n}`)
-    expect(repetition('first')).toEqual({ untold: 0 })
+    const throttle = createLogThrottle(60_000, () => 0)
+    throttle('first')
+    for (let n = 0; n < 1_000; n += 1) throttle(`text ${n}`)
+    expect(throttle('first')).toEqual({ untold: 0 })
   })
 })
