@@ -32,7 +32,7 @@ import type {
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositBooks } from './domain/wallet/deposit-books.ts'
-import { createHistories } from './own-history.ts'
+import { createOwnHistories } from './own-history.ts'
 import {
   createContentCredentials,
   openSigningIdentity,
@@ -326,7 +326,7 @@ export async function connectChain(
       ...createCoinQuotes({ registry, treasury: address, relayAddresses: await relayAddresses(config), maxFeePerGas }),
     },
     treasury,
-    histories: createHistories({
+    histories: createOwnHistories({
       registry,
       contentStore: installation.contentStore,
       recorders: () => relayAddresses(config),

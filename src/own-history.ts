@@ -33,7 +33,7 @@ interface HistoryParts {
 }
 
 /** Reads histories of this installation's registry. What is large is loaded when one is read. */
-export function createHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
+export function createOwnHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
   const sources = async () => {
     const address = await registry.findAddress(await registry.readChainId())
     if (!address) throw notYet()

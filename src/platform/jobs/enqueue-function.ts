@@ -27,10 +27,10 @@ BEGIN
 END `
 
 /**
- * Makes the function, or makes it anew when another text stands there: that of a migration, or of an earlier version. Where
+ * SQL that makes the function, or makes it anew when another text stands there: that of a migration, or of an earlier version. Where
  * the tables are those of a newer pg-boss, the function is that of a newer Annal, and stays.
  */
-export const installEnqueue = `
+export const enqueueFunctionSql = `
   ${lockForTransaction};
   DO $install$ BEGIN
     IF (SELECT version FROM jobs.version) = ${writtenFor.tables} AND $body$${body}$body$ IS DISTINCT FROM

@@ -21,8 +21,8 @@ const create = ([name, { columns, of }]: [string, (typeof indexes)[string]]) => 
       CREATE INDEX ${name} ON jobs.job (${columns}) WHERE ${of};
     END IF;`
 
-/** Makes what is not there yet. Nothing is put on a queue meanwhile: some two seconds for a million jobs. */
-export const installIndexes = `
+/** SQL that makes what is not there yet. Nothing is put on a queue meanwhile: some two seconds for a million jobs. */
+export const jobIndexesSql = `
   ${lockForTransaction};
   DO $install$ BEGIN${Object.entries(indexes).map(create).join('')}
   END $install$`

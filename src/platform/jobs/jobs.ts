@@ -9,8 +9,8 @@ import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import { DatabaseClient } from '../database/database-client.ts'
-import { installEnqueue } from './enqueue-function.ts'
-import { installIndexes } from './job-indexes.ts'
+import { enqueueFunctionSql } from './enqueue-function.ts'
+import { jobIndexesSql } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
@@ -198,8 +198,8 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     // What an earlier version said about it does not stay.
     await boss.updateQueue(name, options)
   }
-  await boss.getDb().executeSql(installEnqueue)
-  await boss.getDb().executeSql(installIndexes)
+  await boss.getDb().executeSql(enqueueFunctionSql)
+  await boss.getDb().executeSql(jobIndexesSql)
   await boss.stop({ graceful: false })
   if (failures[0]) throw failures[0]
 }
