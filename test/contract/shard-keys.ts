@@ -92,7 +92,7 @@ export const crossing: Record<string, { becomes: string; statements: string[] }>
   'a look at the seller': {
     becomes:
       'a look at the copy of network_apps, which says besides whether its owner is still there, or a question to the seller’s database where the answer is only told',
-    statements: ['order_offer', 'order_state', 'event_told', 'delivery_due', 'webhook_test'],
+    statements: ['order_offer', 'order_state', 'webhook_events', 'delivery_due', 'webhook_test'],
   },
   'an entry in an administrator’s trail': {
     becomes:

@@ -15,7 +15,7 @@ export const delivery: Mutant[] = [
         'delivery.withholds',
         'The log never shows the arguments of an order.',
         `? {} : WITHHELD`,
-        `? {} : told.action_args`,
+        `? {} : event.action_args`,
       ],
     ],
   ),

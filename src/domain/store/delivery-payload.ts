@@ -2,13 +2,13 @@
 import type { z } from 'zod'
 import { toId } from '../ids.ts'
 import { add, formatAmount, toUnits } from '../money.ts'
-import type { ToldEvent } from './told-events.ts'
 import type { orderPaidBody, orderRefundedBody, webhookTestBody } from './webhook-bodies.ts'
+import type { WebhookEvent } from './webhook-events.ts'
 
 type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
 /** An event about an order that was paid. */
 export type Sale = Given<
-  ToldEvent,
+  WebhookEvent,
   'order_id' | 'buyer_id' | 'network_app_name' | 'price' | 'num_paid' | 'points_paid' | 'created_at' | 'paid_at'
 >
 type Refund = Given<
@@ -69,21 +69,21 @@ function writeRefund(order: Refund): string {
   } satisfies z.output<typeof orderRefundedBody>)
 }
 
-const writeTest = ({ told_at, network_app_id }: ToldEvent) =>
+const writeTest = ({ occurred_at, network_app_id }: WebhookEvent) =>
   JSON.stringify({
     type: 'webhook.test',
-    timestamp: told_at.toISOString(),
+    timestamp: occurred_at.toISOString(),
     data: { network_app_id: toId('app', network_app_id) },
   } satisfies z.output<typeof webhookTestBody>)
 
 /** Whether it is about an order that was paid. */
-export const isSale = (told: ToldEvent): told is Sale => told.order_id !== null
+export const isSale = (event: WebhookEvent): event is Sale => event.order_id !== null
 const isRefund = (sale: Sale): sale is Refund => sale.refund_id !== null
 
 /** The request's body: JSON text. Amounts are decimal strings; nobody's e-mail stands in it. `actionArgs`: those of an order. */
-export function writePayload(told: ToldEvent, actionArgs: unknown): string {
-  if (!isSale(told)) return writeTest(told)
-  return isRefund(told) ? writeRefund(told) : writePayment(told, actionArgs)
+export function writePayload(event: WebhookEvent, actionArgs: unknown): string {
+  if (!isSale(event)) return writeTest(event)
+  return isRefund(event) ? writeRefund(event) : writePayment(event, actionArgs)
 }
 
 /** Every text in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */

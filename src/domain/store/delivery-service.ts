@@ -32,8 +32,8 @@ import {
   replayDelivery,
 } from './delivery-statements.ts'
 import { webhookSecretContext } from './network-app-service.ts'
-import { createToldEvents } from './told-events.ts'
-import { isTold, nextAttemptAfter } from './webhook-schedule.ts'
+import { createWebhookEventLookup } from './webhook-events.ts'
+import { nextAttemptAfter, shouldLog } from './webhook-schedule.ts'
 import { insertTestEvent } from './webhook-test-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -115,7 +115,7 @@ export function createDeliveryService({
   log,
   meter,
 }: Dependencies) {
-  const findTold = createToldEvents(database)
+  const findEvent = createWebhookEventLookup(database)
 
   /** What the receiver is told. Raises what opening its secrets and the order's arguments raises. */
   async function callOf(due: DueDelivery, url: string): Promise<WebhookCall> {
@@ -141,8 +141,8 @@ export function createDeliveryService({
     return sender.send(call)
   }
 
-  const notify = (told: readonly { feeds: string[] }[]) => {
-    for (const feed of told.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
+  const notify = (rows: readonly { feeds: string[] }[]) => {
+    for (const feed of rows.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
   }
 
   /** A test has one attempt; nothing follows from it, and no alert counts it. */
@@ -173,7 +173,7 @@ export function createDeliveryService({
     if (seconds !== undefined) {
       await database.query(recordRetry, { ...facts, seconds })
       const level = cause === undefined ? 'info' : 'warn'
-      return log[isTold(attempts) ? level : 'debug'](
+      return log[shouldLog(attempts) ? level : 'debug'](
         { ...about, failure, seconds },
         'A webhook failed and is tried again',
       )
@@ -258,9 +258,9 @@ export function createDeliveryService({
      * only of a delivery that was given to an administrator.
      */
     async payload(eventId: string): Promise<Record<string, unknown>> {
-      const told = await findTold(eventId)
-      if (!told) throw notFound('Event')
-      return JSON.parse(writePayload(told, told.action_args === null ? {} : WITHHELD))
+      const event = await findEvent(eventId)
+      if (!event) throw notFound('Event')
+      return JSON.parse(writePayload(event, event.action_args === null ? {} : WITHHELD))
     },
 
     /**

@@ -44,23 +44,23 @@ const refundColumns = {
 }
 
 /** An event that receivers are told of, with everything that they are told. */
-export const toldColumns = {
+export const webhookEventColumns = {
   event_id: uuid,
   type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
-  told_at: timestamp,
+  occurred_at: timestamp,
   network_app_id: uuid,
   ...saleColumns,
   ...refundColumns,
   action_args: orNull(bytes),
 }
 /** These columns, of the event `e`, the network app `a`, the order `o` and the refund `r`, of which both may be missing. */
-export const toldColumnsSql = `e.id as event_id, e.type, e.created_at as told_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
+export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as occurred_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
      o.network_app_name, o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
      r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
      (r.points_before + r.points)::text as points_refunded, (r.num_before + r.num)::text as num_refunded`
 
 const dueColumns = {
-  ...toldColumns,
+  ...webhookEventColumns,
   attempt_count: int,
   /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the order it tells of was refunded or its arguments are erased. */
   webhook_url: orNull(text),
@@ -83,7 +83,7 @@ const isTellableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.
 export const findDue = statement(
   'delivery_due',
   { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
-  `select ${toldColumnsSql}, d.attempt_count,
+  `select ${webhookEventColumnsSql}, d.attempt_count,
      case when a.webhook_disabled_at is null and ${isTellableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
      case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
    from webhook_deliveries d

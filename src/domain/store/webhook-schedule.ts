@@ -10,8 +10,8 @@ const LONGEST_WAIT_SECONDS = 86_400
 /** Seconds. */
 const HOUR_SECONDS = 3_600
 
-/** Whether an attempt is told of in the log: the first one, and those that come an hour after the one before or later. */
-export const isTold = (attempt: number): boolean =>
+/** Whether an attempt that failed is worth a line in the log: the first one, and those that come an hour after the one before or later. */
+export const shouldLog = (attempt: number): boolean =>
   attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR_SECONDS
 
 /** What is known of an attempt that failed. */

@@ -1,13 +1,13 @@
 import { createBatch } from '../batch.ts'
 import type { Database } from '../ports.ts'
 import { arrayOf, type RowOf, statement, uuid } from '../sql.ts'
-import { toldColumns, toldColumnsSql } from './delivery-statements.ts'
+import { webhookEventColumns, webhookEventColumnsSql } from './delivery-statements.ts'
 
 /** Those of the events that tell an app's owner what the app's webhook is told. */
-const findTold = statement(
-  'event_told',
-  { parameters: { events: arrayOf(uuid) }, columns: toldColumns },
-  `select ${toldColumnsSql}
+const findWebhookEvents = statement(
+  'webhook_events',
+  { parameters: { events: arrayOf(uuid) }, columns: webhookEventColumns },
+  `select ${webhookEventColumnsSql}
    from events e
    left join orders o on o.id = e.order_id
    left join webhook_deliveries d on d.event_id = e.id
@@ -17,15 +17,17 @@ const findTold = statement(
 )
 
 /** An event with everything that receivers of webhooks are told of it. */
-export type ToldEvent = RowOf<typeof toldColumns>
+export type WebhookEvent = RowOf<typeof webhookEventColumns>
 
 /**
  * Finds events that webhooks tell of by their UUIDs; questions that come together are one statement. Undefined: no webhook is
  * told of it.
  */
-export const createToldEvents = (database: Pick<Database, 'query'>): ((id: string) => Promise<ToldEvent | undefined>) =>
+export const createWebhookEventLookup = (
+  database: Pick<Database, 'query'>,
+): ((id: string) => Promise<WebhookEvent | undefined>) =>
   createBatch(async (ids: string[]) => {
-    const rows = await database.query(findTold, { events: ids })
+    const rows = await database.query(findWebhookEvents, { events: ids })
     const found = new Map(rows.map((row) => [row.event_id, row]))
     return ids.map((id) => found.get(id))
   })
