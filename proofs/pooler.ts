@@ -144,13 +144,13 @@ async function proveRemainsAreSeen(context: ProofContext, databaseUrl: string): 
     },
   ])
   const database = createDatabase({ url, pool: 1, pooler: { keepsStatements: false }, log: silent })
-  const notices = createEventNotifications({ url, database, log: silent })
+  const notifications = createEventNotifications({ url, database, log: silent })
   expected.push([
     /listens to annal_events/,
-    () => new Promise<void>((resolve) => notices.listen({ missed: resolve, grown() {}, ended() {} })),
+    () => new Promise<void>((resolve) => notifications.listen({ onGap: resolve, onEvents() {}, onRevoked() {} })),
   ])
   for (const [, leave] of expected) await leave()
-  await notices.close()
+  await notifications.close()
   await database.close()
   await client.end()
   const { remains } = await findRemains(url, SESSIONS, connectQuery)

@@ -485,22 +485,22 @@ export interface PasswordHasher {
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }
 
-/** What is heard from all processes. A notice says only where to look; what happened is read from the tables. */
-export interface Ear {
-  /** The feeds of these users may have grown. */
-  grown(ownerIds: readonly string[]): void
+/** What is done about notifications of all processes. They say only where to look; what happened is read from the tables. */
+export interface FeedListener {
+  /** There may be new events in the feeds of these users. */
+  onEvents(ownerIds: readonly string[]): void
   /** These access tokens and API keys, by UUID, have been revoked or deleted. */
-  ended(ids: readonly string[]): void
-  /** Notices may have been missed: called whenever the ear is connected, and every two seconds besides. */
-  missed(): void
+  onRevoked(ids: readonly string[]): void
+  /** Notifications may have been missed: called whenever the connection stands anew, and every two seconds besides. */
+  onGap(): void
 }
 
-/** Notices between processes. */
+/** Notifications between processes. */
 export interface FeedNotifications {
   /** Tells that a feed has grown; returns at once. To be called when the statement that wrote the event is done. */
   notify(ownerId: string): void
   /** Returns the way to stop. */
-  listen(ear: Ear): () => void
+  listen(listener: FeedListener): () => void
 }
 
 /** Histories as the chain has them; `readTree` gives the bytes of a tree, undefined where it may not be read. */

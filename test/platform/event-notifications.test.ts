@@ -9,9 +9,9 @@ it('closes at once, however far its connection has come', async () => {
   const { databaseUrl: url, database } = app.installation
   const closings = Array.from({ length: 60 }, async (_, turns) => {
     const notifications = createEventNotifications({ url, database, log: app.log })
-    const deafen = notifications.listen({ grown() {}, ended() {}, missed() {} })
+    const stopListening = notifications.listen({ onEvents() {}, onRevoked() {}, onGap() {} })
     for (let passed = 0; passed < turns; passed += 1) await turn()
-    deafen()
+    stopListening()
     await notifications.close()
     return 'closed'
   })

@@ -1,12 +1,12 @@
 /**
  * The one reader of feeds in this process. However many follow, an event is read once and handed to all of them, and what
- * one of them may see is decided from what was read with it. A notice only rings; what happened is always read from the
- * table, by position, so that nothing is lost with a notice, told twice, or told out of order.
+ * one of them may see is decided from what was read with it. A notification only has it look; what happened is always read from
+ * the table, by position, so that nothing is lost with a notification, told twice, or told out of order.
  */
 import type { Event } from '../../platform/prisma/client.ts'
 import { createBatch } from '../batch.ts'
 import { authenticationFailed, isUnavailable } from '../errors.ts'
-import type { Database, FeedNotifications, Log } from '../ports.ts'
+import type { Database, FeedListener, FeedNotifications, Log } from '../ports.ts'
 import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './event-statements.ts'
 
 /** What decides who may see an asset; undefined when it is deleted. */
@@ -77,7 +77,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
   const due = new Set<string>()
   let isReading = false
   let isChecking = false
-  let deafen = () => {}
+  let stopListening = () => {}
 
   const findOpening = createBatch(async (asked: Follower[]) => {
     const rows = await database.query(findStanding, {
@@ -131,7 +131,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       hand(row)
     }
     for (const [ownerId, count] of counts) if (count === FEED_PAGE) due.add(ownerId)
-    // A notice without an event: something was deleted.
+    // A notification without an event: something was deleted.
     await checkAssets(followersOf(ownerIds.filter((ownerId) => !counts.has(ownerId))))
   }
 
@@ -161,7 +161,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     for (const id of ids) for (const follower of byCredential.get(id) ?? []) follower.end()
   }
 
-  /** Sessions and keys that ended without a notice: by time, or while nobody listened. */
+  /** Sessions and keys that ended without a notification: by time, or while nobody listened. */
   async function check(): Promise<void> {
     if (isChecking || byCredential.size === 0) return
     isChecking = true
@@ -174,10 +174,10 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     }
   }
 
-  const ear = {
-    grown: grow,
-    ended: end,
-    missed() {
+  const listener: FeedListener = {
+    onEvents: grow,
+    onRevoked: end,
+    onGap() {
       grow(feeds.keys())
       void check()
       for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
@@ -192,7 +192,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       const others = byCredential.get(id)
       if (others?.delete(follower) && others.size === 0) byCredential.delete(id)
     }
-    if (feeds.size === 0) deafen()
+    if (feeds.size === 0) stopListening()
   }
 
   return {
@@ -206,7 +206,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       feeds.set(follower.ownerId, feed)
       feed.followers.add(follower)
       for (const id of credentialsOf(follower)) byCredential.set(id, (byCredential.get(id) ?? new Set()).add(follower))
-      if (first) deafen = notifications.listen(ear)
+      if (first) stopListening = notifications.listen(listener)
       try {
         // Asked after it has joined: what happens from here on is heard.
         const standing = await findOpening(follower)

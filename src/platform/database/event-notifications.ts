@@ -1,15 +1,15 @@
 /**
- * Notices between processes that a feed has grown or a session ended, by LISTEN and NOTIFY. They only save waiting: whoever
- * listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
+ * Notifications between processes that a feed has grown or a session ended, by LISTEN and NOTIFY. They only save waiting:
+ * whoever listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
  * triggers on the tables themselves, so that no statement can forget it.
  */
 import type pg from 'pg'
-import type { Database, Ear, FeedNotifications, Log } from '../../domain/ports.ts'
+import type { Database, FeedListener, FeedNotifications, Log } from '../../domain/ports.ts'
 import { nothing, statement, text } from '../../domain/sql.ts'
 import { DatabaseClient } from './database-client.ts'
 
 /** Notifications of feeds, on a connection of their own. */
-export interface OpenNotices extends FeedNotifications {
+export interface EventNotifications extends FeedNotifications {
   /** Sends what is due and lets go of the connection. */
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ const RECONNECT_AFTER_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
 const KEEP_ALIVE_MS = 10_000
 /** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
-const OWNERS_PER_NOTICE = 200
+const OWNERS_PER_NOTIFICATION = 200
 
 /** Notifies all processes; `owners` are UUIDs, separated by commas. */
 const notify = statement(
@@ -42,8 +42,8 @@ export function createEventNotifications({
   url: string
   database: Pick<Database, 'query'>
   log: Log
-}): OpenNotices {
-  const ears = new Set<Ear>()
+}): EventNotifications {
+  const listeners = new Set<FeedListener>()
   const due = new Set<string>()
   /** What `close` waits for. */
   const pending = new Set<Promise<unknown>>()
@@ -57,18 +57,20 @@ export function createEventNotifications({
     pending.add(settled)
   }
 
-  const missed = () => {
-    for (const ear of ears) ear.missed()
+  const tellOfGap = () => {
+    for (const listener of listeners) listener.onGap()
   }
 
   async function send() {
     gathering = undefined
     const owners = [...due]
     due.clear()
-    for (let at = 0; at < owners.length; at += OWNERS_PER_NOTICE) {
+    for (let at = 0; at < owners.length; at += OWNERS_PER_NOTIFICATION) {
       await database
-        .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTICE).join(',') })
-        .catch((error: unknown) => log.debug({ err: error }, 'A notice was not sent; the next look makes up for it'))
+        .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTIFICATION).join(',') })
+        .catch((error: unknown) =>
+          log.debug({ err: error }, 'A notification was not sent; the next look makes up for it'),
+        )
     }
   }
 
@@ -86,20 +88,20 @@ export function createEventNotifications({
     const lose = () => {
       if (client !== opened) return
       client = undefined
-      log.debug({}, 'The connection for notices was lost')
+      log.debug({}, 'The connection for notifications was lost')
       track(opened.end())
       reconnecting = setTimeout(connect, RECONNECT_AFTER_MS)
     }
     opened.on('notification', ({ channel, payload = '' }) => {
       const ids = payload.split(',')
-      for (const ear of ears) channel === 'annal_ended' ? ear.ended(ids) : ear.grown(ids)
+      for (const listener of listeners) channel === 'annal_ended' ? listener.onRevoked(ids) : listener.onEvents(ids)
     })
     opened.on('error', lose)
     opened.on('end', lose)
     const listen = async () => {
       await opened.connect()
       await opened.query('listen annal_events; listen annal_ended')
-      missed()
+      tellOfGap()
     }
     // One that is ended while it connects leaves its `connect` without an answer.
     const ended = new Promise<void>((resolve) => opened.once('end', resolve))
@@ -120,19 +122,19 @@ export function createEventNotifications({
       due.add(ownerId)
       gathering ??= setTimeout(() => track(send()), GATHER_MS)
     },
-    listen(ear) {
-      ears.add(ear)
-      if (ears.size === 1) {
-        polling = setInterval(missed, POLL_EVERY_MS)
+    listen(listener) {
+      listeners.add(listener)
+      if (listeners.size === 1) {
+        polling = setInterval(tellOfGap, POLL_EVERY_MS)
         connect()
       }
       return () => {
-        if (ears.delete(ear) && ears.size === 0) disconnect()
+        if (listeners.delete(listener) && listeners.size === 0) disconnect()
       }
     },
     async close() {
       clearTimeout(gathering)
-      ears.clear()
+      listeners.clear()
       disconnect()
       track(send())
       await Promise.all(pending)
