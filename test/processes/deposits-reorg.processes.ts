@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-trail.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
+import { toId } from '../../src/domain/ids.ts'
 import { add } from '../../src/domain/money.ts'
 import {
   COIN,
@@ -106,7 +107,10 @@ it('freezes what counted and was spent, tells the operator, and never takes a wa
   const { deposits } = app.services
   const listed = (await deposits.listFrozen(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
   expect(listed).toMatchObject([{ shortfall: owed, held: '0' }])
-  await expect(deposits.collect(system, frozen!.id as string)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(deposits.collect(system, frozen!.id as string)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
+  })
   await expect(deposits.listFrozen({ kind: 'anonymous', address: '', service: undefined }, 10)).rejects.toMatchObject({
     code: 'NOT_AUTHENTICATED',
   })
@@ -159,7 +163,14 @@ it('lets the operator take what is owed once it is there, or bear it, and counts
   })
   expect(await collected.asked).toBe(spent)
   expect(await deposits.writeOff(system, await idOf(spared))).toBe(spent)
-  await expect(deposits.writeOff(system, await idOf(spared))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(deposits.writeOff(system, await idOf(spared))).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: 'The wallet owes nothing for this deposit.',
+  })
+  const unknown = toId('deposit', '00000000-0000-7000-8000-000000000000')
+  for (const settle of [deposits.collect, deposits.writeOff]) {
+    await expect(settle(system, unknown)).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Deposit not found.' })
+  }
   expect(await app.wallet(debtor)).toMatchObject({ num: add('1', `-${spent}`) })
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
   const trail = await app.sql(`select action from audit_entries where action like 'deposit.%' order by id`)

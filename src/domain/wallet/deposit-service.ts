@@ -1,7 +1,7 @@
 /** What came in over the chain, for the owner of a wallet; and what an operator does about what the chain has lost. Contract: `deposits`, `GET /api/v3/wallet/deposits/`. */
 import type { Deposit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
-import { notFound } from '../errors.ts'
+import { DomainError, notFound } from '../errors.ts'
 import { uuidFrom } from '../ids.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database, FeedNotifications } from '../ports.ts'
@@ -48,6 +48,12 @@ export function createDepositService({ database, notifications }: Dependencies) 
     return { walletId: actor.id, ...(status && { status }) }
   }
 
+  /** Refuses to settle a deposit, by its UUID, for which there is nothing to settle. Raises NOT_FOUND, CONFLICT with this message. */
+  async function refuseToSettle(uuid: string, message: string): Promise<never> {
+    const isKnown = await database.read.deposit.count({ where: { id: uuid } })
+    throw isKnown ? new DomainError('CONFLICT', message) : notFound('Deposit')
+  }
+
   return {
     /** A deposit by its UUID, if it came to the actor's own wallet; else null. */
     async find(actor: Actor, uuid: string) {
@@ -80,25 +86,27 @@ export function createDepositService({ database, notifications }: Dependencies) 
 
     /**
      * Takes from the wallet what it owes for a frozen deposit (`deposit_…`), as far as it has it. Returns how much that was, a decimal
-     * string. Raises PERMISSION_DENIED, NOT_FOUND when nothing is owed or nothing is there to take.
+     * string. Raises PERMISSION_DENIED, NOT_FOUND, CONFLICT when nothing is owed or nothing is there to take.
      */
     async collect(actor: Actor, id: string): Promise<string> {
       assertMay(actor, 'store:administer')
-      const [row] = await database.query(collectShortfall, { deposit: uuidFrom(id, 'deposit', 'Deposit') })
-      if (!row) throw notFound('Frozen deposit that its wallet owes something for and has something of')
+      const uuid = uuidFrom(id, 'deposit', 'Deposit')
+      const [row] = await database.query(collectShortfall, { deposit: uuid })
+      if (!row)
+        return refuseToSettle(uuid, 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.')
       notifications.notify(row.owner)
       return row.taken
     },
 
     /**
      * Has the platform bear what a wallet owes for a frozen deposit (`deposit_…`). Returns how much that is, a decimal string. Raises
-     * PERMISSION_DENIED, NOT_FOUND when nothing is owed.
+     * PERMISSION_DENIED, NOT_FOUND, CONFLICT when nothing is owed.
      */
     async writeOff(actor: Actor, id: string): Promise<string> {
       assertMay(actor, 'store:administer')
-      const [row] = await database.query(writeShortfallOff, { deposit: uuidFrom(id, 'deposit', 'Deposit') })
-      if (!row) throw notFound('Frozen deposit that its wallet owes something for')
-      return row.borne
+      const uuid = uuidFrom(id, 'deposit', 'Deposit')
+      const [row] = await database.query(writeShortfallOff, { deposit: uuid })
+      return row ? row.borne : refuseToSettle(uuid, 'The wallet owes nothing for this deposit.')
     },
   }
 }
