@@ -1,0 +1,62 @@
+/** What documents name is there: files that they link to, headings of these, paths of sources, and all queues. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+const documents = globSync(['*.md', '{docs,deploy,proofs,examples}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+
+/** The anchors of a document, as GitHub makes them of its headings. */
+const anchorsOf = (path: string) =>
+  [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/\[(.*?)\]\(.*?\)/g, '$1')
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+
+const brokenLinks = (document: string) =>
+  [...withoutCode(read(document)).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)].flatMap(([, link]) => {
+    const [path, anchor] = decodeURI(link!).split('#')
+    const target = path ? join(dirname(document), path) : document
+    if (!existsSync(join(root, target))) return [`${document}: ${link}`]
+    return anchor && !anchorsOf(target).includes(anchor) ? [`${document}: ${link}`] : []
+  })
+
+/** Decisions and the list of changes tell what was, and clients have sources of their own. */
+const namesSources = (document: string) => !/^(CHANGELOG\.md|docs\/(decisions|releases|clients)\/)/.test(document)
+/** Written from the root, from `src`, or from the document's own folder. */
+const isThere = (document: string, path: string) =>
+  ['', 'src', 'test', dirname(document)].some((folder) => existsSync(join(root, folder, path)))
+
+const missingSources = (document: string) =>
+  [...read(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|sol|sql|json|prisma))`/g)]
+    .filter(([, path]) => !isThere(document, path!))
+    .map(([, path]) => `${document}: ${path}`)
+
+describe('A document', () => {
+  it('links to files and headings that are there', () => {
+    expect(documents.length).toBeGreaterThan(70)
+    expect(documents.flatMap(brokenLinks)).toEqual([])
+  })
+
+  it('names sources that are there', () => {
+    expect(documents.filter(namesSources).flatMap(missingSources)).toEqual([])
+  })
+
+  it('tells of each queue that runs in the background', () => {
+    const told = read('docs/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
+    const loops = read('src/loops.ts')
+    const queues = loops.slice(loops.indexOf('const queues'), loops.indexOf('const upkeepOfQueues'))
+    const names = [...queues.matchAll(/^ {2}'?([\w-]+)'?: \{/gm)].map(([, name]) => name!)
+    expect(names.length).toBeGreaterThan(5)
+    expect(names.filter((name) => !told.includes(`\`${name}\``))).toEqual([])
+  })
+})
