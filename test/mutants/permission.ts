@@ -1,5 +1,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
+const LOCKED_MAILS = ['rest/locked-mails.test.ts']
+
 export const permission: Mutant[] = [
   ...mutantsOf(
     'src/domain/asset/find-file.ts',
@@ -348,6 +350,72 @@ export const permission: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf('src/domain/account/one-time-token-statements.ts', LOCKED_MAILS, [
+    [
+      'permission.locked-issue',
+      'No link is mailed of an account that is locked.',
+      `and locked_at is null for share`,
+      `for share`,
+    ],
+    [
+      'permission.locked-link',
+      'No page opens by a link of an account that is locked.',
+      `\n     and u.locked_at is null`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/account-mail-statements.ts', LOCKED_MAILS, [
+    [
+      'permission.locked-waits',
+      'An account that is locked takes no other’s place among those that wait for a link.',
+      `deleted_at is null and locked_at is null\n     and (lower(pending_email)`,
+      `deleted_at is null\n     and (lower(pending_email)`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/identity-statements.ts', LOCKED_MAILS, [
+    [
+      'permission.locked-verifies',
+      'No address is verified of an account that is locked.',
+      `where id = $user and deleted_at is null and locked_at is null`,
+      `where id = $user and deleted_at is null`,
+    ],
+    [
+      'permission.locked-address',
+      'A change of address that is under way does not outrun the lock.',
+      `deleted_at is null\n       and locked_at is null for no key update\n   ),\n   updated_user as (\n     update users u set email`,
+      `deleted_at is null for no key update\n   ),\n   updated_user as (\n     update users u set email`,
+      ['parity/locked-accounts.test.ts'],
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/password-statements.ts', LOCKED_MAILS, [
+    [
+      'permission.locked-resets',
+      'A reset that is under way does not outrun the lock.',
+      `select id, email from users where id = $user and deleted_at is null and locked_at is null`,
+      `select id, email from users where id = $user and deleted_at is null`,
+    ],
+    [
+      'permission.locked-changes',
+      'A change of the password that is under way does not outrun the lock.',
+      `deleted_at is null and locked_at is null\n     returning`,
+      `deleted_at is null\n     returning`,
+      ['parity/locked-accounts.test.ts'],
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/lock-statements.ts', LOCKED_MAILS, [
+    [
+      'permission.lock-keeps-change',
+      'Locking an account ends a change of its address that is under way.',
+      `locked_at = now(), pending_email = null`,
+      `locked_at = now()`,
+    ],
+    [
+      'permission.unlock-revives-link',
+      'No link of a locked account comes back.',
+      `   \${endedLinksSql},\n   \${tellSql('account.unlocked')},`,
+      `   \${tellSql('account.unlocked')},`,
+    ],
+  ]),
   ...mutantsOf(
     'src/domain/account/lock-statements.ts',
     ['parity/locked-accounts.test.ts'],

@@ -5,6 +5,7 @@ import { annalHere } from '../support/annal-command.ts'
 import { readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { lockMeanwhile } from '../support/lock-meanwhile.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -144,6 +145,20 @@ describe('locking accounts', () => {
     stream.close()
     await ways.REST.unlock(user)
     expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+  })
+
+  it.each([
+    ['password', { new_password: 'staple battery horse' }],
+    ['email', { new_email: 'of-the-thief@example.org' }],
+    ['username', { new_username: 'of-the-thief' }],
+  ])('wins over a change of the %s that is under way', async (what, wanted) => {
+    const user = await app.newUser()
+    const state = () => app.sql('select username, email, password_hash from users where id = $1::uuid', [user.id])
+    const before = await state()
+    const json = { current_password: PASSWORD, ...wanted }
+    const answer = await lockMeanwhile(app, user, () => user.rest('POST', `auth/users/set_${what}/`, { json }))
+    expectError(answer, 'VALIDATION_FAILED')
+    expect(await state()).toEqual(before)
   })
 
   it('begins with finding them: by identifier, address, or the beginning of a name', async () => {

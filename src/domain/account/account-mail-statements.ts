@@ -32,12 +32,12 @@ export const findAddresseeByEmail = statement(
   `${addressee} ${byAddressSql('$email')}`,
 )
 
-/** The newest accounts that wait for an address to be verified; none once one of them has it. */
+/** The newest accounts that wait for an address to be verified and are not locked; none once one of them has it. */
 export const findAwaiting = statement(
   'account_awaiting',
   { parameters: { email: text }, columns },
   `${addressee}
-   where deleted_at is null
+   where deleted_at is null and locked_at is null
      and (lower(pending_email) = lower($email) or (lower(email) = lower($email) and not email_verified and pending_email is null))
      and not exists (select from users o where lower(o.email) = lower($email) and o.email_verified)
    order by created_at desc, id desc limit 3`,

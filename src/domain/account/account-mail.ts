@@ -57,8 +57,9 @@ export function createAccountMail(deps: Dependencies) {
   const findByEmail = async (email: string) => (await database.query(findAddresseeByEmail, { email }))[0]
 
   /**
-   * A link, and the address that it is for. Undefined when a newer or a used one stands, and when as long as it is good for
-   * has passed since it was asked for: who asked has given up or asked again, and expects no such mail any more.
+   * A link, and the address that it is for. Undefined when a newer or a used one stands, when the account is locked, and when
+   * as long as it is good for has passed since it was asked for: who asked has given up or asked again, and expects no such
+   * mail any more.
    */
   async function issueLink(purpose: Purpose, job: Job<'password-reset' | 'email-verification'>, userId: string) {
     const { template, requestId, at } = job
@@ -149,7 +150,7 @@ export function createAccountMail(deps: Dependencies) {
   return {
     /**
      * Carries out a job of the queue `account-mail`. Nobody is told anything when there is no such account, when it is
-     * deleted, when a newer or used link stands, or when it is too late for a link. Raises UNAVAILABLE when the mail did
+     * deleted, and gets no link when it is locked, a newer or used one stands, or it is too late. Raises UNAVAILABLE when the mail did
      * not get away: the queue tries again, and then the same mail carries the same link and the same id. Raises
      * RefusedRecipientError when a notice never will.
      */

@@ -28,14 +28,15 @@ const changeMailsSql = (template: 'email-changed' | 'email-change-requested', no
 
 /**
  * Gives an account another address at once, of which nothing is known yet; what was mailed to the old one is worth nothing
- * any more. The old one is told, for it may be a thief who changes it. No row: the password was changed meanwhile.
+ * any more. The old one is told, for it may be a thief who changes it. No row: the password was changed, or the account
+ * locked, meanwhile.
  */
 export const changeEmail = statement(
   'account_email_change',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
   `with locked_user as materialized (
      select id, email from users where id = $user and password_hash = $verifiedHash and deleted_at is null
-     for no key update
+       and locked_at is null for no key update
    ),
    updated_user as (
      update users u set email = $wanted, email_verified = false, email_held = true, pending_email = null
@@ -53,7 +54,7 @@ export const changeEmail = statement(
 /**
  * Notes an address that is to be the account's once it is verified; until then the present one stands, and is told. The
  * present one given again takes the wish back. Whether somebody holds the address is looked at only to say so: who verifies
- * it first has it. No row: the password was changed meanwhile.
+ * it first has it. No row: the password was changed, or the account locked, meanwhile.
  */
 export const requestEmailChange = statement(
   'account_email_change_request',
@@ -61,7 +62,8 @@ export const requestEmailChange = statement(
   `with locked_user as materialized (
      select id, email, email_held, pending_email, lower(email) = lower($wanted) as is_present,
        exists (select from users o where lower(o.email) = lower($wanted) and o.email_held and o.id <> $user) as is_taken
-     from users where id = $user and password_hash = $verifiedHash and deleted_at is null for no key update
+     from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
+     for no key update
    ),
    reverted_user as (
      update users u set email = $wanted, pending_email = null from locked_user
@@ -85,15 +87,15 @@ export const requestEmailChange = statement(
 )
 
 /**
- * Gives an account another username. No row: the password was changed meanwhile; raises the unique index on a name that is
- * taken.
+ * Gives an account another username. No row: the password was changed, or the account locked, meanwhile; raises the unique
+ * index on a name that is taken.
  */
 export const changeUsername = statement(
   'account_username_change',
   { parameters: change, columns: { id: uuid } },
   `with locked_user as materialized (
      select id, username from users where id = $user and password_hash = $verifiedHash and deleted_at is null
-     for no key update
+       and locked_at is null for no key update
    ),
    updated_user as (
      update users u set username = $wanted from locked_user
@@ -106,7 +108,8 @@ export const changeUsername = statement(
 
 /**
  * Makes an address the account's own, and moves the account to it where it waited for that. Of several accounts that
- * claim it the first one wins: the unique index refuses the others. No row: the token is not good any more.
+ * claim it the first one wins: the unique index refuses the others. No row: the token is not good any more, or
+ * the account is locked.
  * `hash` is the token's.
  */
 export const verifyEmail = statement(
@@ -114,7 +117,7 @@ export const verifyEmail = statement(
   { parameters: { user: uuid, hash: bytes, address: orNull(text), ...remembered }, columns: { id: uuid } },
   `with locked_user as materialized (
      select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as moves
-     from users where id = $user and deleted_at is null for no key update
+     from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
    ${spendTokenSql({ held: 'locked_user', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
    verified_user as (

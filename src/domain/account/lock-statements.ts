@@ -65,9 +65,11 @@ const tellSql = (action: 'account.locked' | 'account.unlocked'): string => `
    ${auditSql({ name: 'told_owner', from: 'updated_user', user: 'updated_user.id', action, reason: '$reason' })},
    ${auditSql({ name: 'told_actor', from: 'updated_user', user: '$actor', action, subject: '$subject', address: '$address', reason: '$reason' })}`
 
+const endedLinksSql = voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })
+
 /**
- * Locks an account: its sessions and mailed links end, and none is made until it is unlocked. One that is locked stays as it
- * is. No row: there is no such account. `subject` is its identifier as callers see it.
+ * Locks an account: its sessions, mailed links and a change of address that was under way end, and none is begun until it
+ * is unlocked. One that is locked stays as it is. No row: there is no such account. `subject` is its identifier as callers see it.
  */
 export const lockUser = statement(
   'user_lock',
@@ -76,20 +78,20 @@ export const lockUser = statement(
      select id, locked_at from users where id = $user and deleted_at is null for no key update
    ),
    updated_user as (
-     update users u set locked_at = now() from found_user
+     update users u set locked_at = now(), pending_email = null from found_user
      where u.id = found_user.id and found_user.locked_at is null returning u.id
    ),
    deleted_tokens as (delete from access_tokens t using found_user where t.user_id = found_user.id),
    deleted_admin_sessions as (delete from admin_sessions s using found_user where s.user_id = found_user.id),
-   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
+   ${endedLinksSql},
    ${tellSql('account.locked')},
    ${rememberSql('found_user.id::text', 'found_user')}
    select id from found_user`,
 )
 
 /**
- * Lets the owner of a locked account in again. A session that was made while it was being locked does not come back. No row: there is
- * no such account.
+ * Lets the owner of a locked account in again. A session or a mailed link that was made while it was being locked does not come
+ * back. No row: there is no such account.
  */
 export const unlockUser = statement(
   'user_unlock',
@@ -103,6 +105,7 @@ export const unlockUser = statement(
    ),
    deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
    deleted_admin_sessions as (delete from admin_sessions s using updated_user where s.user_id = updated_user.id),
+   ${endedLinksSql},
    ${tellSql('account.unlocked')},
    ${rememberSql('found_user.id::text', 'found_user')}
    select id from found_user`,

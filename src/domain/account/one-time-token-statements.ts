@@ -10,14 +10,15 @@ const addressSql = (users: string) =>
 
 /**
  * The newest token of its purpose; a request that comes late changes nothing. One that is carried out again writes the
- * same token and its time begins anew, for nobody has had it in a mail before. No row: a newer or a used one stands.
+ * same token and its time begins anew, for nobody has had it in a mail before. No row: a newer or a used one stands, or the
+ * account is locked or gone.
  */
 export const upsertToken = statement(
   'one_time_token_issue',
   { parameters: { ...token, request: uuid, seconds: int }, columns: { email: text } },
   `insert into one_time_tokens as t (user_id, purpose, request_id, hash, email, expires_at)
    select id, $purpose, $request, $hash, ${addressSql('users')}, now() + make_interval(secs => $seconds)
-   from users where id = $user and deleted_at is null for share
+   from users where id = $user and deleted_at is null and locked_at is null for share
    on conflict (user_id, purpose) do update set request_id = excluded.request_id, hash = excluded.hash,
      email = excluded.email, created_at = now(), expires_at = excluded.expires_at, used_at = null
    where excluded.request_id > t.request_id
@@ -25,18 +26,23 @@ export const upsertToken = statement(
    returning email`,
 )
 
-/** Where a token's link was sent, as long as it can be used: not used, not expired, and still for the account's address. */
+/**
+ * Where a token's link was sent, as long as it can be used: not used, not expired, still for the account's
+ * address, and the account not locked.
+ */
 export const findUsableToken = statement(
   'one_time_token_usable',
   { parameters: token, columns: { email: text, username: text } },
   `select t.email, u.username from one_time_tokens t join users u on u.id = t.user_id
    where t.user_id = $user and t.purpose = $purpose and t.hash = $hash and t.used_at is null
-     and t.expires_at > now() and lower(${addressSql('u')}) = lower(t.email) and u.deleted_at is null`,
+     and t.expires_at > now() and lower(${addressSql('u')}) = lower(t.email) and u.deleted_at is null
+     and u.locked_at is null`,
 )
 
 /**
- * The part of a statement that uses a token up; it returns `user_id`. `held` is the part that holds the user's row, with
- * `id` and `email`, the address the link was to go to: whoever changes an account's credentials holds that row first.
+ * The part of a statement that uses a token up; it returns `user_id`. `held` is the part that holds the user's row, unless the
+ * account is locked, with `id` and `email`, the address the link was to go to: whoever changes an account's credentials holds
+ * that row first.
  */
 export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: string; hash: string }): string => `
   spent_token as (

@@ -49,7 +49,7 @@ export function createOneTimeTokens({ database, vault }: { database: Pick<Databa
   return {
     /**
      * The token of a request, to be mailed to `email`, or undefined when a newer or a used one stands or the account is
-     * gone. A request that is carried out again gets the same token, so that neither database nor queue has to hold it.
+     * locked or gone. A request that is carried out again gets the same token, so that neither database nor queue has to hold it.
      */
     async issue(
       purpose: Purpose,

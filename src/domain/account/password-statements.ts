@@ -29,9 +29,9 @@ const changedMail = accountMailSql({
 })
 
 /**
- * Uses a token up for a new password. No row: the token is not good any more. Whoever has it reads the account's mailbox,
- * so the address is verified, and guesses at the old password are forgotten; a change of address that was under way is not
- * theirs, and is given up. The unique index refuses an address that somebody else has verified meanwhile.
+ * Uses a token up for a new password. No row: the token is not good any more, or the account is locked. Whoever has it reads
+ * the account's mailbox, so the address is verified, and guesses at the old password are forgotten; a change of address that
+ * was under way is not theirs, and is given up. The unique index refuses an address that somebody else has verified meanwhile.
  * `hash` is the token's.
  */
 export const resetPassword = statement(
@@ -41,7 +41,7 @@ export const resetPassword = statement(
     columns: { id: uuid },
   },
   `with locked_user as materialized (
-     select id, email from users where id = $user and deleted_at is null for no key update
+     select id, email from users where id = $user and deleted_at is null and locked_at is null for no key update
    ),
    ${spendTokenSql({ held: 'locked_user', purpose: 'PASSWORD_RESET', hash: '$hash' })},
    updated_user as (
@@ -61,8 +61,8 @@ export const resetPassword = statement(
 )
 
 /**
- * Sets a new password in place of the one that was verified. No row: it was changed meanwhile. Only the session it came
- * by goes on, and a change of address that was under way is given up: it may be what a thief began.
+ * Sets a new password in place of the one that was verified. No row: it was changed, or the account locked, meanwhile. Only
+ * the session it came by goes on, and a change of address that was under way is given up: it may be what a thief began.
  */
 export const changePassword = statement(
   'password_change',
@@ -79,7 +79,8 @@ export const changePassword = statement(
   },
   `with updated_user as (
      update users set password_hash = $passwordHash, pending_email = null
-     where id = $user and password_hash = $verifiedHash and deleted_at is null returning id, old.pending_email
+     where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null
+     returning id, old.pending_email
    ),
    abandoned_change as (select id from updated_user where pending_email is not null),
    deleted_tokens as (
