@@ -100,6 +100,25 @@ export const deadlines: Mutant[] = [
         `distinct on (key) *`,
         `*`,
       ],
+      [
+        'deadlines.own-guesses',
+        'Nobody uses up the guesses at another account that has the same address.',
+        `\`user:\${whose.user}\``,
+        `'user'`,
+      ],
+      [
+        'deadlines.guessed-address',
+        'What is given as an address uses up no guesses at an account that does not have it.',
+        `\`address:\${whose.email}\``,
+        `whose.email`,
+      ],
+      [
+        'deadlines.reset-forgets',
+        'A reset of the password ends the wait.',
+        `takenKeySql(\`'user:' ||`,
+        `takenKeySql(\`'address:' ||`,
+        ['rest/passwords.test.ts'],
+      ],
     ],
   ),
   ...mutantsOf(

@@ -6,6 +6,8 @@ import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
+/** Where several accounts may claim one address. */
+const verifying = await createTestApp({ env: { EMAIL_VERIFICATION: 'on' } })
 const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
 const byRest = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
 const byGraphQL = (email: string, password: string) => app.graphql(document, { input: { email, password } })
@@ -28,18 +30,20 @@ describe('guessing a password', () => {
   })
 
   it('is stopped after four tries that come at once, in whatever spelling, while others sign in', async () => {
-    const { email } = await app.newUser()
-    const others = Array.from({ length: 15 }, (_, i) => byRest(`nobody${i}@example.org`, 'wrong password'))
-    const spellings = [email, email.toUpperCase()]
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, i) =>
-        (i % 2 ? byRest : byGraphQL)(spellings[Math.floor(i / 2) % 2]!, `wrong password ${i}`),
-      ),
-    )
-    for (const answer of await Promise.all(others)) expectError(answer, 'INCORRECT_LOGIN_CREDENTIALS')
-    const verified = answers.filter(({ text }) => /Unable to log in/.test(text))
-    expect(verified).toHaveLength(4)
-    for (const answer of answers) if (!verified.includes(answer)) expectError(answer, 'THROTTLED')
+    const { email: somebody } = await app.newUser()
+    for (const email of [somebody, 'nobody-at-once@example.org']) {
+      const others = Array.from({ length: 15 }, (_, i) => byRest(`nobody${i}@of.${email}`, 'wrong password'))
+      const spellings = [email, email.toUpperCase()]
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) =>
+          (i % 2 ? byRest : byGraphQL)(spellings[Math.floor(i / 2) % 2]!, `wrong password ${i}`),
+        ),
+      )
+      for (const answer of await Promise.all(others)) expectError(answer, 'INCORRECT_LOGIN_CREDENTIALS')
+      const verified = answers.filter(({ text }) => /Unable to log in/.test(text))
+      expect(verified).toHaveLength(4)
+      for (const answer of answers) if (!verified.includes(answer)) expectError(answer, 'THROTTLED')
+    }
   })
 
   it('counts one account as one, also in letters that only the database reads alike', async () => {
@@ -64,6 +68,15 @@ describe('guessing a password', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(30)
     }
     await app.sql(`update limits set window_end = now() where key like 'password-%'`)
+    expectOk(await byRest(email, PASSWORD))
+  })
+
+  it('at the identifier of an account, as if that were its address, keeps nobody out', async () => {
+    const { id, email } = await app.newUser()
+    for (const name of [id, `user:${id}`]) {
+      for (let i = 0; i < 4; i++) expectError(await byRest(name, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
+      expectError(await byRest(name, 'wrong'), 'THROTTLED')
+    }
     expectOk(await byRest(email, PASSWORD))
   })
 
@@ -122,5 +135,19 @@ describe('who is signed in', () => {
     for (let i = 0; i < 5; i++) isWrong(await setPassword(other, 'wrong'))
     expectError(await setPassword(other, PASSWORD), 'THROTTLED')
     expectError(await byRest(other.email, PASSWORD), 'THROTTLED')
+  })
+
+  it('is not hindered by others who claim the same address', async () => {
+    const email = 'quinn@example.org'
+    const [claimant, owner] = [await verifying.newUser(), await verifying.newUser()]
+    await verifying.sql('update users set email = $1, email_held = false where id = $2::uuid', [email, claimant.id])
+    await verifying.sql('update users set email = $1, email_verified = true where id = $2::uuid', [email, owner.id])
+    for (let i = 0; i < 5; i++) isWrong(await setPassword(claimant, 'wrong'))
+    expectError(await setPassword(claimant, PASSWORD), 'THROTTLED')
+    const login = () => verifying.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } })
+    expectOk(await login())
+    expect((await setPassword(owner, PASSWORD, PASSWORD)).status).toBe(204)
+    for (let i = 0; i < 5; i++) isWrong(await setPassword(owner, 'wrong'))
+    expectError(await login(), 'THROTTLED')
   })
 })

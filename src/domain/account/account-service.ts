@@ -19,7 +19,7 @@ import { sha256 } from '../sha256.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
 import { deleteToken, findApiKeys, findByTokens, findLiveHash, insertToken, insertUser } from './account-statements.ts'
-import { createCredentialsLookup } from './credentials-lookup.ts'
+import { createCredentialsLookup, guessedAt } from './credentials-lookup.ts'
 import { addressDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { signInLimit } from './sign-in-limit.ts'
@@ -237,7 +237,7 @@ export function createAccountService(deps: Dependencies) {
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
       const { email } = input
       const credentials = await findCredentials(email)
-      const guess = { email, passwordHash: credentials?.password_hash, password: input.password, isSignedIn: false }
+      const guess = { account: guessedAt(credentials, email), password: input.password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
       if (credentials.is_locked) throw accountLocked()
       if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()

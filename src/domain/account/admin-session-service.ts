@@ -12,7 +12,7 @@ import { sha256 } from '../sha256.ts'
 import { signInInput } from './account-input.ts'
 import { incorrectLogin } from './account-refusals.ts'
 import { deleteAdminSession, insertAdminSession, useAdminSession } from './admin-session-statements.ts'
-import { createCredentialsLookup } from './credentials-lookup.ts'
+import { createCredentialsLookup, guessedAt } from './credentials-lookup.ts'
 import type { OwnPassword } from './own-password.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { signInLimit } from './sign-in-limit.ts'
@@ -50,7 +50,7 @@ export function createAdminSessionService({
       const { email, password } = parse(signInInput, rawInput)
       await limits.take(signIns, networkOf(address))
       const found = await findCredentials(email)
-      const guess = { email, passwordHash: found?.password_hash, password, isSignedIn: false }
+      const guess = { account: guessedAt(found, email), password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !found) throw incorrectLogin()
       const secret = randomBytes(SECRET_BYTES).toString('base64url')
       const facts = { user: found.id, verifiedHash: found.password_hash, hash: sha256(secret), address }

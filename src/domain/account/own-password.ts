@@ -25,8 +25,9 @@ export function createOwnPassword({ database, passwordCheck }: Dependencies) {
     async verify({ id }: UserActor, password: string): Promise<string> {
       const [account] = await database.query(findOwnCredentials, { user: id })
       if (!account) throw wrongPassword()
-      const { email, password_hash: passwordHash } = account
-      if (!(await passwordCheck.check({ email, passwordHash, password, isSignedIn: true }))) throw wrongPassword()
+      const { password_hash: passwordHash } = account
+      const guess = { account: { user: id, passwordHash }, password, isSignedIn: true }
+      if (!(await passwordCheck.check(guess))) throw wrongPassword()
       return passwordHash
     },
   }

@@ -4,23 +4,30 @@ const NAME = 'password-check'
 /** A quarter of an hour. */
 const SECONDS = 900
 
-// Accounts are found by the database's `lower`. In another's spelling one account would have many subjects.
-const subjectSql = (email: string) => `encode(sha256(convert_to(lower(${email}), 'UTF8')), 'hex')`
+/** Whose guesses are counted together: an account's, by UUID, or those at an address that leads to none. */
+export const subjectOf = (whose: { user: string } | { email: string }) =>
+  'user' in whose ? `user:${whose.user}` : `address:${whose.email}`
 
-/** SQL for the key in `limits` of an e-mail address, which is an expression of type text itself. To clear: delete its row. */
-export const passwordCheckKeySql = (email: string) => `'${NAME}:' || ${subjectSql(email)}`
+// Accounts are found by the database's `lower`. In another's spelling one address would have many digests.
+const digestSql = (subject: string) => `encode(sha256(convert_to(lower(${subject}), 'UTF8')), 'hex')`
 
-/** Guesses that are known to have been wrong; the other row counts also those that are being looked at. */
-const wrongKeySql = (email: string) => `'password-wrong:' || ${subjectSql(email)}`
+/** Guesses that were wrong, or are being looked at. */
+const takenKeySql = (subject: string) => `'${NAME}:' || ${digestSql(subject)}`
+
+/** Guesses that are known to have been wrong. */
+const wrongKeySql = (subject: string) => `'password-wrong:' || ${digestSql(subject)}`
+
+/** SQL for the key in `limits` of an account, whose UUID is an expression. To clear: delete its row. */
+export const passwordCheckKeySql = (user: string) => takenKeySql(`'user:' || ${user}`)
 
 /** A guess that may be looked at: `most` may be wrong or under way. No row: so many are. */
 export const takeGuess = joinedStatement(
   'password_guess_take',
-  { parameters: { email: text, most: int }, columns: { window_end: text }, apart: ['email'] },
+  { parameters: { subject: text, most: int }, columns: { window_end: text }, apart: ['subject'] },
   // Two spellings of one address may come together; one of them is served alone then.
   ({ item, place }) => `with ${item},
    guess as materialized (
-     select distinct on (key) * from (select ${passwordCheckKeySql('email')} as key, item.* from item) as keyed
+     select distinct on (key) * from (select ${takenKeySql('subject')} as key, item.* from item) as keyed
    ),
    taken as (
      insert into limits as l (key, window_end, count)
@@ -36,28 +43,28 @@ export const takeGuess = joinedStatement(
 /** How many guesses were wrong for certain, and the seconds until they are forgotten. */
 export const findGuesses = statement(
   'password_guess_find',
-  { parameters: { email: text }, columns: { wrong: int, retry_after: int } },
+  { parameters: { subject: text }, columns: { wrong: int, retry_after: int } },
   `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from taken.window_end - now())))::int as retry_after
-   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$email')} and wrong.window_end = taken.window_end
-   where taken.key = ${passwordCheckKeySql('$email')} and taken.window_end > now()`,
+   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$subject')} and wrong.window_end = taken.window_end
+   where taken.key = ${takenKeySql('$subject')} and taken.window_end > now()`,
 )
 
 /** The end of its window is what `takeGuess` told: text, because a `Date` would cut it to milliseconds. */
-const guess = { email: text, windowEnd: text }
+const guess = { subject: text, windowEnd: text }
 
 /** It was right, or was not looked at. */
 export const giveGuessBack = statement(
   'password_guess_back',
   { parameters: guess },
   `update limits set count = greatest(0, count - 1)
-   where key = ${passwordCheckKeySql('$email')} and window_end = $windowEnd::timestamptz`,
+   where key = ${takenKeySql('$subject')} and window_end = $windowEnd::timestamptz`,
 )
 
 /** Counts a guess that was wrong for certain. */
 export const noteWrongGuess = statement(
   'password_guess_wrong',
   { parameters: guess },
-  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$email')}, $windowEnd::timestamptz, 1)
+  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$subject')}, $windowEnd::timestamptz, 1)
    on conflict (key) do update set window_end = excluded.window_end,
      count = case when l.window_end = excluded.window_end then l.count + 1 else 1 end`,
 )

@@ -1,12 +1,14 @@
 /**
  * The one way to check a password. At most five wrong guesses at an account in a quarter of an hour, by whatever path they
- * come; further tries do not prolong it, and a password reset ends it. A guess takes its place before it is looked at, and
- * gives it back when it was right: who finds none free waits to learn what becomes of those that are being looked at.
+ * come, and four at an address that leads to none. Accounts that claim one address are counted each by itself, or whoever
+ * claims another's could use up the owner's guesses. Further tries do not prolong it, and a password reset ends it. A guess
+ * takes its place before it is looked at, and gives it back when it was right: who finds none free waits to learn what
+ * becomes of those that are being looked at.
  */
 import { throttled } from '../errors.ts'
 import type { Database, PasswordHasher } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
-import { findGuesses, giveGuessBack, noteWrongGuess, takeGuess } from './password-check-statements.ts'
+import { findGuesses, giveGuessBack, noteWrongGuess, subjectOf, takeGuess } from './password-check-statements.ts'
 
 const MOST = 5
 /** The last place is kept for who is signed in: strangers who guess must not keep an owner from changing the password. */
@@ -46,9 +48,8 @@ function createGate(atOnce: number) {
 
 /** A password that somebody says is an account's. */
 export interface Guess {
-  email: string
-  /** Undefined when there is no account: that is counted and takes the same time. */
-  passwordHash: string | undefined
+  /** By UUID; or the address that leads to none, which is counted, too, and takes the same time. */
+  account: { user: string; passwordHash: string } | { email: string }
   password: string
   /** Whether it is a session of the account that it comes by. */
   isSignedIn: boolean
@@ -71,11 +72,11 @@ export function createPasswordCheck({ database, passwords, meter }: Dependencies
   const gate = createGate(AT_ONCE)
 
   /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
-  async function take(email: string, most: number): Promise<string> {
+  async function take(subject: string, most: number): Promise<string> {
     for (const start = performance.now(); ; await delay(LOOK_EVERY_MS)) {
-      const [taken] = await database.query(takeGuess, { email, most })
+      const [taken] = await database.query(takeGuess, { subject, most })
       if (taken) return taken.window_end
-      const [guesses] = await database.query(findGuesses, { email })
+      const [guesses] = await database.query(findGuesses, { subject })
       const isFull = guesses !== undefined && guesses.wrong >= most
       if (!isFull && performance.now() - start <= PATIENCE_MS) continue
       meter.limitRefused('password-guesses')
@@ -84,20 +85,24 @@ export function createPasswordCheck({ database, passwords, meter }: Dependencies
     }
   }
 
-  async function look({ email, passwordHash, password, isSignedIn }: Guess): Promise<boolean> {
-    const windowEnd = await take(email, isSignedIn ? MOST : MOST_BY_STRANGERS)
+  async function look(subject: string, { account, password, isSignedIn }: Guess): Promise<boolean> {
+    const windowEnd = await take(subject, isSignedIn ? MOST : MOST_BY_STRANGERS)
+    const passwordHash = 'user' in account ? account.passwordHash : undefined
     let isWrong = false
     try {
       isWrong = !(await passwords.verify(passwordHash, password))
       return !isWrong
     } finally {
       // What could not be verified was no guess.
-      await database.query(isWrong ? noteWrongGuess : giveGuessBack, { email, windowEnd })
+      await database.query(isWrong ? noteWrongGuess : giveGuessBack, { subject, windowEnd })
     }
   }
 
   return {
     /** Whether the password is the account's. Raises THROTTLED, UNAVAILABLE. */
-    check: (guess: Guess): Promise<boolean> => gate(guess.email.toLowerCase(), () => look(guess)),
+    check(guess: Guess): Promise<boolean> {
+      const subject = subjectOf(guess.account)
+      return gate(subject.toLowerCase(), () => look(subject, guess))
+    },
   }
 }

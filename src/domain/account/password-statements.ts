@@ -5,11 +5,11 @@ import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
 import { passwordCheckKeySql } from './password-check-statements.ts'
 
-/** Address and password hash of an account, by UUID. */
+/** The password hash of an account, by UUID. */
 export const findOwnCredentials = statement(
   'password_own',
-  { parameters: { user: uuid }, columns: { email: text, password_hash: text } },
-  'select email, password_hash from users where id = $user and deleted_at is null',
+  { parameters: { user: uuid }, columns: { password_hash: text } },
+  'select password_hash from users where id = $user and deleted_at is null',
 )
 
 /**
@@ -52,7 +52,7 @@ export const resetPassword = statement(
    deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
    ${voidTokensSql({ from: 'updated_user', purposes: ['EMAIL_VERIFICATION'] })},
    deleted_limits as (
-     delete from limits l using updated_user where l.key = ${passwordCheckKeySql('updated_user.email')}
+     delete from limits l using updated_user where l.key = ${passwordCheckKeySql('updated_user.id')}
    ),
    ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.reset', address: '$address' })},
    ${changedMail},
