@@ -13,6 +13,7 @@ import {
   textProblem,
   tooDeep,
 } from './json-input.ts'
+import { nameProblem, showable, tidied } from './shown-name.ts'
 
 /** People count characters, not bytes or UTF-16 units. */
 export const length = (text: string) => [...text].length
@@ -35,18 +36,27 @@ export const text = (max: number) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
 
+const isGiven = (value: string) => value.length > 0
+const BLANK = 'This field may not be blank.'
+
 /** As `text`, without white space around it; something must be left. */
 export const requiredText = (max: number) =>
   text(max)
     .transform((value) => value.trim())
-    .refine((value) => value.length > 0, 'This field may not be blank.')
+    .refine(isGiven, BLANK)
 
 /** An identifier with this prefix, as callers see it. */
 export const idInput = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 
-/** What somebody calls a thing of theirs, at most `max` characters. What cannot be seen is left out. */
-export const label = (max: number) => text(max).transform((value) => value.replaceAll(/\p{C}/gu, '').trim())
+/** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
+export const label = (max: number) => text(max).transform(showable)
+
+/** A name that others are shown, at most `max` characters, without spaces around it. One that cannot be shown is refused. */
+export const shownName = (max: number) => checked(text(max).transform(tidied), nameProblem)
+
+/** The same; something must be left. */
+export const requiredName = (max: number) => shownName(max).refine(isGiven, BLANK)
 
 const told = (value: unknown) => {
   const problem = findProblem(value)

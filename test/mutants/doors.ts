@@ -208,6 +208,31 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/shown-name.ts',
+    ['rest/shown-names.test.ts'],
+    [
+      [
+        'doors.steering-names',
+        'No name turns the direction of what stands around it, or hides a part of itself.',
+        `(?=\\p{Default_Ignorable_Code_Point})\\p{C}|`,
+        ``,
+      ],
+      ['doors.lines-of-names', 'A name has one line.', `[\\p{Cc}\\p{Zl}\\p{Zp}]/u`, `[\\p{Cs}]/u`],
+      [
+        'doors.joined-names',
+        'A name may hold what its language joins letters by.',
+        `(?![\\u180e\\u200b-\\u200d\\u{e0020}-\\u{e007f}])(?=`,
+        `(?=`,
+      ],
+      [
+        'doors.unseen-names',
+        'A name of which nothing is seen is none.',
+        `name.replace(/^[\\s\\u180e\\u200b-\\u200d\\u{e0020}-\\u{e007f}]+/u, '').trimEnd()`,
+        `name.trim()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/account/username.ts',
     ['rest/usernames.test.ts'],
     [

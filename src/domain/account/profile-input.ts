@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { text } from '../input.ts'
+import { shownName, text } from '../input.ts'
 
 /** What a person may change of their own record; what is left out stays. */
 export const profileInput = z.strictObject({
-  displayName: text(100)
-    .transform((value) => value.trim())
-    .optional(),
+  displayName: shownName(100).optional(),
   description: text(1000).optional(),
   language: text(16).optional(),
   defaultTag: text(100).optional(),

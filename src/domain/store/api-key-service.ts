@@ -7,7 +7,7 @@ import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { fromId, toId, uuidFrom } from '../ids.ts'
-import { parse, requiredText } from '../input.ts'
+import { parse, requiredName } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
@@ -25,7 +25,7 @@ interface Dependencies {
 }
 
 const issueInput = z.strictObject({
-  name: requiredText(100),
+  name: requiredName(100),
 })
 
 /** The prefix tells keys apart where they are listed: 8 hex digits. The rest is 192 bits: 32 characters. */

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { fromId } from '../ids.ts'
-import { checked, requiredText, text } from '../input.ts'
+import { checked, requiredName, text } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { webhookUrlProblem } from './webhook-url.ts'
 
-const name = requiredText(100)
+const name = requiredName(100)
   .transform((value) => value.normalize())
-  .refine((value) => !/\p{C}/u.test(value), 'Enter a name without invisible characters.')
   // Orders name an app by its identifier or its name.
   .refine((value) => !fromId(value), 'A name may not look like an identifier.')
 

@@ -66,8 +66,8 @@ const signUp = defineRoute({
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
-/** What old callers send of their device is long at times, and was never refused. */
-const sessionName = (text = '') => [...text.replaceAll(/\p{C}/gu, '')].slice(0, 100).join('')
+/** What old callers send of their device is long at times, or holds what no text may, and was never refused. */
+const sessionName = (text = '') => [...text.replaceAll(/[\p{Cc}\p{Cs}]/gu, '')].slice(0, 100).join('')
 
 /** Apps that send a device at sign-up send an object, which names nothing to a person. */
 function deviceOf(body: Fields): string | undefined {
