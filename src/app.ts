@@ -1,11 +1,8 @@
 /** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import manifest from '../package.json' with { type: 'json' }
-import type { Context, Identity } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
-import { type ErrorCode, throttled, validationFailed } from './domain/errors.ts'
-import { parsePosition } from './domain/read-position.ts'
+import { type ErrorCode, throttled } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmission, createAdmit } from './graphql/admission.ts'
 import { createExecutor } from './graphql/execute.ts'
@@ -28,6 +25,7 @@ import type { HttpHandler } from './platform/http/http-server.ts'
 import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createShares } from './platform/shares.ts'
+import { createRequestContexts } from './request-context.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
@@ -57,39 +55,8 @@ const line = { waiting: 200, patience: 5_000 }
 /** As the limit of requests a minute, it is told in THROTTLED. */
 const ASK_AGAIN_SECONDS = 1
 
-/** Of a request: the position of what it must be shown; of an answer: the position of what was written. */
-const POSITION_HEADER = 'Annal-Read-After'
-
-const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
-const MAX_KEY_LENGTH = 255
 /** Of everything but files. */
 const MAX_BODY_BYTES = 1_000_000
-
-/** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
-const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
-
-const noCredentials = { token: undefined, apiKey: undefined }
-const credentialsOf = (headers: IncomingHttpHeaders) => ({
-  token: tokenOf(headers.authorization),
-  // Apps that were built without a key send an empty one.
-  apiKey: (headers['x-api-key'] as string | undefined) || undefined,
-})
-
-interface ContextOptions {
-  /** Whoever asks is anonymous. */
-  ignoresCredentials?: boolean
-  /** Raises what keeps somebody from asking, before anything else of the request is judged. */
-  admit?: (identity: Identity) => void
-}
-
-/** Raises VALIDATION_FAILED. */
-function positionOf(header: string | undefined) {
-  const position = header === undefined ? undefined : parsePosition(header)
-  if (header !== undefined && !position) {
-    throw validationFailed({ readAfter: [`Expected what an answer's ${POSITION_HEADER} said.`] })
-  }
-  return position
-}
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
@@ -97,39 +64,7 @@ export function createApp(deps: Dependencies): App {
   const layer = createServices(deps)
   const { services, linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
-
-  const contextWith =
-    (cutsPages: boolean) =>
-    async (
-      req: IncomingMessage,
-      res: ServerResponse,
-      { ignoresCredentials = false, admit }: ContextOptions = {},
-    ): Promise<Context> => {
-      const { headers } = req
-      const requestId = String(res.getHeader('X-Request-Id'))
-      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
-      const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
-      admit?.(identity)
-      // What else the headers say is looked at once the request is counted, and whoever asks may ask.
-      const key = headers['idempotency-key'] as string | undefined
-      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
-        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
-      }
-      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
-      return {
-        ...identity,
-        services,
-        database,
-        linkConfig,
-        log: () => log.child({ requestId }),
-        idempotency: { key, replayed: false },
-        cutsPages,
-        readAfter,
-        tellPosition: (position) => {
-          if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
-        },
-      }
-    }
+  const contextWith = createRequestContexts({ services, database, linkConfig, log, clientAddress })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createGate(largeAnswerGate)
@@ -142,10 +77,10 @@ export function createApp(deps: Dependencies): App {
     },
   })
   const admission = createAdmission({ shares, largeAnswers })
-  const carriesOut = createExecutor(schema)
+  const executor = createExecutor(schema)
   const graphql = createGraphQLHandler({
     schema,
-    executor: carriesOut,
+    executor,
     admission,
     // Documents whose answers could be too large are refused, so no page has to end early.
     createContext: contextWith(false),
@@ -154,14 +89,14 @@ export function createApp(deps: Dependencies): App {
     telemetry,
     ...config.graphql,
   })
-  const executor = {
+  const operations = {
     schema,
-    execute: carriesOut.execute,
+    execute: executor.execute,
     tracer: telemetry.tracer,
     admit: createAdmit(schema, admission),
   }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
-  const run: Run = (document, variables, context) => executeOperation(executor, document, variables, context)
+  const run: Run = (document, variables, context) => executeOperation(operations, document, variables, context)
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const admin = createAdminHandler({
     ...telling,
@@ -173,7 +108,7 @@ export function createApp(deps: Dependencies): App {
     isSecure: publicUrl.startsWith('https://'),
   })
   const rest = createRestHandler({
-    ...executor,
+    ...operations,
     routes,
     directRoutes: [
       ...createDirectRoutes({

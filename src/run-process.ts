@@ -37,9 +37,9 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
   logUnhandledRejections(log)
-  // Also while it starts: what is half started is not left behind.
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
+  // Also while it starts: what is half started is not left behind.
   const stopped = stopSignal(shutdownDelayMs + STOP_MS)
   const handlers: HttpHandler[] = []
   const server = createHttpServer({

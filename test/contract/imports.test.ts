@@ -128,6 +128,11 @@ const rules: Record<string, Rule> = {
     instead: 'It hands the verifier what it asks for, and judges nothing.',
   },
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
+  'request-context.ts': {
+    local: /^(context\.ts$|domain\/)/,
+    packages: /^node:http$/,
+    instead: 'It reads headers: put rules into the domain.',
+  },
   // How an amount, and how a database's URL is written is one rule.
   'config.ts': {
     local: /^(domain\/(money|roles)|platform\/database\/database-url)\.ts$/,

@@ -169,7 +169,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/app.ts',
+    'src/request-context.ts',
     ['rest/shared-limits.test.ts'],
     [
       [
@@ -184,7 +184,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/app.ts',
+    'src/request-context.ts',
     ['parity/stale-tokens.test.ts'],
     [
       [

@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const shortLived: Mutant[] = [
   ...mutantsOf(
-    'src/app.ts',
+    'src/request-context.ts',
     ['processes/short-lived.processes.ts'],
     [
       [

@@ -1,0 +1,82 @@
+/** What a request comes with, of its headers: who asks, by which repetition, and what they must be shown. The same at both doors. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Context, Identity } from './context.ts'
+import { validationFailed } from './domain/errors.ts'
+import type { Log } from './domain/ports.ts'
+import { parsePosition } from './domain/read-position.ts'
+
+/** Of a request: the position of what it must be shown; of an answer: the position of what was written. */
+const POSITION_HEADER = 'Annal-Read-After'
+
+const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
+const MAX_KEY_LENGTH = 255
+
+/** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
+const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
+
+const noCredentials = { token: undefined, apiKey: undefined }
+const credentialsOf = (headers: IncomingHttpHeaders) => ({
+  token: tokenOf(headers.authorization),
+  // Apps that were built without a key send an empty one.
+  apiKey: (headers['x-api-key'] as string | undefined) || undefined,
+})
+
+interface ContextOptions {
+  /** Whoever asks is anonymous. */
+  ignoresCredentials?: boolean
+  /** Raises what keeps somebody from asking, before anything else of the request is judged. */
+  admit?: (identity: Identity) => void
+}
+
+/** Raises VALIDATION_FAILED. */
+function positionOf(header: string | undefined) {
+  const position = header === undefined ? undefined : parsePosition(header)
+  if (header !== undefined && !position) {
+    throw validationFailed({ readAfter: [`Expected what an answer's ${POSITION_HEADER} said.`] })
+  }
+  return position
+}
+
+interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConfig'> {
+  log: Log
+  /** Where a request comes from, past proxies that are trusted. */
+  clientAddress(req: IncomingMessage): string
+}
+
+/**
+ * Makes contexts of requests. `cutsPages`: whether a page of long texts ends early. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED,
+ * and what `admit` raises.
+ */
+export function createRequestContexts({ services, database, linkConfig, log, clientAddress }: Dependencies) {
+  return (cutsPages: boolean) =>
+    async (
+      req: IncomingMessage,
+      res: ServerResponse,
+      { ignoresCredentials = false, admit }: ContextOptions = {},
+    ): Promise<Context> => {
+      const { headers } = req
+      const requestId = String(res.getHeader('X-Request-Id'))
+      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
+      const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
+      admit?.(identity)
+      // What else the headers say is looked at once the request is counted, and whoever asks may ask.
+      const key = headers['idempotency-key'] as string | undefined
+      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
+        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
+      }
+      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
+      return {
+        ...identity,
+        services,
+        database,
+        linkConfig,
+        log: () => log.child({ requestId }),
+        idempotency: { key, replayed: false },
+        cutsPages,
+        readAfter,
+        tellPosition: (position) => {
+          if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
+        },
+      }
+    }
+}
