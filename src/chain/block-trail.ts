@@ -3,6 +3,7 @@
  * a chain has changed: to the block where that is not deep, and about as far where it is. Written as JSON text, newest block first. Time
  * never runs back on a chain: a lower block that is younger than the newest one here is of another.
  */
+import type { BlockReply } from './replies.ts'
 import type { Rpc } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
@@ -10,6 +11,11 @@ import { type BlockId, readBlockHashes } from './view.ts'
 export type PassedBlock = BlockId & { time?: number | undefined }
 /** Blocks that a scan has passed, the newest first. */
 export type Trail = readonly [PassedBlock, ...PassedBlock[]]
+
+/** A block as a trail has it. */
+export const passedBlockOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
+  ...{ number: Number(number), hash, time: Number(timestamp) },
+})
 
 /** Blocks of which each is remembered: more than any chain of note takes to call a block final. */
 const EACH = 128

@@ -7,6 +7,7 @@ import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from
 import type { ChainCommit, Registry } from './registry.ts'
 import { commitStatus } from './relay-prepare-statements.ts'
 import { transactionsOfSql } from './relay-statements.ts'
+import type { BlockReply, ReceiptReply } from './replies.ts'
 import { quantity, type RpcCall, resultOf } from './rpc.ts'
 
 const commitColumns = {
@@ -179,7 +180,7 @@ async function readOurEvents({ database, registry, relayAddresses }: ChainCheck)
 
 /** Asked of what the ranges did not show: it may have been included while they were read. */
 async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {
-  const receipt = await registry.rpc.call<{ logs: unknown[] } | null>('eth_getTransactionReceipt', hash)
+  const receipt = await registry.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', hash)
   return receipt !== null && receipt.logs.length > 0
 }
 
@@ -194,7 +195,7 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
     const rows = await database.query(findDeposits, { after })
     const answers = await registry.rpc.batch(rows.map(whereaboutsOf))
     for (const [index, { hash, wallet_id, amount, block_number, block_hash }] of rows.entries()) {
-      const found = resultOf<{ status?: string; hash?: string } | null>(answers[index])
+      const found = resultOf<Partial<ReceiptReply & BlockReply> | null>(answers[index])
       if (hash === null ? found?.hash === block_hash : found?.status === '0x1') continue
       const subject = hash === null ? { block: block_number } : { transaction: hash }
       yield { ...subject, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }

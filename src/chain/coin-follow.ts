@@ -1,17 +1,9 @@
 /** Reads what became of moves of coins: in a block, settled, displaced. */
 import type { CoinMove, PlacedMove } from '../domain/ports.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
+import { feeOf, type ReceiptReply } from './replies.ts'
 import { type Rpc, resultOf } from './rpc.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
-
-interface Receipt {
-  transactionHash: string
-  status: string
-  blockNumber: string
-  blockHash: string
-  gasUsed: string
-  effectiveGasPrice: string
-}
 
 /** A move whose block is known. */
 type Placed = CoinMove & { blockNumber: number; blockHash: string }
@@ -91,7 +83,7 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
     asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
   const placed = asked.flatMap(({ id }, index): PlacedMove[] => {
-    const receipt = resultOf<Receipt | null>(outcomes[index])
+    const receipt = resultOf<ReceiptReply | null>(outcomes[index])
     if (!receipt) return []
     return [
       {
@@ -99,7 +91,7 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
         transactionHash: receipt.transactionHash,
         blockNumber: Number(receipt.blockNumber),
         blockHash: receipt.blockHash,
-        fee: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+        fee: feeOf(receipt),
         hasArrived: receipt.status === '0x1',
       },
     ]

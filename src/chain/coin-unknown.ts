@@ -5,6 +5,7 @@
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
 import type { Claim } from './compare-statements.ts'
 import { fromHex } from './keys.ts'
+import { type FullBlockReply, feeOf, type ReceiptReply, type TransactionReply } from './replies.ts'
 import { quantity, type Rpc, resultOf } from './rpc.ts'
 import { findSpender } from './spender.ts'
 
@@ -46,18 +47,6 @@ const nameOf = (address: string, nonce: number) => `${address.toLowerCase()} ${n
 export type Found = Awaited<ReturnType<typeof findUnknown>>
 
 const BLOCKS_AT_ONCE = 20
-
-interface TransactionReply {
-  hash: string
-  from: string
-  nonce: string
-}
-interface Receipt {
-  status: string
-  gasUsed: string
-  effectiveGasPrice: string
-  blockNumber: string
-}
 
 /** What the chain has at a block. `first`: how many transactions it had sent before the books begin; null where they begin now. */
 export async function count(
@@ -137,8 +126,7 @@ async function* transactionsFrom(rpc: Rpc, from: number, to: number, tell: SeekO
     const outcomes = await rpc.batch(
       numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
     )
-    for (const outcome of outcomes)
-      yield* resultOf<{ transactions: TransactionReply[] } | null>(outcome)?.transactions ?? []
+    for (const outcome of outcomes) yield* resultOf<FullBlockReply | null>(outcome)?.transactions ?? []
     tell(start + numbers.length - from, to - from + 1)
   }
 }
@@ -149,29 +137,29 @@ async function readTransaction(rpc: Rpc, hash: string): Promise<UnknownTransacti
     { method: 'eth_getTransactionByHash', params: [hash] },
     { method: 'eth_getTransactionReceipt', params: [hash] },
   ])
-  const fields = resultOf<Record<string, string>>(told)
-  const { status, gasUsed, effectiveGasPrice, blockNumber } = resultOf<Receipt>(receipt)
-  const value = BigInt(fields.value!)
+  const transaction = resultOf<TransactionReply>(told)
+  const placed = resultOf<ReceiptReply>(receipt)
+  const value = BigInt(transaction.value)
   return {
-    ...{ nonce: Number(fields.nonce), hash, value, raw: bytesOf(hash, fields) },
-    to: getAddress(fields.to ?? ZeroAddress),
-    arrived: status === '0x1' ? value : 0n,
-    fee: BigInt(gasUsed) * BigInt(effectiveGasPrice),
-    blockNumber: Number(blockNumber),
+    ...{ nonce: Number(transaction.nonce), hash, value, raw: bytesOf(transaction) },
+    to: getAddress(transaction.to ?? ZeroAddress),
+    arrived: placed.status === '0x1' ? value : 0n,
+    fee: feeOf(placed),
+    blockNumber: Number(placed.blockNumber),
   }
 }
 
 /** The bytes as they were sent, put together from what a node tells; undefined where these do not have its hash: no transfer of ours. */
-function bytesOf(hash: string, told: Record<string, string>): Uint8Array | undefined {
+function bytesOf(told: TransactionReply): Uint8Array | undefined {
   const { type, to, nonce, gas, value, chainId, maxFeePerGas, maxPriorityFeePerGas, r, s, v } = told
   if (Number(type) !== 2) return undefined
   const { serialized, hash: made } = Transaction.from({
-    ...{ type: 2, to: to!, nonce: Number(nonce), gasLimit: BigInt(gas!), value: BigInt(value!), data: '0x' },
+    ...{ type: 2, to, nonce: Number(nonce), gasLimit: BigInt(gas), value: BigInt(value), data: '0x' },
     ...{ maxFeePerGas: BigInt(maxFeePerGas!), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas!) },
     chainId: BigInt(chainId!),
-    signature: { r: word(r!), s: word(s!), v: Number(v) },
+    signature: { r: word(r), s: word(s), v: Number(v) },
   })
-  return made === hash ? fromHex(serialized) : undefined
+  return made === told.hash ? fromHex(serialized) : undefined
 }
 
 const word = (digits: string) => `0x${digits.slice(2).padStart(64, '0')}`

@@ -6,6 +6,7 @@ import { AbiCoder } from 'ethers'
 import { fromUnits } from '../domain/money.ts'
 import type { DepositBooks, Log, ScanPlace } from '../domain/ports.ts'
 import artefact from './balances.json' with { type: 'json' }
+import type { BlockReply } from './replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 import { createTeller } from './teller.ts'
 
@@ -58,7 +59,7 @@ export function createBalanceLook({ rpc, books, log }: Dependencies) {
   let seenTo = -1
 
   const readPage = async (place: ScanPlace, due: number, accounts: readonly string[]) => {
-    const block = await rpc.call<{ hash: string } | null>('eth_getBlockByNumber', quantity(due), false)
+    const block = await rpc.call<BlockReply | null>('eth_getBlockByNumber', quantity(due), false)
     if (!block) return
     const balances = await readBalancesAt(rpc, accounts, block.hash)
     const { found, lacking } = await books.settleBalances(

@@ -5,40 +5,8 @@
 import { getAddress, Interface } from 'ethers'
 import { fromUnits } from '../domain/money.ts'
 import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../domain/ports.ts'
+import { type BlockReply, type FullBlockReply, feeOf, type LogReply, type ReceiptReply } from './replies.ts'
 import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
-
-interface TransactionReply {
-  hash: string
-  from: string
-  to: string | null
-  value: string
-}
-
-/** A block with its transactions, as nodes tell it. */
-export interface BlockReply {
-  number: string
-  hash: string
-  parentHash: string
-  timestamp: string
-  transactions: TransactionReply[]
-}
-
-interface Receipt {
-  status?: string
-  blockHash: string
-  gasUsed: string
-  effectiveGasPrice?: string
-  /** What a rollup takes besides, for the chain below. */
-  l1Fee?: string
-}
-
-interface LogReply {
-  topics: string[]
-  data: string
-  transactionHash: string
-  blockHash: string
-  logIndex: string
-}
 
 /** Decimals of the books: a token that has more could not be told to the last unit. */
 const MOST_DECIMALS = 18
@@ -89,7 +57,7 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
   let decimals: number | undefined
 
   /** Transactions to our addresses that bring something, and those of our own keys. */
-  const findCoins = async (blocks: readonly BlockReply[]): Promise<FoundInBlocks> => {
+  const findCoins = async (blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> => {
     const all = blocks.flatMap((block) =>
       block.transactions.map(({ hash, from, to, value }) => ({
         ...{ block, hash, value: BigInt(value), from: getAddress(from), to: to && getAddress(to) },
@@ -102,7 +70,7 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
       candidates.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     )
     const found = candidates.map((each, index) => {
-      const receipt = resultOf<Receipt | null>(outcomes[index])
+      const receipt = resultOf<ReceiptReply | null>(outcomes[index])
       // Another node behind the same address, or the chain has just changed: the blocks are read again.
       if (receipt?.blockHash !== each.block.hash) throw contradiction(rpc)
       return { ...each, receipt, moved: receipt.status === '0x1' ? each.value : 0n }
@@ -162,14 +130,14 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
     },
 
     /** Blocks in a row, each the next one's parent. Fewer when the node does not have all of them yet. Raises UNAVAILABLE. */
-    async readBlocks(from: number, to: number): Promise<BlockReply[]> {
+    async readBlocks(from: number, to: number): Promise<FullBlockReply[]> {
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const outcomes = await rpc.batch(
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
       )
-      const blocks: BlockReply[] = []
+      const blocks: FullBlockReply[] = []
       for (const outcome of outcomes) {
-        const block = resultOf<BlockReply | null>(outcome)
+        const block = resultOf<FullBlockReply | null>(outcome)
         const parent = blocks.at(-1)
         if (!block || (parent && block.parentHash !== parent.hash)) break
         blocks.push(block)
@@ -178,7 +146,7 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
     },
 
     /** What these blocks bring to wallets and take from them, in their order. Raises UNAVAILABLE, also when the node contradicts itself. */
-    async find(blocks: readonly BlockReply[]): Promise<FoundInBlocks> {
+    async find(blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> {
       const { deposits, spendings } = await findCoins(blocks)
       const found = [...deposits, ...(await findTokens(blocks))]
       return { deposits: found.sort((a, b) => a.blockNumber - b.blockNumber), spendings }
@@ -187,5 +155,3 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
 }
 
 const placeOf = ({ number, hash }: BlockReply) => ({ blockNumber: Number(number), blockHash: hash })
-const feeOf = ({ gasUsed, effectiveGasPrice = '0x0', l1Fee = '0x0' }: Receipt) =>
-  BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)

@@ -5,11 +5,21 @@
  */
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { DepositBooks, Log, ScanPlace } from '../domain/ports.ts'
-import { extendTrail, findFork, isAnother, type PassedBlock, readTrail, type Trail, writeTrail } from './block-trail.ts'
+import {
+  extendTrail,
+  findFork,
+  isAnother,
+  type PassedBlock,
+  passedBlockOf,
+  readTrail,
+  type Trail,
+  writeTrail,
+} from './block-trail.ts'
 import { createBalanceLook } from './deposit-balances.ts'
-import { type BlockReply, createDepositFinder } from './deposit-finder.ts'
+import { createDepositFinder } from './deposit-finder.ts'
 import { createLease } from './lease.ts'
 import type { Registry } from './registry.ts'
+import type { BlockReply } from './replies.ts'
 import { contradiction, resultOf } from './rpc.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -38,9 +48,6 @@ const BATCH = 20
 const LACKING_LOOKS = 30
 
 const lock = 'deposits'
-const idOf = ({ number, hash, timestamp }: Omit<BlockReply, 'transactions'>): PassedBlock => ({
-  ...{ number: Number(number), hash, time: Number(timestamp) },
-})
 
 /** Where the chain stands: its newest block, and up to which one deposits count. */
 interface Look {
@@ -80,7 +87,7 @@ export function createDepositWatcher({
     await registry.assertChain(chainId)
     const newest = resultOf<BlockReply | null>(latest)
     if (!newest) throw contradiction(rpc)
-    const head = idOf(newest)
+    const head = passedBlockOf(newest)
     if (confirmations !== 'finalized') return { chainId, head, due: head.number - confirmations }
     const finalized = final?.error ? null : resultOf<BlockReply | null>(final)
     if (!finalized)
@@ -99,7 +106,7 @@ export function createDepositWatcher({
   const findStart = async (trail: Trail, due: number): Promise<PassedBlock[]> => {
     const start = Math.min(trail.at(-1)!.number, Math.max(due, 0))
     const [block] = await finder.readBlocks(start, start)
-    return block ? [idOf(block)] : []
+    return block ? [passedBlockOf(block)] : []
   }
 
   /** Takes out of the books what was credited from blocks above `height`, however much it is. */
@@ -174,7 +181,7 @@ export function createDepositWatcher({
       await goBack(seen, { chainId, position }, trail)
       return 0
     }
-    const to = writeTrail(blocks.reduce<Trail>((passed, block) => extendTrail(passed, idOf(block)), trail))
+    const to = writeTrail(blocks.reduce<Trail>((passed, block) => extendTrail(passed, passedBlockOf(block)), trail))
     if (!(await books.note(chainId, { from: position, to }, await finder.find(blocks)))) return 0
     await credit({ chainId, position: to }, Math.min(due, Number(last.number)), Number(last.number) === head.number)
     return Number(last.number) < head.number ? 0 : pollEvery

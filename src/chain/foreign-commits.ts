@@ -5,7 +5,16 @@
  */
 import { getAddress } from 'ethers'
 import type { Database, Log } from '../domain/ports.ts'
-import { extendTrail, findFork, isAnother, type PassedBlock, readTrail, type Trail, writeTrail } from './block-trail.ts'
+import {
+  extendTrail,
+  findFork,
+  isAnother,
+  type PassedBlock,
+  passedBlockOf,
+  readTrail,
+  type Trail,
+  writeTrail,
+} from './block-trail.ts'
 import { keccak256 } from './curve.ts'
 import { createForeignFinder } from './foreign-find.ts'
 import { createPastReader } from './foreign-past.ts'
@@ -27,6 +36,7 @@ import {
 import { toHex } from './keys.ts'
 import { createLease } from './lease.ts'
 import type { Registry } from './registry.ts'
+import type { BlockReply } from './replies.ts'
 import { contradiction, quantity, type Rpc, resultOf } from './rpc.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -59,21 +69,12 @@ const WATCHED_EVERY_MS = 3_600_000
 /** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
 const BETWEEN_MS = 20
 
-interface HeadReply {
-  number: string
-  hash: string
-  timestamp: string
-}
-const idOf = ({ number, hash, timestamp }: HeadReply): PassedBlock => ({
-  ...{ number: Number(number), hash, time: Number(timestamp) },
-})
-
 /** A block by its number or tag; undefined where the node has none. Raises UNAVAILABLE. */
 const readBlock = async (rpc: Rpc, at: number | 'latest'): Promise<PassedBlock | undefined> => {
   const tag = at === 'latest' ? at : quantity(at)
   const [outcome] = await rpc.batch([{ method: 'eth_getBlockByNumber', params: [tag, false] }])
-  const block = resultOf<HeadReply | null>(outcome)
-  return block ? idOf(block) : undefined
+  const block = resultOf<BlockReply | null>(outcome)
+  return block ? passedBlockOf(block) : undefined
 }
 
 /**

@@ -1,10 +1,11 @@
 /** Which of a registry's logs are commits by others to files of ours, and where they are read. */
 import type { Database } from '../domain/ports.ts'
 import { createBlockRange } from './block-range.ts'
-import type { PassedBlock } from './block-trail.ts'
-import { type LoggedCommit, type LogReply, readCommitLog } from './foreign-log.ts'
+import { type PassedBlock, passedBlockOf } from './block-trail.ts'
+import { type LoggedCommit, readCommitLog } from './foreign-log.ts'
 import { findByTopics, findOurs } from './foreign-statements.ts'
 import { commitTopic } from './registry-abi.ts'
+import type { BlockReply, LogReply } from './replies.ts'
 import { contradiction, quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
 
 /** What is found, as the statements take it. */
@@ -23,15 +24,10 @@ export interface FoundCommits {
 /** Finds commits by others; what `createForeignFinder` makes. */
 export type ForeignFinder = ReturnType<typeof createForeignFinder>
 
-interface BlockReply {
-  number: string
-  hash: string
-  timestamp: string
-}
 const blockCall = (number: number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })
 const blockOf = (outcome: RpcOutcome | undefined): PassedBlock | undefined => {
   const block = resultOf<BlockReply | null>(outcome)
-  return block ? { number: Number(block.number), hash: block.hash, time: Number(block.timestamp) } : undefined
+  return block ? passedBlockOf(block) : undefined
 }
 
 /** Finds commits by others. `own`: accounts that write for us, beside those that carried commits of ours. */

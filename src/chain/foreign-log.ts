@@ -3,16 +3,7 @@
  * bounded, and bytes that are no text become some.
  */
 import { getAddress } from 'ethers'
-
-/** A log as nodes give it. */
-export interface LogReply {
-  topics: string[]
-  data: string
-  transactionHash: string
-  blockNumber: string
-  blockHash: string
-  logIndex: string
-}
+import type { LogReply } from './replies.ts'
 
 /** A commit as a log tells it, by the hash of its asset's identifier. */
 export interface LoggedCommit {

@@ -8,10 +8,10 @@ import type { Database } from '../domain/ports.ts'
 import type { PassedBlock } from './block-trail.ts'
 import { explain } from './explain.ts'
 import type { ForeignFinder } from './foreign-find.ts'
-import type { LogReply } from './foreign-log.ts'
 import { findUnreadPast, notePast, notePastEmpty, postponePast, type UnreadPast } from './foreign-statements.ts'
 import { type Lease, LeaseLostError } from './lease.ts'
 import { commitTopic, decodeGetCommits, encodeGetCommits } from './registry-abi.ts'
+import type { BlockReply, LogReply } from './replies.ts'
 import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
 
 /** Files of one step, those of them that have a past, and blocks of one of these. */
@@ -49,7 +49,7 @@ export function createPastReader({ rpc, database, lease, leaseName, finder, star
       { method: 'eth_getBlockByNumber', params: [quantity(newest.number), false] },
       ...files.map(({ nid }) => ({ method: 'eth_call', params: [{ to: at, data: encodeGetCommits(nid) }, 'latest'] })),
     ])
-    return resultOf<{ hash: string } | null>(known)?.hash === newest.hash ? lists.map(blocksOf) : undefined
+    return resultOf<BlockReply | null>(known)?.hash === newest.hash ? lists.map(blocksOf) : undefined
   }
 
   const readBlocks = async (at: string, { topic }: UnreadPast, blocks: readonly number[]) => {

@@ -1,19 +1,6 @@
 /** What a receipt tells of the commits that its transaction carried, and what each of them cost. */
 import { isCommitLog } from './registry-abi.ts'
-
-/** The receipt of a transaction, as a node gives it. */
-export interface Receipt {
-  transactionHash: string
-  /** `0x1` when it succeeded. */
-  status: string
-  blockNumber: string
-  blockHash: string
-  logs: readonly { topics: readonly string[]; data: string; logIndex: string }[]
-  gasUsed?: string
-  effectiveGasPrice?: string
-  /** Of chains that settle on another one: what that cost, in wei. */
-  l1Fee?: string
-}
+import { feeOf, type LogReply, type ReceiptReply } from './replies.ts'
 
 /** A commit's part of what its transaction cost. */
 export interface Cost {
@@ -22,12 +9,8 @@ export interface Cost {
   fee: bigint
 }
 
-/** Wei; 0 where the node does not say. */
-export const feeOf = ({ gasUsed = '0x0', effectiveGasPrice = '0x0', l1Fee = '0x0' }: Receipt): bigint =>
-  BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)
-
 /** The events of commits that a transaction left behind, in their order. None when it failed, or went where there is no registry. */
-export const commitLogsOf = ({ status, logs }: Receipt): Receipt['logs'] =>
+export const commitLogsOf = ({ status, logs }: ReceiptReply): LogReply[] =>
   status === '0x1' ? logs.filter(isCommitLog) : []
 
 /**
@@ -35,7 +18,7 @@ export const commitLogsOf = ({ status, logs }: Receipt): Receipt['logs'] =>
  * would cost together, rounded down, less what those before it took; so the shares sum to the whole, to the wei, and
  * anybody can work them out from the receipt.
  */
-export const costsOf = (receipt: Receipt): Cost[] => {
+export const costsOf = (receipt: ReceiptReply): Cost[] => {
   const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
   const gas = shareOut(BigInt(receipt.gasUsed ?? '0x0'), sizes)
   const fees = shareOut(feeOf(receipt), sizes)

@@ -4,18 +4,8 @@
  */
 import type { Database } from '../domain/ports.ts'
 import { findSetting, replaceSetting } from './registry-statements.ts'
+import type { FullBlockReply, ReceiptReply } from './replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
-
-interface BlockReply {
-  hash: string
-  transactions: { hash: string; to: string | null }[]
-}
-
-interface Receipt {
-  contractAddress: string | null
-  blockNumber: string
-  blockHash: string
-}
 
 interface Place {
   rpc: Rpc
@@ -34,14 +24,14 @@ interface PlacedStart {
 const settingOf = ({ chainId, address }: Place) => `registry-start:${chainId}:${address}`
 
 const readBlock = (rpc: Rpc, number: number) =>
-  rpc.call<BlockReply | null>('eth_getBlockByNumber', quantity(number), true)
+  rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)
 
 /** Whether a transaction of the block made the contract. */
-async function isMadeIn({ rpc, address }: Place, { transactions }: BlockReply): Promise<boolean> {
+async function isMadeIn({ rpc, address }: Place, { transactions }: FullBlockReply): Promise<boolean> {
   const makers = transactions.filter(({ to }) => to === null)
   const outcomes = await rpc.batch(makers.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
   return outcomes.some(
-    (outcome) => resultOf<Receipt | null>(outcome)?.contractAddress?.toLowerCase() === address.toLowerCase(),
+    (outcome) => resultOf<ReceiptReply | null>(outcome)?.contractAddress?.toLowerCase() === address.toLowerCase(),
   )
 }
 
@@ -75,7 +65,7 @@ const remember = async (place: Place, { number, hash }: PlacedStart) => {
 
 /** Remembers the block of a deployment of ours, if the node knows it. Raises UNAVAILABLE. */
 export async function noteStart(place: Place, transactionHash: string): Promise<void> {
-  const receipt = await place.rpc.call<Receipt | null>('eth_getTransactionReceipt', transactionHash)
+  const receipt = await place.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', transactionHash)
   if (receipt) await remember(place, { number: Number(receipt.blockNumber), hash: receipt.blockHash })
 }
 

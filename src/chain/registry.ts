@@ -14,6 +14,7 @@ import {
 } from './registry-abi.ts'
 import { findStart } from './registry-start.ts'
 import { findSetting, rememberSetting } from './registry-statements.ts'
+import type { LogReply } from './replies.ts'
 import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
 /** The chain is another one than this installation began on, or than it was told to use. Nothing may be signed. */
@@ -85,15 +86,6 @@ export const registrySetting = (chainId: number) => `registry:${chainId}`
 const CHAIN_SETTING = 'chain:id'
 
 type LogTopics = readonly (string | string[] | null)[]
-
-interface LogReply {
-  topics: string[]
-  data: string
-  transactionHash: string
-  blockNumber: string
-  blockHash: string
-  logIndex: string
-}
 
 /** Single blocks of a page: as many as one batch asks for. */
 const BLOCKS_OF_PAGE = 50

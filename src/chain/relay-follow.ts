@@ -1,6 +1,6 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
-import { type Cost, costsOf, feeOf, type Receipt } from './receipts.ts'
+import { type Cost, costsOf } from './receipts.ts'
 import { isGone } from './relay-doubt.ts'
 import {
   type BlockRow,
@@ -15,6 +15,7 @@ import {
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { readingOnce, seekCommits } from './relay-seek.ts'
 import { findRaw, findSigned, type InFlightRow } from './relay-statements.ts'
+import { feeOf, type ReceiptReply } from './replies.ts'
 import { resultOf } from './rpc.ts'
 import { findSpender } from './spender.ts'
 import { nonceOf } from './transaction.ts'
@@ -23,7 +24,7 @@ import { type ChainView, readBlockHashes } from './view.ts'
 /** What became of a transaction: the receipt that has the events of its commits, and what each of these cost. */
 interface Inclusion {
   row: InFlightRow
-  receipt: Receipt
+  receipt: ReceiptReply
   costs: readonly Cost[]
 }
 
@@ -110,12 +111,12 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
 
 /** The receipts that the node shows of these transactions. */
 const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly string[]) => {
-  const receipts = new Map<string, Receipt>()
+  const receipts = new Map<string, ReceiptReply>()
   for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
     const asked = hashes.slice(start, start + RECEIPTS_AT_ONCE)
     const outcomes = await rpc.batch(asked.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
     for (const [index, hash] of asked.entries()) {
-      const receipt = resultOf<Receipt | null>(outcomes[index])
+      const receipt = resultOf<ReceiptReply | null>(outcomes[index])
       if (receipt) receipts.set(hash, receipt)
     }
   }
@@ -123,7 +124,7 @@ const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly 
 }
 
 /** The receipt that has the events of all commits of a row. A call to an address without a contract succeeds and logs nothing. */
-const inclusionOf = (row: InFlightRow, receipts: readonly Receipt[]): Inclusion | undefined => {
+const inclusionOf = (row: InFlightRow, receipts: readonly ReceiptReply[]): Inclusion | undefined => {
   for (const receipt of receipts) {
     // In an earlier transaction of another nonce a commit may have had another place.
     const first = row.positions[row.hashes.indexOf(receipt.transactionHash)] ?? 0
@@ -191,7 +192,7 @@ const settleWithoutEffect = async (
   lane: Lane,
   view: ChainView,
   row: InFlightRow,
-  receipts: readonly Receipt[],
+  receipts: readonly ReceiptReply[],
   tell: (problem: string) => void,
 ) => {
   const deepest = view.head.number - parts.confirmations

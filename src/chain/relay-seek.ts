@@ -4,12 +4,13 @@
  */
 import { unavailable } from '../domain/errors.ts'
 import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../domain/sql.ts'
-import { commitLogsOf, costsOf, type Receipt } from './receipts.ts'
+import { commitLogsOf, costsOf } from './receipts.ts'
 import type { ChainCommit } from './registry.ts'
 import { markFound } from './relay-follow-statements.ts'
 import type { ReadHistory } from './relay-histories.ts'
 import type { RelayParts } from './relay-lane.ts'
 import { findLastNonce, transactionsOfSql } from './relay-statements.ts'
+import type { ReceiptReply, TransactionReply } from './replies.ts'
 import { resultOf } from './rpc.ts'
 import { readView } from './view.ts'
 
@@ -140,12 +141,15 @@ export const noteFound = async (
 }
 
 /** A transaction with its receipt; null where the node has none. */
-const readPlaced = async ({ rpc }: SeekParts, hash: string): Promise<[PlacedReply | null, Receipt | null]> => {
+const readPlaced = async (
+  { rpc }: SeekParts,
+  hash: string,
+): Promise<[TransactionReply | null, ReceiptReply | null]> => {
   const [transaction, receipt] = await rpc.batch([
     { method: 'eth_getTransactionByHash', params: [hash] },
     { method: 'eth_getTransactionReceipt', params: [hash] },
   ])
-  return [resultOf<PlacedReply | null>(transaction), resultOf<Receipt | null>(receipt)]
+  return [resultOf<TransactionReply | null>(transaction), resultOf<ReceiptReply | null>(receipt)]
 }
 
 /**
@@ -169,9 +173,4 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
       throw notYet(`transactions of ${account} that the database does not know wait to be included`)
   }
   return false
-}
-
-interface PlacedReply {
-  nonce: string
-  blockHash: string | null
 }

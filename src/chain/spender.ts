@@ -1,11 +1,6 @@
 /** Which transaction used a nonce of an account. */
+import type { FullBlockReply } from './replies.ts'
 import { quantity, type Rpc, RpcError } from './rpc.ts'
-
-interface TransactionReply {
-  hash: string
-  from: string
-  nonce: string
-}
 
 /**
  * The transaction that used an account's nonce, from blocks up to `newest`; undefined when the node cannot tell, because it
@@ -33,11 +28,7 @@ export const findSpender = async (
       if (await isUsedAt(middle)) used = middle
       else unused = middle
     }
-    const block = await rpc.call<{ transactions: TransactionReply[] } | null>(
-      'eth_getBlockByNumber',
-      quantity(used),
-      true,
-    )
+    const block = await rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(used), true)
     return block?.transactions.find(
       (each) => each.from.toLowerCase() === account.toLowerCase() && Number(each.nonce) === nonce,
     )?.hash

@@ -1,5 +1,6 @@
 import { unavailable } from '../domain/errors.ts'
 import type { FeeMarket } from './fees.ts'
+import type { BlockReply } from './replies.ts'
 import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
 
 /** A block. */
@@ -20,13 +21,6 @@ export interface ChainView extends FeeMarket {
   pendingCounts: ReadonlyMap<string, number>
   /** Whether there is code at the address that was asked about. A contract's own count may be 0: one of the genesis is. */
   hasContract: boolean
-}
-
-interface BlockReply {
-  number: string
-  hash: string
-  gasLimit: string
-  baseFeePerGas?: string
 }
 
 const zeroAddress = `0x${'0'.repeat(40)}`

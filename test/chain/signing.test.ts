@@ -4,9 +4,10 @@ import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.t
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, recoverSigner, signText } from '../../src/chain/keys.ts'
 import { restAfter } from '../../src/chain/pace.ts'
-import { costsOf, type Receipt } from '../../src/chain/receipts.ts'
+import { costsOf } from '../../src/chain/receipts.ts'
 import artefact from '../../src/chain/registry.json' with { type: 'json' }
 import { decodeCommits, encodeCommit, encodeCommits } from '../../src/chain/registry-abi.ts'
+import { feeOf, type LogReply, type ReceiptReply } from '../../src/chain/replies.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
 import { relayKeys } from './support/anvil.ts'
@@ -95,9 +96,12 @@ describe('a call that carries several commits', () => {
 
 describe('what a transaction cost', () => {
   const topic = registry.getEvent('Commit')!.topicHash
-  const log = (characters: number) => ({ topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' })
-  const receipt = (sizes: number[], more: Partial<Receipt> = {}): Receipt => ({
-    ...{ transactionHash: '0x', status: '0x1', blockNumber: '0x1', blockHash: '0x' },
+  const place = { transactionHash: '0x', blockNumber: '0x1', blockHash: '0x' }
+  const log = (characters: number): LogReply => ({
+    ...{ ...place, topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' },
+  })
+  const receipt = (sizes: number[], more: Partial<ReceiptReply> = {}): ReceiptReply => ({
+    ...{ ...place, status: '0x1' },
     ...{ logs: sizes.map(log), gasUsed: '0x186a1', effectiveGasPrice: '0x3b9aca01', ...more },
   })
 
@@ -118,6 +122,11 @@ describe('what a transaction cost', () => {
       { gas: 50_000, fee: 50000500050002n },
       { gas: 50_001, fee: 50000500050002n },
     ])
+  })
+
+  it('is nothing where the node does not say it', () => {
+    expect(feeOf({})).toBe(0n)
+    expect(feeOf({ gasUsed: '0x5208' })).toBe(0n)
   })
 
   it('is nobody’s where it failed, or left no event of a commit', () => {

@@ -56,6 +56,18 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/replies.ts',
+    ['chain/signing.test.ts', 'processes/withdrawals.processes.ts', 'processes/coins-restore.processes.ts'],
+    [
+      [
+        'chain.fee-below',
+        'What a chain takes for the one below it is part of what a transaction costs.',
+        ` + BigInt(l1Fee)`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/receipts.ts',
     ['chain/signing.test.ts'],
     [

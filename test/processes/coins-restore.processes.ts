@@ -1,10 +1,12 @@
 /** Coins after the database came back from a backup, while the chain had gone on. */
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
+import type { ReceiptReply } from '../../src/chain/replies.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import { toUnits } from '../../src/domain/money.ts'
+import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from '../chain/support/coin-scene.ts'
 import { annalHere } from '../support/annal-command.ts'
+import { withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn } from '../support/test-app.ts'
@@ -161,6 +163,25 @@ it('coins that somebody else moved are told of, and nothing is written', async (
   const said = await annalHere(app.env, ['coins'])
   expect(said.stdout).toContain(user.address)
   expect(said.stderr).toContain('It does not add up, and nothing was written.')
+  await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
+})
+
+it('what only the chain knows of costs what the chain takes for the one below it, too', async () => {
+  const user = await rich(COIN)
+  const l1Fee = 10n ** 15n
+  const value = COIN / 2n
+  await chain.rpc.call('anvil_impersonateAccount', user.address)
+  const hash = await chain.rpc.call<string>('eth_sendTransaction', {
+    ...{ from: user.address, to: treasuryAddress, value: quantity(value) },
+  })
+  await mine()
+  await chain.rpc.call('anvil_stopImpersonatingAccount', user.address)
+  proxy.fault = withL1Fee(l1Fee)
+  const { differing } = await coins()
+  const receipt = await chain.rpc.call<ReceiptReply>('eth_getTransactionReceipt', hash)
+  const fee = BigInt(receipt.gasUsed!) * BigInt(receipt.effectiveGasPrice!) + l1Fee
+  const found = differing.find(({ address }: { address: string }) => address === user.address)
+  expect(found).toMatchObject({ booked: '1', agreed: fromUnits(COIN - value - fee) })
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 

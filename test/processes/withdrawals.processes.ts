@@ -2,9 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Wallet } from 'ethers'
 import { beforeEach, expect, it } from 'vitest'
+import type { ReceiptReply } from '../../src/chain/replies.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
 import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
+import { withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn } from '../support/test-app.ts'
@@ -217,6 +219,23 @@ it('waits while the treasury is short of coins, and tells the operator', async (
   await fund(5n)
   await becomes(user, 'confirmed')
   expect(await balanceOf(to)).toBe(4n * COIN)
+})
+
+it('costs what the chain takes for the one below it, too, in the books', async () => {
+  const l1Fee = 10n ** 15n
+  proxy.fault = withL1Fee(l1Fee)
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  await withdraw(user, { amount: '4', to })
+  moveCoins()
+  await becomes(user, 'confirmed')
+  const [move] = await app.sql<{ hash: string; fee: string }>(
+    `select transaction_hash as hash, trim_scale(fee)::text as fee from coin_moves where recipient = $1`,
+    [to],
+  )
+  const receipt = await chain.rpc.call<ReceiptReply>('eth_getTransactionReceipt', move!.hash)
+  expect(toUnits(move!.fee)).toBe(BigInt(receipt.gasUsed!) * BigInt(receipt.effectiveGasPrice!) + l1Fee)
+  expect((await findings()).broken).toEqual([])
 })
 
 it('arrives once, whatever is lost on the way and however many processes send', async () => {

@@ -65,6 +65,12 @@ export const withoutReceipts: Fault = rewriting(({ method }, result) =>
   method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash' ? null : result,
 )
 
+/** The chain settles on another one, and takes so much besides for each transaction. */
+export const withL1Fee = (wei: bigint): Fault =>
+  rewriting(({ method }, result) =>
+    method === 'eth_getTransactionReceipt' && result ? { ...result, l1Fee: hex(wei) } : result,
+  )
+
 /** It does not show events either: that a nonce is used is all it says. */
 export const withoutTraces: Fault = rewriting(({ method, params }, result) => {
   if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return null
@@ -140,4 +146,4 @@ const beforeBlock = (newest: number, { method, params }: RpcRequest, reply: RpcR
   return isLater ? answer(null) : reply
 }
 
-const hex = (value: number) => `0x${value.toString(16)}`
+const hex = (value: number | bigint) => `0x${value.toString(16)}`

@@ -1,0 +1,76 @@
+/**
+ * What a node replies, as JSON-RPC has it: quantities and bytes are hexadecimal digits behind `0x`. A field that may be missing is one that
+ * some chains or kinds of transactions do not have.
+ */
+
+/** An event. */
+export interface LogReply {
+  topics: string[]
+  data: string
+  transactionHash: string
+  blockNumber: string
+  blockHash: string
+  logIndex: string
+}
+
+/** A transaction, with its signature; `to` is null where it makes a contract, `blockHash` while it is in no block. */
+export interface TransactionReply {
+  hash: string
+  from: string
+  to: string | null
+  nonce: string
+  /** Wei. */
+  value: string
+  blockHash: string | null
+  /** `0x2` of those that we sign. */
+  type?: string
+  chainId?: string
+  gas: string
+  maxFeePerGas?: string
+  maxPriorityFeePerGas?: string
+  r: string
+  s: string
+  v: string
+}
+
+/** A block without its transactions. */
+export interface BlockReply {
+  number: string
+  hash: string
+  parentHash: string
+  /** Unix seconds. */
+  timestamp: string
+  gasLimit: string
+  /** Missing on a chain without EIP-1559. */
+  baseFeePerGas?: string
+}
+
+/** A block with its transactions. */
+export interface FullBlockReply extends BlockReply {
+  transactions: TransactionReply[]
+}
+
+/** The receipt of a transaction. */
+export interface ReceiptReply {
+  transactionHash: string
+  /** `0x1` when it succeeded. */
+  status: string
+  blockNumber: string
+  blockHash: string
+  logs: LogReply[]
+  /** Of the contract that it made. */
+  contractAddress?: string | null
+  gasUsed?: string
+  /** Wei. */
+  effectiveGasPrice?: string
+  /** Of a chain that settles on another one: what that costs besides, in wei. */
+  l1Fee?: string
+}
+
+/** What a transaction cost its sender, in wei; 0 where the node does not say. */
+export const feeOf = ({
+  gasUsed = '0x0',
+  effectiveGasPrice = '0x0',
+  l1Fee = '0x0',
+}: Pick<ReceiptReply, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint =>
+  BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)
