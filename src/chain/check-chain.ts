@@ -2,6 +2,8 @@
  * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
  * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
  */
+import { NIL_UUID } from '../domain/ids.ts'
+import { keysetPages } from '../domain/keyset-pages.ts'
 import type { Database } from '../domain/ports.ts'
 import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import type { ChainCommit, Registry } from './registry.ts'
@@ -26,13 +28,13 @@ const commitColumns = {
 /** All commits by their identifiers, a page at a time. */
 const findCommits = statement(
   'check_chain_commits',
-  { parameters: { after: uuid }, columns: commitColumns },
+  { parameters: { after: uuid, limit: int }, columns: commitColumns },
   `select c.id as commit_id, a.nid, r.status, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
      w.address as committer, r.transaction_hash,
      array(select hash from ${transactionsOfSql('c.id')} t) as hashes
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
      join wallets w on w.user_id = c.author_id
-   where c.id > $after order by c.id limit 1000`,
+   where c.id > $after order by c.id limit $limit`,
 )
 /** Accounts that ever carried a commit. */
 const findLanes = statement(
@@ -50,15 +52,14 @@ const findFirstBlock = statement(
 const findDeposits = statement(
   'check_chain_deposits',
   {
-    parameters: { after: uuid },
+    parameters: { after: uuid, limit: int },
     columns: { id: uuid, hash: orNull(text), wallet_id: uuid, amount: numeric, block_number: int, block_hash: text },
   },
   `select id, transaction_hash as hash, wallet_id, trim_scale(amount) as amount, block_number, block_hash from deposits
-   where status = 'CREDITED' and id > $after order by id limit 500`,
+   where status = 'CREDITED' and id > $after order by id limit $limit`,
 )
 
-const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
-const PAGE = 1_000
+const COMMITS_PAGE = 1_000
 const DEPOSITS_PAGE = 500
 
 /** What is held to each other, and how much of what differs is told. */
@@ -161,12 +162,13 @@ const strangerOf = ({ transactionHash: transaction, blockNumber: block, commitDa
 })
 
 async function* commitsOf(database: Database): AsyncGenerator<RowOf<typeof commitColumns>> {
-  for (let after = FIRST_UUID; ; ) {
-    const rows = await database.query(findCommits, { after })
-    yield* rows
-    if (rows.length < PAGE) return
-    after = rows.at(-1)!.commit_id
-  }
+  const pages = keysetPages({
+    first: NIL_UUID,
+    limit: COMMITS_PAGE,
+    read: (after, limit) => database.query(findCommits, { after, limit }),
+    keyOf: ({ commit_id }) => commit_id,
+  })
+  for await (const rows of pages) yield* rows
 }
 
 async function readOurEvents({ database, registry, relayAddresses }: ChainCheck): Promise<ChainCommit[]> {
@@ -191,8 +193,13 @@ const whereaboutsOf = ({ hash, block_number }: { hash: string | null; block_numb
     : { method: 'eth_getTransactionReceipt', params: [hash] }
 
 async function* lostDeposits({ database, registry }: ChainCheck) {
-  for (let after = FIRST_UUID; ; ) {
-    const rows = await database.query(findDeposits, { after })
+  const pages = keysetPages({
+    first: NIL_UUID,
+    limit: DEPOSITS_PAGE,
+    read: (after, limit) => database.query(findDeposits, { after, limit }),
+    keyOf: ({ id }) => id,
+  })
+  for await (const rows of pages) {
     const answers = await registry.rpc.batch(rows.map(whereaboutsOf))
     for (const [index, { hash, wallet_id, amount, block_number, block_hash }] of rows.entries()) {
       const found = resultOf<Partial<ReceiptReply & BlockReply> | null>(answers[index])
@@ -200,8 +207,5 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
       const subject = hash === null ? { block: block_number } : { transaction: hash }
       yield { ...subject, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }
     }
-    const last = rows.at(-1)
-    if (rows.length < DEPOSITS_PAGE || !last) return
-    after = last.id
   }
 }

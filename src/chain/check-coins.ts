@@ -2,6 +2,7 @@
  * Holds the books of coins to the chain, address by address, for `annal check`: what was credited to an address and was not moved from it
  * lies there, and what was gathered lies in the treasury. Everything is read at one block, and nothing is written.
  */
+import { keysetPages } from '../domain/keyset-pages.ts'
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { Database } from '../domain/ports.ts'
 import { arrayOf, boolean, int, numeric, statement, text } from '../domain/sql.ts'
@@ -13,7 +14,7 @@ import { quantity } from './rpc.ts'
 const findAddresses = statement(
   'check_coins_addresses',
   {
-    parameters: { after: text },
+    parameters: { after: text, limit: int },
     columns: { address: text, closed: boolean, credited: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
   },
   `select w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
@@ -22,7 +23,7 @@ const findAddresses = statement(
      lateral (
        select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
        from coin_moves where wallet_id = w.user_id and sender = w.address) m
-   where w.address > $after and (d.n > 0 or m.nonces <> '{}') order by w.address limit 500`,
+   where w.address > $after and (d.n > 0 or m.nonces <> '{}') order by w.address limit $limit`,
 )
 /** Treasuries that anything was ever gathered in, and what arrived there up to a block. */
 const findTreasuries = statement(
@@ -45,15 +46,13 @@ const sentences = {
   H7: 'No address of an owner holds coins that are in no book: too young to be credited, sent by a contract, or sent after the account was deleted.',
 } as const
 
-async function* addressesOf(database: Database) {
-  for (let after = ''; ; ) {
-    const rows = await database.query(findAddresses, { after })
-    yield rows
-    const last = rows.at(-1)
-    if (rows.length < PAGE || !last) return
-    after = last.address
-  }
-}
+const addressesOf = (database: Database) =>
+  keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => database.query(findAddresses, { after, limit }),
+    keyOf: ({ address }) => address,
+  })
 
 /** Compares every address that the books know with the chain, with `most` rows of each kind. Raises UNAVAILABLE when the chain does not answer. */
 export async function checkCoins({ database, registry: { rpc }, most }: ChainCheck): Promise<ChainFinding[]> {

@@ -1,4 +1,5 @@
 /** Has moves wait whose coins are gone with their deposits, and takes them up again. */
+import { keysetPages } from '../domain/keyset-pages.ts'
 import { freeOf, readAddresses } from './coin-addresses.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
 import { quantity } from './rpc.ts'
@@ -26,17 +27,19 @@ export async function setAside(parts: MoverParts, view: ChainView): Promise<bool
  */
 async function resume(parts: MoverParts, view: ChainView): Promise<boolean> {
   const waiting: string[] = []
-  for (let after = ''; !parts.stopping.aborted; ) {
-    const page = await parts.books.findResumable(after, PAGE)
-    const last = page.at(-1)
-    if (!last) break
+  const pages = keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => parts.books.findResumable(after, limit),
+    keyOf: ({ address }) => address,
+  })
+  for await (const page of pages) {
+    if (parts.stopping.aborted) break
     const addresses = page.map(({ address }) => address)
     const seen = await readAddresses(parts.rpc, addresses, quantity(view.head.number))
     const free = page.map(({ address, open }, index) => ({ address, free: freeOf(seen[index]!, open) }))
     const resumed = new Set(await parts.books.resume(free))
     waiting.push(...addresses.filter((address) => !resumed.has(address)))
-    if (page.length < PAGE) break
-    after = last.address
   }
   if (parts.memory.movesWaiting !== waiting.length) await parts.books.noteWaiting(waiting.length)
   parts.memory.movesWaiting = waiting.length

@@ -2,6 +2,7 @@
  * Holds what the books know of coins to what the chain did with them, address by address, and finds the transactions that only the chain
  * knows of: those that were sent after a backup was made from which the database came back. Nothing is written here.
  */
+import { keysetPages } from '../domain/keyset-pages.ts'
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { Adoption, Database } from '../domain/ports.ts'
 import { TRANSFER_GAS } from './coin-plan.ts'
@@ -147,15 +148,13 @@ async function readTreasuries({ database, treasury: present }: CompareOptions): 
   return rows.some(({ address }) => address === present) ? rows : [...rows, none]
 }
 
-async function* ownersOf(database: CompareOptions['database']) {
-  for (let after = ''; ; ) {
-    const rows = await database.query(findOwners, { after, limit: PAGE })
-    yield rows
-    const last = rows.at(-1)
-    if (rows.length < PAGE || !last) return
-    after = last.address
-  }
-}
+const ownersOf = (database: CompareOptions['database']) =>
+  keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => database.query(findOwners, { after, limit }),
+    keyOf: ({ address }) => address,
+  })
 
 /** Each withdrawal that waits is paid by one transaction at most: the oldest by the first. */
 async function matchClaims(database: CompareOptions['database'], payments: UnknownTransaction[]) {

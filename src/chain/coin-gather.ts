@@ -1,5 +1,7 @@
 /** Gathers credited deposits: from their owners' addresses into the treasury. */
 import { isUnavailable } from '../domain/errors.ts'
+import { NIL_UUID } from '../domain/ids.ts'
+import { keysetPages } from '../domain/keyset-pages.ts'
 import type { LyingCoins } from '../domain/ports.ts'
 import { readAddresses, type SeenAddress } from './coin-addresses.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
@@ -9,7 +11,6 @@ import type { ChainView } from './view.ts'
 
 /** Addresses of one step. */
 const PAGE = 20
-const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Signs and stores a move for each address that holds enough; sending is the next step's. An address whose key does not open, or
@@ -23,17 +24,20 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
   const ladder = { chainId: view.chainId, prices: pricesUpTo(price, parts.maxFeePerGas) }
   const least = DUST_FACTOR * TRANSFER_GAS * price
   const problems: string[] = []
-  for (let after = FIRST_UUID; !parts.stopping.aborted; ) {
-    const rows = await parts.books.findLying(least, after, PAGE)
+  const pages = keysetPages({
+    first: NIL_UUID,
+    limit: PAGE,
+    read: (after, limit) => parts.books.findLying(least, after, limit),
+    keyOf: ({ userId }) => userId,
+  })
+  for await (const rows of pages) {
+    if (parts.stopping.aborted) break
     const addresses = rows.map(({ address }) => address)
     const seen = await readAddresses(parts.rpc, addresses, 'latest')
     for (const [index, lying] of rows.entries()) {
       const problem = await gatherOne(parts, lying, seen[index]!, ladder)
       if (problem) problems.push(`${lying.address}: ${problem}`)
     }
-    const last = rows.at(-1)
-    if (rows.length < PAGE || !last) break
-    after = last.userId
   }
   const [first] = problems
   tell(parts, 'gathering', first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '')

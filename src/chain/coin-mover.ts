@@ -3,6 +3,7 @@
  * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
  * that sends the same bytes again.
  */
+import { keysetPages } from '../domain/keyset-pages.ts'
 import type { CoinBooks, CoinMove, Custody, Log } from '../domain/ports.ts'
 import type { Meter } from '../domain/telemetry.ts'
 import { setAside } from './coin-aside.ts'
@@ -103,17 +104,22 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
   const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
   const youngest = Math.max(view.head.number - depth, 0)
   const waiting = new Set<string>()
-  let last: CoinMove | undefined
+  let hasMoves = false
   let problem = ''
-  for (let isWhole = false; !isWhole && !parts.stopping.aborted; ) {
-    const moves = await parts.books.findOpen(youngest, last, PAGE)
+  const pages = keysetPages({
+    first: undefined as CoinMove | undefined,
+    limit: PAGE,
+    read: (after, limit) => parts.books.findOpen(youngest, after, limit),
+    keyOf: (move) => move,
+  })
+  for await (const moves of pages) {
+    if (parts.stopping.aborted) break
+    hasMoves = true
     const left = await followMoves(parts, { view, depth }, moves)
     problem = (await sendMoves(parts, view, left)) || problem
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
-    isWhole = moves.length < PAGE
-    last = moves.at(-1) ?? last
   }
   forgetOthers(parts.memory, waiting)
   tell(parts, 'sending', problem)
-  return last !== undefined
+  return hasMoves
 }

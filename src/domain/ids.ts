@@ -27,6 +27,9 @@ export type IdPrefix = (typeof idPrefixes)[number]
 
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
 
+/** The least UUID. No row has it: what is read in the order of UUIDs begins behind it. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Every pair of base-32 digits, by its ten bits. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)

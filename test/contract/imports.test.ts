@@ -49,7 +49,8 @@ interface Rule {
   instead: string
 }
 
-const ports = 'domain/(ports|errors|actor|ids|jobs|log-throttle|money|read-position|roles|sql|telemetry)\\.ts'
+const ports =
+  'domain/(ports|errors|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/

@@ -29,8 +29,6 @@ const started: Record<string, string> = {
 
 /** What goes on while something else is open, in whichever process has it. */
 const ofParts: Record<string, string> = {
-  'chain/coin-aside.ts': 'goes through pages, and ends',
-  'chain/coin-gather.ts': 'goes through pages, and ends',
   'chain/lease.ts': 'renews what the loops of this process hold, and begins with the first',
   'chain/watch.ts': 'is how the watches of the chain go on',
   'run-process.ts': 'says that the process lives, whatever it is there for',

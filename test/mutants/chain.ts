@@ -156,11 +156,16 @@ export const chain: Mutant[] = [
     [
       'chain.coins-starved',
       'Moves that can never succeed keep no other from being sent.',
-      `isWhole = moves.length < PAGE`,
-      `isWhole = moves.length <= PAGE`,
+      `if (parts.stopping.aborted) break`,
+      `if (parts.stopping.aborted || hasMoves) break`,
     ],
     ['chain.coins-earlier', 'Coins at an earlier treasury are told of.', `await tellEarlierTreasuries(parts)`, ``],
   ]),
+  ...mutantsOf(
+    'src/domain/keyset-pages.ts',
+    ['domain/keyset-pages.test.ts'],
+    [['chain.pages-on', 'After a whole page there may be another.', `rows.length < limit`, `rows.length <= limit`]],
+  ),
   ...mutantsOf(
     'src/chain/coin-treasury.ts',
     ['processes/withdrawals.processes.ts'],

@@ -4,6 +4,7 @@ import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { NIL_UUID } from '../../src/domain/ids.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { readState } from '../../src/platform/telemetry/metric-statements.ts'
@@ -96,7 +97,7 @@ it('of two processes that gather at once, one signs', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   const before = await balanceOf(treasuryAddress)
   const [one, other] = [createCoinService(installation), createCoinService(installation)]
-  const lying = await one.findLying(COIN, '00000000-0000-0000-0000-000000000000', 10)
+  const lying = await one.findLying(COIN, NIL_UUID, 10)
   const mine = lying.find(({ userId }) => userId === users[0]!.id)!
   const key = { chainId: 31337, nonce: 0, to: treasuryAddress, gasLimit: 21_000n, gasPrice: 10n ** 10n }
   const signed = await installation.custody.signCoins(mine.userId, mine.key, [
