@@ -27,7 +27,7 @@ export type IdPrefix = (typeof idPrefixes)[number]
 
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
 
-/** The least UUID. No row has it: what is read in the order of UUIDs begins behind it. */
+/** The least UUID, which is nobody's: what is read in the order of UUIDs begins behind it. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

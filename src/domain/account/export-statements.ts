@@ -4,6 +4,7 @@
  */
 import { metadataExport } from '../asset/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
+import { NIL_UUID } from '../ids.ts'
 import {
   bytes,
   int,
@@ -50,7 +51,7 @@ export const readAccount = statement(
    from users u join wallets w on w.user_id = u.id where u.id = $user and u.deleted_at is null`,
 )
 
-const NIL = `'00000000-0000-0000-0000-000000000000'`
+const NIL = `'${NIL_UUID}'`
 /** Of a cursor of several parts. */
 const part = (place: number) => `split_part($after, '/', ${place})`
 const afterMoment = `coalesce(nullif(${part(1)}, '')::timestamptz, '-infinity')`

@@ -1,5 +1,6 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
+import { NIL_UUID } from '../ids.ts'
 import { int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { lockedUserSql } from './account-statements.ts'
 
@@ -36,7 +37,7 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
     `select ${columnsSql} from access_tokens
      where user_id = $user and ${standing}
        and id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-       and id > coalesce($before, '00000000-0000-0000-0000-000000000000')
+       and id > coalesce($before, '${NIL_UUID}')
      order by id ${direction} limit $limit offset $offset`,
   )
 /** A page of a user's sessions that have not ended, newest first. */

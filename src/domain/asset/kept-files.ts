@@ -1,4 +1,5 @@
 /** What the content store must keep, and whether it does: files, trees and thumbnails of assets, and files with Content Credentials. */
+import { NIL_UUID } from '../ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
 import type { ContentStore, Database } from '../ports.ts'
 import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
@@ -42,7 +43,6 @@ const forgetSigned = statement(
 )
 
 const PAGE = 500
-const FIRST = '00000000-0000-0000-0000-000000000000'
 
 interface Dependencies {
   database: Database
@@ -64,7 +64,7 @@ export interface Mending {
 /** What is pinned and not there in whole. Raises UNAVAILABLE. */
 async function* findMissing({ database, contentStore }: Dependencies): AsyncGenerator<PinRow> {
   let whole = ''
-  for (let after = { cid: '', asset: FIRST }; ; ) {
+  for (let after = { cid: '', asset: NIL_UUID }; ; ) {
     const rows = await database.query(nextPins, after)
     for (const row of rows) {
       if (row.cid === whole) continue

@@ -1,4 +1,5 @@
 import { remembered, rememberSql } from '../idempotency.ts'
+import { NIL_UUID } from '../ids.ts'
 import { boolean, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 
 /** Of one asset, those that ended lately among them: so many a deletion takes with it. Who asks at once may get some more. */
@@ -35,7 +36,7 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
     },
     `select ${columnsSql} ${fromSql}
      where l.asset_id = $asset and l.id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-       and l.id > coalesce($before, '00000000-0000-0000-0000-000000000000')
+       and l.id > coalesce($before, '${NIL_UUID}')
      order by l.id ${direction} limit $limit offset $offset`,
   )
 /** A page of the links to an asset, newest first, with those that have ended. */

@@ -1,4 +1,5 @@
 /** What must always hold of books and wallets: transfers, deposits, grants, withdrawals; and that what was written stays. */
+import { NIL_UUID } from '../ids.ts'
 import { orNull, text } from '../sql.ts'
 import type { Invariant } from './invariant.ts'
 
@@ -34,7 +35,7 @@ export const bookInvariants: Invariant[] = [
                   select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
                     coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
                   from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
-                    and transfer_id > coalesce(s.earlier, '00000000-0000-0000-0000-000000000000')
+                    and transfer_id > coalesce(s.earlier, '${NIL_UUID}')
                 ) e
             ), told as (
               select *, sum(num_since) over up as num_entries, sum(points_since) over up as points_entries

@@ -3,7 +3,7 @@
  * What the wrapped keys seal stays byte for byte. It can end at any row; the next run goes on with what is left.
  */
 import { DomainError, isUnavailable } from '../errors.ts'
-import { toId } from '../ids.ts'
+import { NIL_UUID, toId } from '../ids.ts'
 import type { Custody, Database, EnvelopeCipher, KeyRing } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
@@ -66,8 +66,6 @@ const PASSES = 5
 const TRIES = 20
 /** Milliseconds. */
 const BETWEEN_TRIES_MS = 500
-
-const FIRST = '00000000-0000-0000-0000-000000000000'
 
 interface Page {
   after: string
@@ -133,7 +131,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
         work: envelope ? () => rewrapText(texts, id, envelope) : undefined,
       }))
     }
-    for (let after = FIRST; ; ) {
+    for (let after = NIL_UUID; ; ) {
       const page = { after, limit: PAGE }
       const rows = holder === 'user_keys' ? await keysOf(page) : await textsOf(holder, page)
       yield rows

@@ -1,6 +1,6 @@
 /** What was sealed and does not open: for `annal check`. Everything that a key wraps is tried, row by row. */
 import { LostKeyError } from '../errors.ts'
-import { type IdPrefix, toId } from '../ids.ts'
+import { type IdPrefix, NIL_UUID, toId } from '../ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
 import type { Custody, Database, EnvelopeCipher } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
@@ -21,7 +21,6 @@ interface Dependencies {
 }
 
 const PAGE = 500
-const FIRST = '00000000-0000-0000-0000-000000000000'
 /** No sealed text begins with it, so that none is left out. */
 const NO_PREFIX = Buffer.from([255])
 
@@ -48,7 +47,7 @@ export async function findUnreadable(
   }
 
   for (const [holder, { prefix, contextOf, what }] of Object.entries(holders)) {
-    for (let after = FIRST; found.length < most; ) {
+    for (let after = NIL_UUID; found.length < most; ) {
       const { page } = sealedTexts[holder as keyof typeof holders]
       const rows = await database.query(page, { after, limit: PAGE, currentPrefix: NO_PREFIX })
       for (const { id, envelope } of rows) {
@@ -58,7 +57,7 @@ export async function findUnreadable(
       after = rows.at(-1)!.id
     }
   }
-  for (let after = FIRST; found.length < most; ) {
+  for (let after = NIL_UUID; found.length < most; ) {
     const rows = await database.query(findKeys, {
       after,
       limit: PAGE,

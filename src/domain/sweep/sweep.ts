@@ -2,6 +2,7 @@
  * What is tidied again and again, item by item. One shape for all: pages that are bounded, items that fail rest ever longer
  * while all others go on, and an operator sees them. What carries a sweep out is `sweeper.ts`.
  */
+import { NIL_UUID } from '../ids.ts'
 import type { Database } from '../ports.ts'
 import { int, orNull, type ParametersOf, type RowOf, text } from '../sql.ts'
 
@@ -72,7 +73,7 @@ export const isAwakeSql = (name: SweepName, item: string): string =>
 type PlaceType = 'timestamptz' | 'uuid' | 'text'
 const LOWEST: Record<PlaceType, string> = {
   timestamptz: `'-infinity'`,
-  uuid: `'00000000-0000-0000-0000-000000000000'`,
+  uuid: `'${NIL_UUID}'`,
   text: `''`,
 }
 

@@ -1,4 +1,5 @@
 /** What contracts send to wallets' addresses: what an address holds, less what is known to have come and gone. */
+import { NIL_UUID } from '../ids.ts'
 import { arrayOf, int, numeric, orNull, statement, text, uuid } from '../sql.ts'
 import { lyingSql } from './coin-sql.ts'
 import { heldScanSql } from './deposit-statements.ts'
@@ -24,7 +25,7 @@ export const findWatchedWallets = statement(
   'balances_wallets',
   { parameters: { after: orNull(uuid), limit: int }, columns: { id: uuid, address: text } },
   `select w.user_id as id, w.address from wallets w
-   where ${isWatchedSql('w')} and w.user_id > coalesce($after, '00000000-0000-0000-0000-000000000000')
+   where ${isWatchedSql('w')} and w.user_id > coalesce($after, '${NIL_UUID}')
    order by w.user_id limit $limit`,
 )
 

@@ -1,5 +1,6 @@
 /** The statement of a wallet: its transfers with the balance after each. Contract: `transfers`, `GET /api/v3/wallet/transfers/`. */
 import type { Actor } from '../actor.ts'
+import { NIL_UUID } from '../ids.ts'
 import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
@@ -78,7 +79,7 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
     `with page as materialized (
        select transfer_id, ${sums} from entries
        where wallet_id = $user and transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-         and transfer_id > coalesce($newerThan, '00000000-0000-0000-0000-000000000000')
+         and transfer_id > coalesce($newerThan, '${NIL_UUID}')
        group by transfer_id order by transfer_id ${direction} limit $limit offset $offset
      ),
      top as (select transfer_id from page order by transfer_id desc limit 1),

@@ -4,13 +4,12 @@
  * clock alone tells that. Where it does not, because the wallet has a transfer that some clock has named ahead of now, a
  * function goes on from that one; it looks anew, also at what came while the statement waited.
  */
+import { NIL_UUID } from '../ids.ts'
 import type { ChangeParts } from './points-sql.ts'
-
-const NIL = `'00000000-0000-0000-0000-000000000000'::uuid`
 
 /** A session's next `uuidv7()` is above its last one. */
 const isPastSql = (wallet: string) => `uuidv7() > coalesce((
-  select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), ${NIL})`
+  select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), '${NIL_UUID}'::uuid)`
 
 /** What an update of a wallet returns when one transfer changes it: what that is called; and the wallet's grants are used. */
 export const openTransferSql = ({ wallet, change, at = 'now()', undone = 'null' }: ChangeParts) => `

@@ -1,9 +1,9 @@
 /** Takes everything out of dead letters that could tell of a person, but for what it takes to carry a notice out again. */
+import { NIL_UUID } from '../../domain/ids.ts'
 import { findUnredacted, redactLetters } from './job-statements.ts'
 
 /** Letters of one statement: so few that nobody waits for it, however many there are. */
 const PORTION = 500
-const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** How the queue's tables are asked, and whom trouble is told to. */
 export interface RedactionParts {
@@ -23,7 +23,7 @@ const isOfRows = (error: unknown) =>
 
 /** A portion that fails is done letter by letter, so that one keeps no other from its turn. Raises while the database is away. */
 export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
-  for (let after = FIRST; !cancel.aborted; ) {
+  for (let after = NIL_UUID; !cancel.aborted; ) {
     const { rows } = await ask(findUnredacted, [after, PORTION])
     const ids = rows.map(({ id }) => id)
     try {

@@ -1,4 +1,5 @@
 /** What the primary is asked about how far it has come, and replicas about how far they have. */
+import { NIL_UUID } from '../../domain/ids.ts'
 import { arrayOf, bigint, boolean, int, json, orNull, type RowOf, statement, text, uuid } from '../../domain/sql.ts'
 
 /** Milliseconds that a replica may take to say how far it has come. */
@@ -9,7 +10,7 @@ const placeSql = `(pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint`
 /** SQL: the timeline that is written. */
 const timelineSql = `('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int`
 /** Whose row says since when the table is kept. */
-const nobody = `'00000000-0000-0000-0000-000000000000'::uuid`
+const nobody = `'${NIL_UUID}'::uuid`
 
 const positionColumns = {
   timeline: int,

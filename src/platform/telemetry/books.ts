@@ -2,6 +2,7 @@
  * The money that went through the books, by kind. It is read from the books themselves, so it is right over restarts and alike in
  * every process; each transfer is read once by a process, for transfers are never changed.
  */
+import { NIL_UUID } from '../../domain/ids.ts'
 import { fromUnits, toUnits } from '../../domain/money.ts'
 import type { Database } from '../../domain/ports.ts'
 import { readBooks } from './metric-statements.ts'
@@ -9,7 +10,6 @@ import type { Sample } from './registry.ts'
 
 /** Transfers of one statement: some 200 ms on a busy machine, far from where it would be given up. */
 const PAGE = 5_000
-const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** What references of transfers begin with; whatever else there will be is `other`. */
 const kinds = [
@@ -103,7 +103,7 @@ function samplesOf({ transfers, moved, books }: Totals): Sample[] {
  */
 export function createBooks(database: Pick<Database, 'query'>) {
   const settled = emptyTotals()
-  let settledTo = FIRST
+  let settledTo = NIL_UUID
 
   /** Keeps what is settled; returns the rest. */
   function take(rows: readonly Row[]): Row[] {
