@@ -3,7 +3,6 @@
  * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
  */
 import { keyPairs } from '../src/chain/key-pairs.ts'
-import { recoverSigner } from '../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../src/chain/registry.ts'
 import { createDeletionService } from '../src/domain/account/deletion-service.ts'
 import type { CommitData } from '../src/domain/asset/commit-data.ts'
@@ -14,6 +13,7 @@ import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { startReceiver } from '../test/support/receiver.ts'
+import { recoverSigner } from '../test/support/recover-signer.ts'
 import { createCarelessDeletion } from './harness/careless-deletion.ts'
 import { judgeStandings, readStandings } from './harness/confirms.ts'
 import { dumpKeys, type KeyRow, openedBy, readKeys } from './harness/key-rows.ts'

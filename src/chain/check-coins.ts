@@ -5,26 +5,13 @@
 import { keysetPages } from '../domain/keyset-pages.ts'
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { Database } from '../domain/ports.ts'
-import { arrayOf, boolean, int, numeric, statement, text } from '../domain/sql.ts'
+import { int, numeric, statement, text } from '../domain/sql.ts'
 import type { ChainCheck, ChainFinding } from './check-chain.ts'
 import { readAddresses, type SeenAddress } from './coin-addresses.ts'
+import { bookedOf } from './coin-compare.ts'
+import { findOwnersWithCoins } from './compare-statements.ts'
 import { quantity } from './rpc.ts'
 
-/** Addresses of owners to whom anything was credited, or from whom anything was moved: a page in the order of addresses. */
-const findAddresses = statement(
-  'check_coins_addresses',
-  {
-    parameters: { after: text, limit: int },
-    columns: { address: text, closed: boolean, credited: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
-  },
-  `select w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
-   from wallets w,
-     lateral (select coalesce(sum(amount), 0) as credited, count(*) as n from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
-     lateral (
-       select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
-       from coin_moves where wallet_id = w.user_id and sender = w.address) m
-   where w.address > $after and (d.n > 0 or m.nonces <> '{}') order by w.address limit $limit`,
-)
 /** Treasuries that anything was ever gathered in, and what arrived there up to a block. */
 const findTreasuries = statement(
   'check_coins_treasuries',
@@ -50,7 +37,7 @@ const addressesOf = (database: Database) =>
   keysetPages({
     first: '',
     limit: PAGE,
-    read: (after, limit) => database.query(findAddresses, { after, limit }),
+    read: (after, limit) => database.query(findOwnersWithCoins, { after, limit }),
     keyOf: ({ address }) => address,
   })
 
@@ -67,10 +54,10 @@ export async function checkCoins({ database, registry: { rpc }, most }: ChainChe
       rows.map(({ address }) => address),
       block,
     )
-    for (const [index, { address, closed, credited, nonces, amounts }] of rows.entries()) {
+    for (const [index, owner] of rows.entries()) {
+      const { address, closed } = owner
       const { balance, count } = held[index]!
-      const moved = nonces.reduce((sum, nonce, at) => (nonce < count ? sum + toUnits(amounts[at]!) : sum), 0n)
-      const booked = toUnits(credited) - moved
+      const booked = bookedOf(owner, count)
       const row = { address, held: fromUnits(balance), booked: fromUnits(booked) }
       if (balance < booked) add('H6', { ...row, problem: 'the chain has fewer coins there' })
       if (balance > booked && balance > 0n)

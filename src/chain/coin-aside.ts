@@ -1,8 +1,9 @@
 /** Has moves wait whose coins are gone with their deposits, and takes them up again. */
 import { keysetPages } from '../domain/keyset-pages.ts'
 import { freeOf, readAddresses } from './coin-addresses.ts'
-import { type MoverParts, tell } from './coin-parts.ts'
+import type { MoverParts } from './coin-parts.ts'
 import { quantity } from './rpc.ts'
+import { logOnce } from './teller.ts'
 import type { ChainView } from './view.ts'
 
 /** Addresses that are looked at together. */
@@ -44,9 +45,9 @@ async function resume(parts: MoverParts, view: ChainView): Promise<boolean> {
   if (parts.memory.movesWaiting !== waiting.length) await parts.books.noteWaiting(waiting.length)
   parts.memory.movesWaiting = waiting.length
   const [first] = waiting
-  tell(
-    parts,
-    'aside',
+  logOnce(
+    parts.log,
+    parts.tellers.aside,
     first
       ? `The chain has more at ${waiting.length} addresses than was credited, such as ${first}: moves that are set aside there wait until it is`
       : '',

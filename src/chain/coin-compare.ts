@@ -78,7 +78,9 @@ export async function compareCoins(options: CompareOptions): Promise<Comparison>
 const leftOf = ({ nonces, amounts }: { nonces: number[]; amounts: string[] }, sent: number) =>
   nonces.reduce((sum, nonce, index) => (nonce < sent ? sum + toUnits(amounts[index]!) : sum), 0n)
 
-const bookedOf = (row: ComparedOwner & Counted) => toUnits(row.credited) - leftOf(row, row.sent)
+/** What the books have at an owner's address that has sent so many transactions, in wei. */
+export const bookedOf = (owner: Pick<ComparedOwner, 'credited' | 'nonces' | 'amounts'>, sent: number): bigint =>
+  toUnits(owner.credited) - leftOf(owner, sent)
 
 /** Owners at whose addresses books and chain differ, and how many others there are. */
 async function findSuspects({ rpc, database }: CompareOptions, block: number) {
@@ -92,7 +94,7 @@ async function findSuspects({ rpc, database }: CompareOptions, block: number) {
     )
     for (const [index, row] of rows.entries()) {
       const each = { ...row, ...counted[index]! }
-      if (each.missing.length > 0 || each.held < bookedOf(each)) owners.push(each)
+      if (each.missing.length > 0 || each.held < bookedOf(each, each.sent)) owners.push(each)
       else agreeing += 1
     }
   }
@@ -101,7 +103,7 @@ async function findSuspects({ rpc, database }: CompareOptions, block: number) {
 
 function compareOwner(row: ComparedOwner & Counted, found: Found, isTreasury: ReadonlySet<string>): ComparedAddress {
   const unknown = found.of(row)
-  const booked = bookedOf(row)
+  const booked = bookedOf(row, row.sent)
   const agreed = unknown.reduce((sum, { arrived, fee }) => sum - arrived - fee, booked)
   const strange = unknown.filter(({ to }) => !isTreasury.has(to))
   return {

@@ -1,22 +1,14 @@
 /** Reads what became of moves of coins: in a block, settled, displaced. */
 import type { CoinMove, PlacedMove } from '../domain/ports.ts'
-import { type MoverParts, tell } from './coin-parts.ts'
+import type { MoverParts } from './coin-parts.ts'
 import { feeOf, type ReceiptReply } from './replies.ts'
 import { type Rpc, resultOf } from './rpc.ts'
-import { type ChainView, readBlockHashes } from './view.ts'
+import { logOnce } from './teller.ts'
+import { type ChainView, isGone, readBlockHashes } from './view.ts'
 
 /** A move whose block is known. */
 type Placed = CoinMove & { blockNumber: number; blockHash: string }
 const isPlaced = (move: CoinMove): move is Placed => move.blockNumber !== null && move.blockHash !== null
-
-const isGone = (
-  { blockNumber, blockHash }: Placed,
-  canonical: ReadonlyMap<number, string | undefined>,
-  head: number,
-) => {
-  const hash = canonical.get(blockNumber)
-  return hash === undefined ? blockNumber > head : hash !== blockHash
-}
 
 /** The chain at one moment, and how deep a block lies whose moves are not looked at any more. */
 export interface Depths {
@@ -43,7 +35,9 @@ async function checkPlaced(
 ): Promise<Set<string>> {
   if (moves.length === 0) return new Set()
   const canonical = await readBlockHashes(parts.rpc, [...new Set(moves.map(({ blockNumber }) => blockNumber))])
-  const displaced = moves.filter((move) => isGone(move, canonical, head.number))
+  const displaced = moves.filter(({ blockNumber: number, blockHash: hash }) =>
+    isGone({ number, hash }, canonical, head),
+  )
   if (displaced.length > 0) {
     await parts.books.markDisplaced(displaced.map(({ id }) => id))
     parts.log.warn(
@@ -98,6 +92,6 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
   })
   if (placed.length > 0) await parts.books.markIncluded(placed)
   for (const { fee } of placed) parts.meter.feePaid(fee)
-  tell(parts, 'receipts', '')
+  logOnce(parts.log, parts.tellers.receipts, '')
   return new Set(placed.map(({ id }) => id))
 }

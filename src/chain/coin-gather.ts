@@ -4,9 +4,10 @@ import { NIL_UUID } from '../domain/ids.ts'
 import { keysetPages } from '../domain/keyset-pages.ts'
 import type { LyingCoins } from '../domain/ports.ts'
 import { readAddresses, type SeenAddress } from './coin-addresses.ts'
-import { type MoverParts, tell } from './coin-parts.ts'
+import type { MoverParts } from './coin-parts.ts'
 import { DUST_FACTOR, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './coin-plan.ts'
 import { explain } from './explain.ts'
+import { logOnce } from './teller.ts'
 import type { ChainView } from './view.ts'
 
 /** Addresses of one step. */
@@ -40,7 +41,11 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
     }
   }
   const [first] = problems
-  tell(parts, 'gathering', first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '')
+  logOnce(
+    parts.log,
+    parts.tellers.gathering,
+    first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '',
+  )
   return least
 }
 

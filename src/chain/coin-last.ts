@@ -1,12 +1,11 @@
 /** What is signed while an account is being deleted, so that nothing lies at its address that nobody can move. */
 
-import { isUnavailable } from '../domain/errors.ts'
 import type { BookedCoins, Coins, Database, MovePlan } from '../domain/ports.ts'
 import { freeOf, readAddresses } from './coin-addresses.ts'
 import { lessenedBy, presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
-import { type Registry, WrongChainError } from './registry.ts'
+import { isNoAnswer, type Registry } from './registry.ts'
 import { findSetting } from './registry-statements.ts'
-import { quantity, RpcError } from './rpc.ts'
+import { quantity } from './rpc.ts'
 import { readView } from './view.ts'
 
 /** Which chain it is, and where the coins go. */
@@ -55,7 +54,7 @@ export function createLastCoins({
     try {
       return await look(booked)
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error))) throw error
+      if (!isNoAnswer(error)) throw error
       const [row] = await database.query(findSetting, { key: 'chain:id' })
       return row && { chainId: Number(row.value), lowest: cap >> STEPS_BELOW_CAP, free: booked.lying, count: 0 }
     }

@@ -9,14 +9,14 @@ import type { Meter } from '../domain/telemetry.ts'
 import { setAside } from './coin-aside.ts'
 import { followMoves } from './coin-follow.ts'
 import { gather } from './coin-gather.ts'
-import { createSendMemory, type MoverParts, tell } from './coin-parts.ts'
+import { createSendMemory, type MoverParts } from './coin-parts.ts'
 import { forgetOthers, sendMoves } from './coin-send.ts'
 import { readTreasury, tellEarlierTreasuries } from './coin-treasury.ts'
 import { payWithdrawals } from './coin-withdraw.ts'
 import type { RelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
 import type { Registry } from './registry.ts'
-import { createTeller } from './teller.ts'
+import { createTeller, logOnce } from './teller.ts'
 import { type ChainView, readView } from './view.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -120,6 +120,6 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
   forgetOthers(parts.memory, waiting)
-  tell(parts, 'sending', problem)
+  logOnce(parts.log, parts.tellers.sending, problem)
   return hasMoves
 }

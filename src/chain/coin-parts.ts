@@ -39,14 +39,3 @@ export interface MoverParts {
   tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury', Teller>
   stopping: AbortSignal
 }
-
-/** Tells of trouble once for as long as it lasts; an empty text says that it is over. */
-export const tell = (
-  { log, tellers }: MoverParts,
-  topic: keyof MoverParts['tellers'],
-  problem: string,
-  fields = {},
-) => {
-  if (problem === '') tellers[topic].ends()
-  else if (tellers[topic].begins(problem)) log.warn(fields, problem)
-}

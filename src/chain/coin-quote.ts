@@ -1,10 +1,9 @@
 /** What a withdrawal costs, and whether coins can go to an address at all. */
 import { getAddress, ZeroAddress } from 'ethers'
-import { isUnavailable } from '../domain/errors.ts'
 import { fromUnits } from '../domain/money.ts'
 import type { Coins } from '../domain/ports.ts'
 import { presentPrice, TRANSFER_GAS } from './coin-plan.ts'
-import { type Registry, WrongChainError } from './registry.ts'
+import { isNoAnswer, type Registry } from './registry.ts'
 import { quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 import { readView } from './view.ts'
 
@@ -61,7 +60,7 @@ export function createCoinQuotes({
         await registry.assertChain(Number(await rpc.call<string>('eth_chainId')))
         return { address: treasury, balance: BigInt(await rpc.call<string>('eth_getBalance', treasury, 'latest')) }
       } catch (error) {
-        if (!(error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error))) throw error
+        if (!isNoAnswer(error)) throw error
         return { address: treasury, balance: undefined }
       }
     },

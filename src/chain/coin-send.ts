@@ -2,14 +2,8 @@
 import type { CoinMove } from '../domain/ports.ts'
 import type { MoverParts, SendMemory } from './coin-parts.ts'
 import { toHex } from './keys.ts'
-import { isTaken } from './relay-send.ts'
+import { isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from './sending.ts'
 import type { ChainView } from './view.ts'
-
-/** Milliseconds after which bytes that are still not included are sent again: pools forget. */
-const RESEND_AFTER_MS = 15_000
-/** A transaction that pays enough and is not included: milliseconds and blocks until the next dearer one is sent. */
-const STUCK_MS = 45_000
-const STUCK_BLOCKS = 3
 
 /** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
 function chooseStep({ transactions, transactionHash, status }: CoinMove, view: ChainView, memory: SendMemory): string {
@@ -21,7 +15,9 @@ function chooseStep({ transactions, transactionHash, status }: CoinMove, view: C
   const { hash } = ladder[wanted]!
   const from = memory.waitingFrom.get(hash)
   const isStuck =
-    from !== undefined && performance.now() - from.at > STUCK_MS && view.head.number - from.head >= STUCK_BLOCKS
+    from !== undefined &&
+    performance.now() - from.at > STUCK_SECONDS * 1_000 &&
+    view.head.number - from.head >= STUCK_BLOCKS
   return isStuck && wanted < dearest ? ladder[wanted + 1]!.hash : hash
 }
 

@@ -3,6 +3,7 @@
  * these did.
  */
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
+import { readAddresses } from './coin-addresses.ts'
 import type { Claim } from './compare-statements.ts'
 import { fromHex } from './keys.ts'
 import { type FullBlockReply, feeOf, type ReceiptReply, type TransactionReply } from './replies.ts'
@@ -54,31 +55,18 @@ export async function count(
   rows: readonly { address: string; nonces: number[]; first: number | null }[],
   block: number,
 ): Promise<Counted[]> {
-  const accounts = await readAccounts(
+  const accounts = await readAddresses(
     rpc,
     rows.map(({ address }) => address),
-    block,
+    quantity(block),
   )
   return rows.map(({ address, nonces, first }, index) => {
-    const { balance, sent } = accounts[index]!
+    const { balance, count: sent } = accounts[index]!
     const known = new Set(nonces)
     const begin = first ?? sent
     const all = Array.from({ length: Math.max(sent - begin, 0) }, (_, place) => begin + place)
     return { address, held: balance, sent, missing: all.filter((nonce) => !known.has(nonce)) }
   })
-}
-
-async function readAccounts(rpc: Rpc, addresses: readonly string[], block: number) {
-  const outcomes = await rpc.batch(
-    addresses.flatMap((address) => [
-      { method: 'eth_getBalance', params: [address, quantity(block)] },
-      { method: 'eth_getTransactionCount', params: [address, quantity(block)] },
-    ]),
-  )
-  return addresses.map((_, index) => ({
-    balance: BigInt(resultOf<string>(outcomes[2 * index])),
-    sent: Number(resultOf<string>(outcomes[2 * index + 1])),
-  }))
 }
 
 /** Finds the transactions at these nonces: by the counts that the node keeps of old blocks, or in the blocks from `from` on. */

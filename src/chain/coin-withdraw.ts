@@ -1,11 +1,12 @@
 /** Signs for withdrawals: out of the treasury, oldest first, as far as its coins go. */
 import { fromUnits } from '../domain/money.ts'
 import type { DueWithdrawal } from '../domain/ports.ts'
-import { type MoverParts, tell } from './coin-parts.ts'
+import type { MoverParts } from './coin-parts.ts'
 import { presentPrice, pricesUpTo } from './coin-plan.ts'
 import { readTreasury } from './coin-treasury.ts'
 import { signCoins } from './key-pairs.ts'
 import { quantity, RpcError } from './rpc.ts'
+import { logOnce } from './teller.ts'
 import type { ChainView } from './view.ts'
 
 /** Withdrawals of one step. */
@@ -18,9 +19,9 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
   if ((due.length === 0 && !parts.memory.isTreasuryDoubted) || price === undefined) return
   const treasury = await readTreasury(parts, view)
   if (!treasury) {
-    tell(
-      parts,
-      'treasury',
+    logOnce(
+      parts.log,
+      parts.tellers.treasury,
       `The treasury ${parts.treasury.address} has sent transactions that the database does not know: withdrawals wait. Nobody else may hold its key; after a restore, "annal coins" compares them with the books.`,
     )
     return
@@ -36,9 +37,9 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
       treasury.nextNonce += 1
     }
   }
-  tell(
-    parts,
-    'treasury',
+  logOnce(
+    parts.log,
+    parts.tellers.treasury,
     missing > 0n
       ? `The treasury ${parts.treasury.address} is short of coins: withdrawals of ${fromUnits(missing)} wait. Send it coins.`
       : '',

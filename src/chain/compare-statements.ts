@@ -12,17 +12,27 @@ const ownerColumns = {
 /** An address of an owner, what was credited there, and what was signed to leave it. */
 export type ComparedOwner = RowOf<typeof ownerColumns>
 
-/** Every owner's address: a page in the order of addresses. */
-export const findOwners = statement(
-  'compare_owners',
-  { parameters: { after: text, limit: int }, columns: ownerColumns },
-  `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
+/** A page of owners' addresses in their order; `which`: a condition on deposits `d` and moves `m`. */
+const ownersSql = (
+  which: string,
+) => `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
    from wallets w,
      lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
      lateral (
        select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
        from coin_moves where sender = w.address) m
-   where w.address > $after order by w.address limit $limit`,
+   where w.address > $after and ${which} order by w.address limit $limit`
+
+const ownersTypes = { parameters: { after: text, limit: int }, columns: ownerColumns }
+
+/** Every owner's address. */
+export const findOwners = statement('compare_owners', ownersTypes, ownersSql('true'))
+
+/** Addresses of owners to whom anything was credited, or from whom anything was moved. */
+export const findOwnersWithCoins = statement(
+  'check_coins_addresses',
+  ownersTypes,
+  ownersSql(`(d.credited > 0 or m.nonces <> '{}')`),
 )
 
 const treasuryColumns = {

@@ -1,6 +1,6 @@
 /** Key pairs of the chain's curve, for custody and for the relay's own accounts. */
 import { randomBytes } from 'node:crypto'
-import { getAddress, verifyMessage } from 'ethers'
+import { getAddress } from 'ethers'
 import { keccak256, publicKeyOf, signHash } from './curve.ts'
 
 /** A key pair in the clear. */
@@ -33,9 +33,6 @@ export const signText = (privateKey: Uint8Array, text: string): string => {
   const { r, s, yParity } = signHash(keccak256(Buffer.concat([prefix, bytes])), privateKey)
   return toHex(Buffer.concat([r, s, Buffer.of(27 + yParity)]))
 }
-
-/** The checksummed address that signed `text`. Raises when the signature is malformed. */
-export const recoverSigner = (text: string, signature: string): string => verifyMessage(text, signature)
 
 /** A relay account: its address is the lane's name. */
 export interface RelayAccount {

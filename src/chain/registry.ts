@@ -1,5 +1,6 @@
 /** The registry contract on its chain: where it is, and what it says about an asset. */
 import type { CommitData } from '../domain/asset/commit-data.ts'
+import { isUnavailable } from '../domain/errors.ts'
 import type { Database } from '../domain/ports.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 import { createBlockRange } from './block-range.ts'
@@ -21,6 +22,10 @@ import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 export class WrongChainError extends Error {
   override readonly name = 'WrongChainError'
 }
+
+/** Whether an error says that the node gave no answer to be used: it is away, refuses, or is on another chain. */
+export const isNoAnswer = (error: unknown): boolean =>
+  error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error)
 
 /** One commit of an asset as the chain tells it. Anyone may write to the registry: trust goes by `recorder`. */
 export interface ChainCommit {

@@ -6,15 +6,17 @@
 import { getCreateAddress } from 'ethers'
 import { unavailable } from '../domain/errors.ts'
 import { type BlockRow, findNewestPlaced } from './relay-follow-statements.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { findSpender } from './spender.ts'
-import { type BlockId, type ChainView, readBlockHashes } from './view.ts'
+import { logOnce } from './teller.ts'
+import { type BlockId, type ChainView, isGone, readBlockHashes } from './view.ts'
 
-/** Whether the chain has no such block any more. A block that should be there and is not shown is one that a node lacks. */
-export const isGone = (row: BlockRow, canonical: ReadonlyMap<number, string | undefined>, head: BlockId): boolean => {
-  const hash = canonical.get(row.block_number)
-  return hash === undefined ? row.block_number > head.number : hash !== row.block_hash
-}
+/** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
+export const isDisplaced = (
+  { block_number: number, block_hash: hash }: BlockRow,
+  canonical: ReadonlyMap<number, string | undefined>,
+  head: BlockId,
+): boolean => isGone({ number, hash }, canonical, head)
 
 /** Remembers how far the chain was seen. */
 export interface HeadWatch {
@@ -60,7 +62,7 @@ const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: Blo
   const [known] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: head.number })
   if (!known) return false
   const canonical = await readBlockHashes(parts.rpc, [known.block_number])
-  return isGone(known, canonical, head)
+  return isDisplaced(known, canonical, head)
 }
 
 /**
@@ -78,6 +80,6 @@ export const isAccountedFor = async (
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()
   const problem = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
-  report(parts, lane, 'count', problem)
+  logOnce(parts.log, lane.tellers.count, problem, { lane: lane.address })
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }

@@ -1,7 +1,7 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { type Cost, costsOf } from './receipts.ts'
-import { isGone } from './relay-doubt.ts'
+import { isDisplaced } from './relay-doubt.ts'
 import {
   type BlockRow,
   findIncluded,
@@ -12,12 +12,13 @@ import {
   releaseCommits,
   storeCosts,
 } from './relay-follow-statements.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { readingOnce, seekCommits } from './relay-seek.ts'
 import { findRaw, findSigned, type InFlightRow } from './relay-statements.ts'
 import { feeOf, type ReceiptReply } from './replies.ts'
 import { resultOf } from './rpc.ts'
 import { findSpender } from './spender.ts'
+import { logOnce } from './teller.ts'
 import { nonceOf } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
@@ -61,7 +62,7 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
     const below = inFlight.filter(({ nonce }) => nonce < count)
     const settledAll = await readReceipts(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)
-    if (settledAll) report(parts, lane, 'receipts', '')
+    if (settledAll) logOnce(parts.log, lane.tellers.receipts, '')
     isSettled = settledAll && !isUnsure
   } finally {
     if (!isSettled) lane.seen = ''
@@ -86,7 +87,8 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     }
     // What holds up the first one holds up all, and is told once for all.
     const isFirst = settledAll
-    const tell = (problem: string) => isFirst && report(parts, lane, 'receipts', problem)
+    const tell = (problem: string) =>
+      isFirst && logOnce(parts.log, lane.tellers.receipts, problem, { lane: lane.address })
     settledAll = false
     await settleWithoutEffect(seeking, lane, view, row, found, tell)
   }
@@ -140,7 +142,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
-  const displaced = rows.filter((row) => isGone(row, canonical, view.head))
+  const displaced = rows.filter((row) => isDisplaced(row, canonical, view.head))
   const isDeep = (row: IncludedRow) =>
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)

@@ -99,12 +99,6 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
 
 type Topic = 'sending' | 'fees' | 'receipts' | 'count' | 'gap'
 
-/** Logs a lane's trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
-export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, problem: string) => {
-  if (problem === '') lane.tellers[topic].ends()
-  else if (lane.tellers[topic].begins(problem)) log.warn({ lane: lane.address }, problem)
-}
-
 /** Forgets what is no longer on its way. */
 export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {
   const nonces = new Set(inFlight.map((row) => row.nonce))

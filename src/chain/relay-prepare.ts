@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { isUnavailable, LostKeyError } from '../domain/errors.ts'
-import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import type { ContentStore, Custody, Database, Log, SealedKey } from '../domain/ports.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 import { explain } from './explain.ts'
 import type { Lease } from './lease.ts'
@@ -63,7 +63,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
 
   const storeTree = async (row: UnpreparedRow) => {
     // A deleted asset's tree is told to nobody any more; its hash still goes onto the chain.
-    if (row.deleted || whyHopeless(row)) return
+    if (row.deleted || !keyOf(row) || isErased(row)) return
     const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping)
     if (cid !== row.tree_cid)
       throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
@@ -105,11 +105,12 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   }
 
   const makeReady = async (row: UnpreparedRow, tree: Promise<void> | undefined, ready: [string, string][]) => {
-    const reason = whyHopeless(row)
-    if (reason) return giveUp(row, reason)
+    const key = keyOf(row)
+    if (!key) return giveUp(row, 'the author’s key no longer exists')
+    if (isErased(row)) return giveUp(row, 'the tree was erased before it was signed')
     await tree
     try {
-      ready.push([row.commit_id, await pace.turn(() => signTree(custody, row))])
+      ready.push([row.commit_id, await pace.turn(() => custody.sign(row.author_id, key, row.tree_sha256))])
     } catch (error) {
       if (!(error instanceof LostKeyError && (await settleWithoutKey(row, error)))) throw error
     }
@@ -173,21 +174,13 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   }
 }
 
-const signTree = async (custody: Custody, row: UnpreparedRow): Promise<string> => {
-  if (row.key_version === null || row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key)
-    throw new Error('The author has no key.')
-  const key = {
-    version: row.key_version,
-    vaultKeyId: row.vault_key_id,
-    wrappedDataKey: row.wrapped_data_key,
-    sealedPrivateKey: row.sealed_private_key,
-  }
-  return custody.sign(row.author_id, key, row.tree_sha256)
+/** The author's key; undefined where it was destroyed with the account. */
+function keyOf(row: UnpreparedRow): SealedKey | undefined {
+  const { key_version: version, vault_key_id: vaultKeyId, wrapped_data_key, sealed_private_key } = row
+  if (version === null || vaultKeyId === null || !wrapped_data_key || !sealed_private_key) return undefined
+  return { version, vaultKeyId, wrappedDataKey: wrapped_data_key, sealedPrivateKey: sealed_private_key }
 }
 
-/** Why a commit can never reach the chain, if so. */
-const whyHopeless = (row: UnpreparedRow): string | undefined => {
-  if (row.vault_key_id === null) return 'the author’s key no longer exists'
-  const sha256 = createHash('sha256').update(row.tree).digest('hex')
-  return sha256 === row.tree_sha256 ? undefined : 'the tree was erased before it was signed'
-}
+/** Whether the tree was erased before it was signed. */
+const isErased = ({ tree, tree_sha256 }: UnpreparedRow): boolean =>
+  createHash('sha256').update(tree).digest('hex') !== tree_sha256

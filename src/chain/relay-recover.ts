@@ -4,12 +4,13 @@
  */
 import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
-import { isGone } from './relay-doubt.ts'
+import { isDisplaced } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
 import { type BlockRow, findNonces } from './relay-follow-statements.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { findLastNonce, type InFlightRow } from './relay-statements.ts'
 import { contradiction, RpcError } from './rpc.ts'
+import { logOnce } from './teller.ts'
 import { signTransaction } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
@@ -34,7 +35,7 @@ export const closeGap = async (
   if (count >= firstWaiting) {
     lane.gapSince = undefined
     lane.fillers.clear()
-    report(parts, lane, 'gap', '')
+    logOnce(parts.log, lane.tellers.gap, '')
     return false
   }
   lane.gapSince ??= performance.now()
@@ -68,9 +69,9 @@ const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
   const isUnshown = ({ block_number: number }: Row) => number <= view.head.number && canonical.get(number) === undefined
   const unshown = placed.find(isUnshown)
   const problem = `The node shows no block ${unshown?.block_number} and does not count what ${lane.address} had in it; nothing is signed meanwhile.`
-  report(parts, lane, 'gap', unshown ? problem : '')
+  logOnce(parts.log, lane.tellers.gap, unshown ? problem : '', { lane: lane.address })
   const isGivenUp = (row: Row) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
-  return placed.filter((row) => isGone(row, canonical, view.head) || isGivenUp(row))
+  return placed.filter((row) => isDisplaced(row, canonical, view.head) || isGivenUp(row))
 }
 
 /**
@@ -93,6 +94,8 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
     await parts.rpc.call('eth_sendRawTransaction', toHex(raw))
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    report(parts, lane, 'sending', `The node does not take a filling transaction: ${error.message}`)
+    logOnce(parts.log, lane.tellers.sending, `The node does not take a filling transaction: ${error.message}`, {
+      lane: lane.address,
+    })
   }
 }

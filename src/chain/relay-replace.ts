@@ -1,16 +1,15 @@
 import { larger, raiseFees } from './fees.ts'
 import { decodeCommits } from './registry-abi.ts'
 import { estimateGas } from './relay-batch.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { type Outgoing, send } from './relay-send.ts'
 import { columnsOf } from './relay-sign.ts'
 import { findRaw, type InFlightRow, storeReplaced } from './relay-statements.ts'
+import { STUCK_BLOCKS, STUCK_SECONDS } from './sending.ts'
+import { logOnce } from './teller.ts'
 import { parseTransaction, type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
-/** A transaction at the front that pays enough and is not included: seconds and blocks until it is raised. */
-const STUCK_SECONDS = 45
-const STUCK_BLOCKS = 3
 /**
  * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
  * that checks a transaction while its predecessor is being included can file it behind that one for ever.
@@ -46,11 +45,11 @@ export const replaceStuck = async (
     }
     const fees = raiseFees(previous, view, parts.maxFeePerGas)
     if (!fees) {
-      report(
-        parts,
-        lane,
-        'fees',
+      logOnce(
+        parts.log,
+        lane.tellers.fees,
         'The market asks for more than the relay may pay; what was sent waits until fees fall.',
+        { lane: lane.address },
       )
       break
     }

@@ -1,8 +1,9 @@
 import type { Origin } from '../domain/telemetry.ts'
 import { toHex } from './keys.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { findRaw, type InFlightRow, markBroadcast } from './relay-statements.ts'
-import type { RpcError } from './rpc.ts'
+import { isTaken, RESEND_AFTER_MS } from './sending.ts'
+import { logOnce } from './teller.ts'
 
 /** Stored bytes that may be sent. */
 export interface Outgoing {
@@ -14,18 +15,8 @@ export interface Outgoing {
   traces: readonly Origin[]
 }
 
-/** Milliseconds after which bytes that are still not included are sent again: pools forget. */
-const RESEND_AFTER_MS = 15_000
 /** Of transactions, which take twice as many characters in a request. Some nodes take requests of a million only. */
 const REQUEST_BYTES = 400_000
-
-/**
- * The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing.
- */
-export const isTaken = ({ message }: RpcError) =>
-  /already known|known transaction|already (imported|exists|in)|nonce (is )?too low|replacement transaction underpriced/i.test(
-    message,
-  )
 
 /**
  * Sends bytes that are stored. However often this happens, at most one transaction per nonce gets into the chain, so any
@@ -72,7 +63,7 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       ? `The relay account ${lane.address} cannot pay for gas. Send it funds; its commits wait until then.`
       : `The node does not take a transaction: ${error.message}`
   })
-  report(parts, lane, 'sending', problem)
+  logOnce(parts.log, lane.tellers.sending, problem, { lane: lane.address })
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 

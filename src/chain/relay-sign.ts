@@ -6,10 +6,11 @@ import type { RelayAccount } from './keys.ts'
 import { encodeCommit } from './registry-abi.ts'
 import { callData, packCalls, type RelayCall, type RelayTransaction } from './relay-batch.ts'
 import { isAccountedFor } from './relay-doubt.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import type { Lane, RelayParts } from './relay-lane.ts'
 import { noteFound } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
 import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay-statements.ts'
+import { logOnce } from './teller.ts'
 import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
@@ -32,15 +33,15 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
 
   const fees = chooseFees(view, parts.maxFeePerGas)
   if (!fees) {
-    report(
-      parts,
-      lane,
-      'fees',
+    logOnce(
+      parts.log,
+      lane.tellers.fees,
       'The base fee is above the highest fee that the relay may pay; commits wait until it falls.',
+      { lane: lane.address },
     )
     return []
   }
-  report(parts, lane, 'fees', '')
+  logOnce(parts.log, lane.tellers.fees, '')
   const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
   const nextNonce = (last?.nonce ?? -1) + 1
   if (await isAhead(parts, lane, view, nextNonce)) return []
@@ -100,7 +101,7 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   if (sent <= nextNonce) {
     lane.strangersSince = undefined
     lane.doubtedSince = undefined
-    report(parts, lane, 'count', '')
+    logOnce(parts.log, lane.tellers.count, '')
     return false
   }
   if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true

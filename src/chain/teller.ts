@@ -1,4 +1,5 @@
 import { createLogThrottle } from '../domain/log-throttle.ts'
+import type { Log } from '../domain/ports.ts'
 
 /** When to tell of trouble: once for as long as it lasts, and of what comes and goes once in a while. */
 export interface Teller {
@@ -27,4 +28,10 @@ export function createTeller(quiet = DEFAULT_QUIET_MS): Teller {
       return wasTold
     },
   }
+}
+
+/** Logs trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
+export function logOnce(log: Pick<Log, 'warn'>, teller: Teller, problem: string, fields: object = {}): void {
+  if (problem === '') teller.ends()
+  else if (teller.begins(problem)) log.warn(fields, problem)
 }

@@ -95,3 +95,13 @@ export const readBlockHashes = async (
     }),
   )
 }
+
+/** Whether the chain has no such block any more, by `readBlockHashes`. One that should be there and is not shown is one that a node lacks. */
+export const isGone = (
+  { number, hash }: BlockId,
+  canonical: ReadonlyMap<number, string | undefined>,
+  head: BlockId,
+): boolean => {
+  const present = canonical.get(number)
+  return present === undefined ? number > head.number : present !== hash
+}

@@ -2,7 +2,7 @@ import { Interface, Transaction, Wallet } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
-import { createKeyPair, createRelayAccount, recoverSigner, signText } from '../../src/chain/keys.ts'
+import { createKeyPair, createRelayAccount, signText } from '../../src/chain/keys.ts'
 import { restAfter } from '../../src/chain/pace.ts'
 import { costsOf } from '../../src/chain/receipts.ts'
 import artefact from '../../src/chain/registry.json' with { type: 'json' }
@@ -10,6 +10,7 @@ import { decodeCommits, encodeCommit, encodeCommits } from '../../src/chain/regi
 import { feeOf, type LogReply, type ReceiptReply } from '../../src/chain/replies.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
+import { recoverSigner } from '../support/recover-signer.ts'
 import { relayKeys } from './support/anvil.ts'
 
 const gwei = 1_000_000_000n

@@ -143,7 +143,12 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf('src/chain/coin-follow.ts', COINS, [
-    ['chain.coins-displaced', 'A move whose block is gone is sent again.', `: hash !== blockHash`, `: false`],
+    [
+      'chain.coins-displaced',
+      'A move whose block is gone is sent again.',
+      `isGone({ number, hash }, canonical, head)`,
+      `isGone({ number, hash: canonical.get(number) ?? hash }, canonical, head)`,
+    ],
     [
       'chain.refused-early',
       'What a recipient refused is given back once no reorganisation can pay it besides.',

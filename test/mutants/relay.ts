@@ -127,22 +127,28 @@ export const relay: Mutant[] = [
     [['chain.found-once', 'An event of the registry is one commit’s.', `&& !taken.has(event)`, ``]],
   ),
   ...mutantsOf(
-    'src/chain/relay-doubt.ts',
+    'src/chain/view.ts',
     ['processes/relay-doubt.processes.ts'],
     [
       [
         'chain.displaced',
         'A commit whose block is gone is sent again.',
-        `: hash !== row.block_hash`,
+        `: present !== hash`,
         `: false`,
         ['processes/relay-faults.processes.ts'],
       ],
       [
         'chain.displaced-unshown',
         'A block that a node does not have yet is not gone.',
-        `row.block_number > head.number : hash`,
-        `row.block_number >= 0 : hash`,
+        `? number > head.number :`,
+        `? number >= 0 :`,
       ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-doubt.ts',
+    ['processes/relay-doubt.processes.ts'],
+    [
       [
         'chain.behind',
         'A node that is behind what was seen is not believed.',
