@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry.ts'
-import { findSetting } from '../src/chain/registry-statements.ts'
 import { retryNow } from '../src/chain/relay-prepare-statements.ts'
+import { findSetting } from '../src/domain/settings.ts'
 import { int, statement, text } from '../src/domain/sql.ts'
 import { everyNth, miscounts } from '../test/support/chain-faults.ts'
 import type { Fault } from '../test/support/chain-proxy.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
-import { findSetting } from '../../src/chain/registry-statements.ts'
+import { findSetting } from '../../src/domain/settings.ts'
 import { anvilFiles, findRunning } from '../../src/platform/embedded/anvil-process.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { socketUrlOf } from '../../src/platform/embedded/local-socket.ts'

@@ -1,10 +1,9 @@
 /** What is signed while an account is being deleted, so that nothing lies at its address that nobody can move. */
-
 import type { BookedCoins, Coins, Database, MovePlan } from '../domain/ports.ts'
+import { findSetting, settingKeys } from '../domain/settings.ts'
 import { freeOf, readAddresses } from './coin-addresses.ts'
 import { lessenedBy, presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
 import { isNoAnswer, type Registry } from './registry.ts'
-import { findSetting } from './registry-statements.ts'
 import { quantity } from './rpc.ts'
 import { readView } from './view.ts'
 
@@ -55,7 +54,7 @@ export function createLastCoins({
       return await look(booked)
     } catch (error) {
       if (!isNoAnswer(error)) throw error
-      const [row] = await database.query(findSetting, { key: 'chain:id' })
+      const [row] = await database.query(findSetting, { key: settingKeys.chain })
       return row && { chainId: Number(row.value), lowest: cap >> STEPS_BELOW_CAP, free: booked.lying, count: 0 }
     }
   }

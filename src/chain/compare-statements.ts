@@ -1,4 +1,5 @@
 /** What the database knows of coins, address by address, to be compared with the chain. */
+import { settingKeys } from '../domain/settings.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 
 const ownerColumns = {
@@ -53,10 +54,10 @@ export const findTreasuries = statement(
   'compare_treasuries',
   { columns: treasuryColumns },
   `select t.address, coalesce((select sum(g.arrived) from coin_moves g where g.kind = 'GATHERING' and g.recipient = t.address), 0) as arrived,
-     m.nonces, m.amounts, (select value::int from settings where key = 'treasury:' || t.address) as first
+     m.nonces, m.amounts, (select value::int from settings where key = '${settingKeys.treasury}' || t.address) as first
    from (
      select recipient as address from coin_moves where kind = 'GATHERING'
-     union select substr(key, 10) from settings where key like 'treasury:%'
+     union select substr(key, ${settingKeys.treasury.length + 1}) from settings where key like '${settingKeys.treasury}%'
    ) t, lateral (
      select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
        coalesce(array_agg(coalesce(arrived + fee, amount)::text order by nonce), '{}') as amounts

@@ -2,15 +2,17 @@
  * What is read and written of commits by others: the files that are watched for, where the reading stands, and what was found. All of it
  * is written under the lease of the process that reads.
  */
+import { settingKeys } from '../domain/settings.ts'
 import { arrayOf, boolean, int, orNull, type RowOf, statement, text, timestamp } from '../domain/sql.ts'
 
 /** The name under which it is remembered up to where a registry was read. */
-export const placeOf = (chainId: number, registry: string): string => `foreign-commits:${chainId}:${registry}`
+export const placeOf = (chainId: number, registry: string): string =>
+  `${settingKeys.foreignCommits}${chainId}:${registry}`
 
 /** Where the newest block is told, for an operator. */
-const HEAD = `'foreign-commits-head'`
+const HEAD = `'${settingKeys.foreignHead}'`
 /** Where an operator says from which block on everything is to be read again. */
-const AGAIN = `'foreign-commits-again'`
+const AGAIN = `'${settingKeys.foreignAgain}'`
 /** Commits of others that are kept of one file: whoever writes more is not heard. */
 const KEPT_OF_ONE = 1_000
 
@@ -262,7 +264,7 @@ export type ForeignState = RowOf<typeof stateColumns>
 export const readForeignState = statement(
   'foreign_state',
   { columns: stateColumns },
-  `select (select max((value::json -> 0 ->> 0)::int) from settings where key like 'foreign-commits:%') as block,
+  `select (select max((value::json -> 0 ->> 0)::int) from settings where key like '${settingKeys.foreignCommits}%') as block,
      (select value::int from settings where key = ${HEAD}) as head,
      (select count(*)::int from watched_assets) as watched,
      (select count(*)::int from watched_assets where not past_read) as unread,

@@ -5,6 +5,7 @@
  */
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { Database } from '../domain/ports.ts'
+import { settingKeys } from '../domain/settings.ts'
 import { boolean, int, statement, text } from '../domain/sql.ts'
 import { type FeeMarket, larger, smaller } from './fees.ts'
 import type { Registry } from './registry.ts'
@@ -36,13 +37,13 @@ const readQuote = statement(
   { parameters: { validity: int }, columns: { fee: text, fresh: boolean } },
   `select split_part(value, ' ', 1) as fee,
      split_part(value, ' ', 2)::timestamptz > now() - $validity * interval '1 second' as fresh
-   from settings where key = 'gas:quote'`,
+   from settings where key = '${settingKeys.gasQuote}'`,
 )
 /** What is charged from now on. */
 const writeQuote = statement(
   'gas_quote_write',
   { parameters: { fee: text } },
-  `insert into settings (key, value) values ('gas:quote', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+  `insert into settings (key, value) values ('${settingKeys.gasQuote}', $fee || ' ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
    on conflict (key) do update set value = excluded.value`,
 )
 /** Of the newest commits; what was not told, as of old ones, does not count. */

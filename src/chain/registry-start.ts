@@ -3,7 +3,7 @@
  * whether there is code, on a node that keeps old state, or noted when we deployed it; and remembered with the block's hash.
  */
 import type { Database } from '../domain/ports.ts'
-import { findSetting, replaceSetting } from './registry-statements.ts'
+import { findSetting, replaceSetting, settingKeys } from '../domain/settings.ts'
 import type { FullBlockReply, ReceiptReply } from './replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
@@ -21,7 +21,7 @@ interface PlacedStart {
 }
 
 /** The name under which it is remembered. */
-const settingOf = ({ chainId, address }: Place) => `registry-start:${chainId}:${address}`
+const settingOf = ({ chainId, address }: Place) => `${settingKeys.registryStart}${chainId}:${address}`
 
 const readBlock = (rpc: Rpc, number: number) =>
   rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(number), true)

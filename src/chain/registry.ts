@@ -2,6 +2,7 @@
 import type { CommitData } from '../domain/asset/commit-data.ts'
 import { isUnavailable } from '../domain/errors.ts'
 import type { Database } from '../domain/ports.ts'
+import { findSetting, rememberSetting, settingKeys } from '../domain/settings.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 import { createBlockRange } from './block-range.ts'
 import { parseCommitData } from './commit-data.ts'
@@ -14,7 +15,6 @@ import {
   recorderTopics,
 } from './registry-abi.ts'
 import { findStart } from './registry-start.ts'
-import { findSetting, rememberSetting } from './registry-statements.ts'
 import type { LogReply } from './replies.ts'
 import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
@@ -86,9 +86,7 @@ export interface Registry {
 }
 
 /** The name under which the registry's address on a chain is remembered. */
-export const registrySetting = (chainId: number) => `registry:${chainId}`
-
-const CHAIN_SETTING = 'chain:id'
+export const registrySetting = (chainId: number) => `${settingKeys.registry}${chainId}`
 
 type LogTopics = readonly (string | string[] | null)[]
 
@@ -116,7 +114,7 @@ export function createRegistry({
     }
     if (!database) return
     if (remembered === undefined) {
-      const [row] = await database.query(rememberSetting, { key: CHAIN_SETTING, value: String(chainId) })
+      const [row] = await database.query(rememberSetting, { key: settingKeys.chain, value: String(chainId) })
       remembered = Number(row?.value ?? chainId)
     }
     if (chainId === remembered) return
@@ -139,7 +137,7 @@ export function createRegistry({
   }
 
   const recall = async () => {
-    const [row] = (await database?.query(findSetting, { key: CHAIN_SETTING })) ?? []
+    const [row] = (await database?.query(findSetting, { key: settingKeys.chain })) ?? []
     const chainId = row ? Number(row.value) : expectedId
     if (chainId === undefined) return undefined
     const at = await findAddress(chainId)

@@ -3,6 +3,7 @@
  * conditions on status and lane are written as the partial indexes `commit_relays_ready_idx` and
  * `commit_relays_open_idx` have them: what is settled, which is nearly everything, is never looked at.
  */
+import { settingKeys } from '../domain/settings.ts'
 import {
   arrayOf,
   boolean,
@@ -81,7 +82,7 @@ export const findCandidates = statement(
      creator.address as creator_address, committer.address as committer_address,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
      exists (select from ${transactionsOfSql('c.id')} t) as goes_alone,
-     c.created_at <= coalesce((select value::timestamptz from settings where key = 'relay:ahead'), '-infinity') as doubtful
+     c.created_at <= coalesce((select value::timestamptz from settings where key = '${settingKeys.relayAhead}'), '-infinity') as doubtful
    from commit_relays r
      join commits c on c.id = r.commit_id
      join assets a on a.id = c.asset_id
@@ -237,6 +238,6 @@ export const markBroadcast = statement(
 export const rememberAhead = statement(
   'relay_ahead',
   {},
-  `insert into settings (key, value) values ('relay:ahead', clock_timestamp()::text)
+  `insert into settings (key, value) values ('${settingKeys.relayAhead}', clock_timestamp()::text)
    on conflict (key) do update set value = excluded.value`,
 )

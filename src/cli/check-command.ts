@@ -12,8 +12,8 @@ const SHOWN_ROWS = 20
 /** Nothing where no commit ever went to a chain: none is started for the question. */
 async function checkAgainstChain(installation: Installation): Promise<Finding[]> {
   const { database, config } = installation
-  const { findSetting } = await import('../chain/registry-statements.ts')
-  if ((await database.query(findSetting, { key: 'chain:id' })).length === 0) return []
+  const { findSetting, settingKeys } = await import('../domain/settings.ts')
+  if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
   const { connectChain, relayAddresses } = await import('../installation.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')

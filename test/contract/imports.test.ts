@@ -50,7 +50,7 @@ interface Rule {
 }
 
 const ports =
-  'domain/(ports|errors|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|sql|telemetry)\\.ts'
+  'domain/(ports|errors|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/

@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest'
-import { findSetting } from '../../src/chain/registry-statements.ts'
+import { findSetting } from '../../src/domain/settings.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 import { createTestLog } from '../support/test-log.ts'
 

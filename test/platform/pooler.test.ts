@@ -1,7 +1,7 @@
 /** Statements of requests where sessions of the server are shared (decision 50); PgBouncer itself is tried by `npm run prove -- pooler`. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findSetting } from '../../src/chain/registry-statements.ts'
+import { findSetting } from '../../src/domain/settings.ts'
 import { arrayOf, int, statement, text } from '../../src/domain/sql.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 import { connectQuery, lookAtWays, type Pooler } from '../../src/platform/database/pooler.ts'

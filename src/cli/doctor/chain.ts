@@ -2,6 +2,7 @@
 import type { Rpc } from '../../chain/rpc.ts'
 import type { Config } from '../../config.ts'
 import { fromUnits } from '../../domain/money.ts'
+import { findSetting, settingKeys } from '../../domain/settings.ts'
 import { type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { findNewestFinal } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -24,7 +25,6 @@ export const node = async (chain: Config['chain']): Promise<Rpc> => {
 
 /** What the installation remembers; nothing where there is no database. */
 async function remembered({ database }: Parts, key: string): Promise<string | undefined> {
-  const { findSetting } = await import('../../chain/registry-statements.ts')
   const opened = await database().catch(() => undefined)
   const rows = await opened?.database.query(findSetting, { key })
   return rows?.[0]?.value
@@ -65,7 +65,7 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { isUnavailable } = await import('../../domain/errors.ts')
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
-    const identity = diagnoseChainId({ chainId, meant: chain.id, first: await remembered(parts, 'chain:id') })
+    const identity = diagnoseChainId({ chainId, meant: chain.id, first: await remembered(parts, settingKeys.chain) })
     if (identity.state === 'wrong') return [identity]
     return [identity, await diagnoseHead(rpc), await diagnoseRegistry(parts, rpc, chainId)]
   } catch (error) {

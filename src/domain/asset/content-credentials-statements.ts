@@ -1,3 +1,4 @@
+import { settingKeys } from '../settings.ts'
 import { int, orNull, statement, text, uuid } from '../sql.ts'
 
 /** What a manifest says of a commit. A transaction is named once it is in a block. */
@@ -15,11 +16,11 @@ export const findManifestFacts = statement(
       registry: orNull(text),
     },
   },
-  `with chain as (select value as id from settings where key = 'chain:id')
+  `with chain as (select value as id from settings where key = '${settingKeys.chain}')
    select c.sequence, c.tree, c.tree_cid, c.tree_sha256,
      case when r.status in ('INCLUDED', 'FINAL') then r.transaction_hash end as transaction,
      (select id from chain) as chain_id,
-     coalesce($registry, (select value from settings, chain where key = 'registry:' || chain.id)) as registry
+     coalesce($registry, (select value from settings, chain where key = '${settingKeys.registry}' || chain.id)) as registry
    from commits c left join commit_relays r on r.commit_id = c.id
    where c.id = $commit and c.tree <> ''`,
 )

@@ -1,6 +1,7 @@
 /** Since when feeds are whole. What rules say of events and deliveries holds of those that are younger. */
+import { settingKeys } from '../settings.ts'
 
-const KEY = `'feeds-kept-from'`
+const KEY = `'${settingKeys.feedsKeptFrom}'`
 
 /** SQL: a moment; what happened at it or before may be forgotten. */
 export const keptFromSql = `coalesce((select value::timestamptz from settings where key = ${KEY}), '-infinity')`

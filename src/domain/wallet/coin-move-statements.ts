@@ -2,6 +2,7 @@
  * Moves of coins: signed, sent, in a block, settled. What a move does to the books stands here alone: signed, its coins
  * are under way; settled, they are where they arrived, less the fee.
  */
+import { settingKeys } from '../settings.ts'
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, lyingSql } from './coin-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
@@ -13,18 +14,8 @@ export const findNextNonce = statement(
   'select coalesce(max(nonce) + 1, 0) as nonce from coin_moves where sender = $sender',
 )
 
-/** What a treasury had sent when it was first looked at; the first to look says it. */
-export const noteTreasury = statement(
-  'coins_note_treasury',
-  { parameters: { setting: text, count: int }, columns: { count: int } },
-  `with noted as (
-     insert into settings (key, value) values ($setting, $count::text) on conflict (key) do nothing returning value
-   )
-   select value::int as count from noted union all select value::int from settings where key = $setting limit 1`,
-)
-
 /** Under which a treasury stands of which the chain counts transactions that the books do not know. */
-const IN_DOUBT = `'treasury-in-doubt'`
+const IN_DOUBT = `'${settingKeys.treasuryInDoubt}'`
 /** Whether no withdrawal may have been paid that the books have waiting. */
 export const isTreasuryCertainSql = `not exists (select from settings where key = ${IN_DOUBT})`
 

@@ -9,6 +9,7 @@ import type {
   SealedKey,
   SignedMove,
 } from '../ports.ts'
+import { rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import {
   displaceMoves,
   doubtTreasury,
@@ -19,13 +20,12 @@ import {
   findUnderWay,
   markMovesIncluded,
   markMovesSent,
-  noteTreasury,
   settleMoves,
   signAnew,
   storeGathering,
 } from './coin-move-statements.ts'
 import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
-import { findResumable, noteWaiting, resumeMoves, strandMoves } from './stranded-move-statements.ts'
+import { findResumable, resumeMoves, strandMoves } from './stranded-move-statements.ts'
 import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
@@ -109,8 +109,8 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       }
     },
     async noteTreasury(address, count) {
-      const [row] = await query(noteTreasury, { setting: `treasury:${address}`, count })
-      return row!.count
+      const [row] = await query(rememberSetting, { key: `${settingKeys.treasury}${address}`, value: String(count) })
+      return Number(row!.value)
     },
     async doubtTreasury(address, doubted) {
       await query(doubtTreasury, { address, doubted })
@@ -158,7 +158,7 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       return row?.addresses ?? []
     },
     async noteWaiting(count) {
-      await query(noteWaiting, { count })
+      await query(replaceSetting, { key: settingKeys.movesWaiting, value: String(count) })
     },
     async readRaw(hashes) {
       const rows = await query(findCoinRaw, { hashes })

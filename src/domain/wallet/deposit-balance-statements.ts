@@ -7,13 +7,6 @@ import { heldScanSql } from './deposit-statements.ts'
 /** Rows since the last mark of a wallet from which on another one is made, so that few are summed at each look. */
 const ROWS_OF_A_MARK = 200
 
-/** Since when balances are looked at: what lay on the addresses of earlier accounts is not credited. */
-export const beginBalances = statement(
-  'balances_begin',
-  { parameters: { setting: text } },
-  'insert into settings (key, value) values ($setting, clock_timestamp()::text) on conflict (key) do nothing',
-)
-
 /**
  * Whose balances are looked at: those whose owners are there; and of deleted accounts those from whose addresses more was signed to go than was
  * credited, because what a contract had sent went with the rest.

@@ -1,24 +1,18 @@
 /** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
 import type { Database, DepositBooks, FeedNotifications, FoundDeposit, Log } from '../ports.ts'
+import { findSetting, rememberMoment, rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
-import { beginBalances, findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
+import { findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
 import { freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
-import {
-  beginScan,
-  creditDeposits,
-  findDueDeposits,
-  findScanned,
-  findWalletAddresses,
-  noteDeposits,
-  noteHead,
-} from './deposit-statements.ts'
+import { creditDeposits, findDueDeposits, findWalletAddresses, noteDeposits } from './deposit-statements.ts'
 
 /** Deposits of one statement. */
 const PAGE = 500
 
-const sinceOf = (chainId: number) => `balances-since:${chainId}`
-const settingOf = (chainId: number) => `deposits:${chainId}`
+/** What lay on the addresses of earlier accounts before is not credited. */
+const sinceOf = (chainId: number) => `${settingKeys.balancesSince}${chainId}`
+const settingOf = (chainId: number) => `${settingKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
 interface Dependencies {
@@ -45,12 +39,12 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
 
   return {
     async scanned(chainId) {
-      const [row] = await database.query(findScanned, { setting: settingOf(chainId) })
+      const [row] = await database.query(findSetting, { key: settingOf(chainId) })
       return row?.value
     },
 
     async begin(chainId, position) {
-      await database.query(beginScan, { setting: settingOf(chainId), position })
+      await database.query(rememberSetting, { key: settingOf(chainId), value: position })
     },
 
     async ours(addresses) {
@@ -78,7 +72,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     },
 
     async noteHead(head, due) {
-      await database.query(noteHead, { head, due })
+      await database.query(replaceSetting, { key: settingKeys.depositsHead, value: `${head} ${due}` })
     },
 
     creditDue: ({ chainId, position }, due) => sweeper.run(creditSweep(settingOf(chainId), position, due)),
@@ -96,7 +90,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     },
 
     async beginBalances(chainId) {
-      await database.query(beginBalances, { setting: sinceOf(chainId) })
+      await database.query(rememberMoment, { key: sinceOf(chainId) })
     },
 
     watchedWallets: (after, limit) => database.query(findWatchedWallets, { after, limit }),

@@ -1,21 +1,8 @@
 import { eventSql } from '../event/event-sql.ts'
+import { settingKeys } from '../settings.ts'
 import { arrayOf, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
-
-/** Where the scan of a chain stands. */
-export const findScanned = statement(
-  'deposits_scanned',
-  { parameters: { setting: text }, columns: { value: text } },
-  'select value from settings where key = $setting',
-)
-
-/** The first to come says where scanning begins. */
-export const beginScan = statement(
-  'deposits_begin',
-  { parameters: { setting: text, position: text } },
-  'insert into settings (key, value) values ($setting, $position) on conflict (key) do nothing',
-)
 
 /** Which of these addresses are wallets of ours. */
 export const findWalletAddresses = statement(
@@ -156,17 +143,9 @@ export const creditDeposits = statement(
    select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
 )
 
-/** How far the chain was seen, and up to which block deposits count; the same for all processes. */
-export const noteHead = statement(
-  'deposits_note_head',
-  { parameters: { head: int, due: int } },
-  `insert into settings (key, value) values ('deposits-head', $head || ' ' || $due)
-   on conflict (key) do update set value = excluded.value where settings.value <> excluded.value`,
-)
-
-/** The same, for readers; null before the chain was looked at. */
+/** How far the chain was seen, for readers; null before it was looked at. */
 export const findHead = statement(
   'deposits_head',
   { columns: { head: orNull(int) } },
-  `select max(split_part(value, ' ', 1))::int as head from settings where key = 'deposits-head'`,
+  `select max(split_part(value, ' ', 1))::int as head from settings where key = '${settingKeys.depositsHead}'`,
 )

@@ -65,14 +65,6 @@ export const findResumable = statement(
    where o.sender > $after and exists (${coveredSql('o')}) order by o.sender limit $limit`,
 )
 
-/** How many moves that are set aside wait because the chain has more than was credited. */
-export const noteWaiting = statement(
-  'coins_note_waiting',
-  { parameters: { count: int } },
-  `insert into settings (key, value) values ('coin-moves-waiting', $count::text)
-   on conflict (key) do update set value = excluded.value where settings.value <> excluded.value`,
-)
-
 /**
  * Takes moves up again that were set aside, the oldest one of each of these addresses: with the largest amount that is signed at its nonce and
  * that the books have there. Not with less than what is `free` for it on the chain, as far as that is signed for: the rest is not credited yet, and

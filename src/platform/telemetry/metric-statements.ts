@@ -1,5 +1,6 @@
 /** What a scrape asks the database: one statement for the state of things, one for a page of the books. */
 import { roles } from '../../domain/roles.ts'
+import { settingKeys } from '../../domain/settings.ts'
 import { bigint, boolean, float, int, numeric, orNull, statement, text, uuid } from '../../domain/sql.ts'
 import { SILENT_SECONDS } from '../processes.ts'
 import type { MetricName } from './metric-table.ts'
@@ -91,7 +92,7 @@ export const readState = statement(
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
    union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
    union all select ${metric('annal_coin_moves_waiting')}, null, null,
-     coalesce((select value::int from settings where key = 'coin-moves-waiting'), 0)::float8
+     coalesce((select value::int from settings where key = '${settingKeys.movesWaiting}'), 0)::float8
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
    union all select ${metric('annal_foreign_commits')}, null, null,
@@ -99,8 +100,8 @@ export const readState = statement(
      from (select count(*) as count from (select from foreign_commits limit ${COUNTED}) counted) f, pg_class c
      where c.oid = 'foreign_commits'::regclass
    union all select ${metric('annal_foreign_commits_lag_blocks')}, null, null, greatest(coalesce(
-       (select value::int from settings where key = 'foreign-commits-head')
-         - (select max((value::json -> 0 ->> 0)::int) from settings where key like 'foreign-commits:%'), 0), 0)::float8
+       (select value::int from settings where key = '${settingKeys.foreignHead}')
+         - (select max((value::json -> 0 ->> 0)::int) from settings where key like '${settingKeys.foreignCommits}%'), 0), 0)::float8
    union all select ${metric('annal_foreign_commits_unread_assets')}, null, null, count(*)::float8 from watched_assets where not past_read
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
      coalesce(extract(epoch from now() - min(due_at)), 0)::float8 from withdrawals where status = 'WAITING' and due_at <= now()

@@ -4,31 +4,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database, KeyRing } from '../../domain/ports.ts'
+import { findSetting, rememberMoment, rememberSetting, settingKeys } from '../../domain/settings.ts'
 import { arrayOf, int, statement, text } from '../../domain/sql.ts'
 import { readOrCreate } from './key-ring.ts'
 
-const SETTING = 'vault'
-
-/** The vault that this database was first opened with. */
-const findVault = statement(
-  'vault_find',
-  { parameters: { setting: text }, columns: { value: text } },
-  'select value from settings where key = $setting',
-)
-
-/** The first vault's identity stays. Returns the one that holds. */
-const rememberVault = statement(
-  'vault_remember',
-  { parameters: { setting: text, vault: text }, columns: { value: text } },
-  `with inserted_setting as (
-     insert into settings (key, value) values ($setting, $vault) on conflict (key) do nothing returning value
-   )
-   select value from inserted_setting union all select value from settings where key = $setting limit 1`,
-)
-
 /** Whether the database belongs to a vault yet: one that no server was ever started on does not. */
 export const isVaultKnown = async (database: Pick<Database, 'query'>): Promise<boolean> =>
-  (await database.query(findVault, { setting: SETTING })).length > 0
+  (await database.query(findSetting, { key: settingKeys.vault })).length > 0
 
 interface Options {
   database: Pick<Database, 'query'>
@@ -45,12 +27,12 @@ interface Options {
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<string | undefined> {
   const folder = join(dir, 'keys')
   const file = join(folder, 'vault-id')
-  let [known] = await database.query(findVault, { setting: SETTING })
+  let [known] = await database.query(findSetting, { key: settingKeys.vault })
   if (!known && mayRemember) {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    ;[known] = await database.query(rememberVault, {
-      setting: SETTING,
-      vault: readOrCreate(file, randomUUID),
+    ;[known] = await database.query(rememberSetting, {
+      key: settingKeys.vault,
+      value: readOrCreate(file, randomUUID),
     })
   }
   const own = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
@@ -60,8 +42,6 @@ export async function assertVaultBelongs({ database, dir, mayRemember }: Options
       `Share or restore its ANNAL_DIR/keys. If that is this folder, from a backup without the file vault-id, write ${known.value} into it.`,
   )
 }
-
-const givenUpSetting = (keyId: string) => `vault:given-up:${keyId}`
 
 /** Keys that wrap accounts' keys, each found by one step in the index; but for those that are held or were given up (`givenUp`: how the settings begin). */
 const findLackingKeys = statement(
@@ -76,13 +56,6 @@ const findLackingKeys = statement(
    from used where id <> all ($held) and not exists (select from settings where key = $givenUp || id)`,
 )
 
-/** Notes that a key is lost for good. */
-const rememberGivenUp = statement(
-  'vault_give_up',
-  { parameters: { setting: text } },
-  `insert into settings (key, value) values ($setting, clock_timestamp()::text) on conflict (key) do nothing`,
-)
-
 /**
  * Raises when accounts' keys are wrapped by a key that the vault lacks: a folder that is older than the database's last rotation,
  * or another KEY_ENCRYPTION_KEY. Nothing of them opens then, and what waits for them would be given up in time.
@@ -95,7 +68,7 @@ export async function assertKeysHeld(
   const { current, earlier } = await keyRing.ids()
   const lacking = await database.query(findLackingKeys, {
     held: [current, ...earlier],
-    givenUp: givenUpSetting(''),
+    givenUp: settingKeys.keyGivenUp,
   })
   if (lacking.length === 0) return
   const keys = lacking.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`)
@@ -107,4 +80,4 @@ export async function assertKeysHeld(
 
 /** Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. */
 export const giveKeyUp = (database: Pick<Database, 'query'>, keyId: string) =>
-  database.query(rememberGivenUp, { setting: givenUpSetting(keyId) })
+  database.query(rememberMoment, { key: `${settingKeys.keyGivenUp}${keyId}` })
