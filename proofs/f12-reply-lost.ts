@@ -3,7 +3,7 @@
  * of what was sent. Every accepted commit is on the chain once, in the order of its asset.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { registrySetting } from '../src/chain/registry.ts'
+import { registrySetting } from '../src/chain/registry/registry.ts'
 import { findSetting } from '../src/domain/settings.ts'
 import { losesReplies, withoutReceipts, withoutTraces } from '../test/support/chain-faults.ts'
 import { startChainProxy } from '../test/support/chain-proxy.ts'

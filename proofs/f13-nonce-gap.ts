@@ -3,8 +3,8 @@
  * wrong one: everything else is mined soon, and nothing of the lanes' nonces is lost.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { registrySetting } from '../src/chain/registry.ts'
-import { retryNow } from '../src/chain/relay-prepare-statements.ts'
+import { registrySetting } from '../src/chain/registry/registry.ts'
+import { retryNow } from '../src/chain/relay/prepare-statements.ts'
 import { findSetting } from '../src/domain/settings.ts'
 import { int, statement, text } from '../src/domain/sql.ts'
 import { everyNth, miscounts } from '../test/support/chain-faults.ts'

@@ -3,7 +3,7 @@
  * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
  */
 import { keyPairs } from '../src/chain/key-pairs.ts'
-import { createRegistry, registrySetting } from '../src/chain/registry.ts'
+import { createRegistry, registrySetting } from '../src/chain/registry/registry.ts'
 import { createDeletionService } from '../src/domain/account/deletion-service.ts'
 import type { CommitData } from '../src/domain/asset/commit-data.ts'
 import { noCoins } from '../src/domain/ports.ts'

@@ -2,12 +2,12 @@
  * The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close.
  * What is large is loaded when it is opened: a command pays for what it needs.
  */
-import type { CoinMover } from './chain/coin-mover.ts'
-import type { DepositWatcher } from './chain/deposits.ts'
+import type { CoinMover } from './chain/coins/mover.ts'
+import type { DepositWatcher } from './chain/deposits/deposits.ts'
 import type { GasQuote } from './chain/gas-quote.ts'
 import type { RelayAccount } from './chain/keys.ts'
-import type { Registry } from './chain/registry.ts'
-import type { Relay } from './chain/relay-options.ts'
+import type { Registry } from './chain/registry/registry.ts'
+import type { Relay } from './chain/relay/options.ts'
 import type { Watch } from './chain/watch.ts'
 import type { Config } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
@@ -254,14 +254,14 @@ export async function connectChain(
     { createCoinQuotes },
     { createTreasury },
   ] = await Promise.all([
-    import('./chain/registry.ts'),
-    import('./chain/relay.ts'),
-    import('./chain/deposits.ts'),
-    import('./chain/foreign-commits.ts'),
-    import('./chain/coin-mover.ts'),
-    import('./chain/coin-last.ts'),
-    import('./chain/coin-quote.ts'),
-    import('./chain/coin-treasury.ts'),
+    import('./chain/registry/registry.ts'),
+    import('./chain/relay/relay.ts'),
+    import('./chain/deposits/deposits.ts'),
+    import('./chain/foreign/commits.ts'),
+    import('./chain/coins/mover.ts'),
+    import('./chain/coins/last.ts'),
+    import('./chain/coins/quote.ts'),
+    import('./chain/coins/treasury.ts'),
   ])
   const relayKeys = await relayKeysOf(config.chain)
   const anvil = rpcUrl ? undefined : await startChain(config, log)

@@ -1,5 +1,5 @@
 /** What the verifier asks strangers for, from this installation's own chain and file store. */
-import type { Registry } from './chain/registry.ts'
+import type { Registry } from './chain/registry/registry.ts'
 import type { Rpc } from './chain/rpc.ts'
 import { DomainError, unavailable } from './domain/errors.ts'
 import type { ContentStore, Histories } from './domain/ports.ts'

@@ -1,6 +1,6 @@
 /** Relays that must be caught: one that takes a new nonce after an error, and one that counts nonces in memory. */
 import { JsonRpcProvider, NonceManager, type TransactionRequest, Wallet } from 'ethers'
-import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { encodeCommit } from '../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 
 const plan = (nid: string, message: string, nonce: number, to: string) => ({

@@ -4,8 +4,8 @@
  */
 import { encodeCommitData } from '../../src/chain/commit-data.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
-import { registrySetting } from '../../src/chain/registry.ts'
-import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { encodeCommit } from '../../src/chain/registry/abi.ts'
+import { registrySetting } from '../../src/chain/registry/registry.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
 import { findSetting } from '../../src/domain/settings.ts'

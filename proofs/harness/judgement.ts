@@ -1,5 +1,5 @@
 /** What there is, in the database, the books and on the chain, against what callers were told. */
-import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { arrayOf, bigint, boolean, int, orNull, type Statement, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'

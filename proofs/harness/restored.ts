@@ -1,7 +1,7 @@
 /** One installation whose parts come from different moments: what must be said of it, and what it must do. */
 import { readFile } from 'node:fs/promises'
 import { createRelayAccount } from '../../src/chain/keys.ts'
-import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { findSetting } from '../../src/domain/settings.ts'
 import { anvilFiles, findRunning } from '../../src/platform/embedded/anvil-process.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'

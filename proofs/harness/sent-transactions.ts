@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { larger } from '../../src/chain/fees.ts'
-import { decodeCommits, registryBytecode } from '../../src/chain/registry-abi.ts'
+import { decodeCommits, registryBytecode } from '../../src/chain/registry/abi.ts'
 
 interface Sent {
   hash: string

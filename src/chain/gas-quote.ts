@@ -8,7 +8,7 @@ import type { Database } from '../domain/ports.ts'
 import { settingKeys } from '../domain/settings.ts'
 import { boolean, int, statement, text } from '../domain/sql.ts'
 import { type FeeMarket, larger, smaller } from './fees.ts'
-import type { Registry } from './registry.ts'
+import type { Registry } from './registry/registry.ts'
 import { readView } from './view.ts'
 
 /** Between which amounts it moves, as decimal strings in currency units, and where it begins. */

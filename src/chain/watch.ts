@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../domain/ports.ts'
 import { explain } from './explain.ts'
-import { WrongChainError } from './registry.ts'
+import { WrongChainError } from './registry/registry.ts'
 import { createTeller } from './teller.ts'
 
 /** One look, and what is told of trouble. */

@@ -17,7 +17,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { connectChain, relayAddresses } = await import('../installation.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
-  const { checkCoins } = await import('../chain/check-coins.ts')
+  const { checkCoins } = await import('../chain/coins/check.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
   try {
     const parts = { database, registry: chain.registry, relayAddresses: await relayAddresses(config) }

@@ -1,6 +1,6 @@
 /** `annal coins`. */
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ComparedAddress, Comparison } from '../chain/coin-compare.ts'
+import type { ComparedAddress, Comparison } from '../chain/coins/compare.ts'
 import { blockNumber } from './block-number.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
@@ -30,7 +30,7 @@ interface Outcome {
 const addsUp = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
 async function compare({ adopt: isWanted = false, bear = [], from }: Omit<CoinsFlags, 'json'>): Promise<Outcome> {
-  const { adoptionsOf, compareCoins } = await import('../chain/coin-compare.ts')
+  const { adoptionsOf, compareCoins } = await import('../chain/coins/compare.ts')
   const { connectChain } = await import('../installation.ts')
   const { adopt } = await import('../domain/wallet/adoption.ts')
   return withInstallation(async (installation) => {

@@ -12,7 +12,7 @@ interface ForeignFlags {
 
 async function readForeign(from: number | undefined) {
   const { countByRecorder, findReadingPasts, findRestingPasts, readAgain, readForeignState } = await import(
-    '../chain/foreign-statements.ts'
+    '../chain/foreign/statements.ts'
   )
   return withDatabase(async (database) => {
     if (from !== undefined) await database.query(readAgain, { from })

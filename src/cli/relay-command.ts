@@ -11,7 +11,7 @@ interface RelayFlags {
 
 async function readRelay(retry: boolean) {
   const { countDueWithdrawals } = await import('../domain/wallet/withdrawal-statements.ts')
-  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay-prepare-statements.ts')
+  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/prepare-statements.ts')
   return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryNow) : []
     return {

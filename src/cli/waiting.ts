@@ -1,5 +1,5 @@
 /** What waits for an operator, told like what contradicts an invariant: for `annal check`. */
-import { findWaiting } from '../chain/relay-prepare-statements.ts'
+import { findWaiting } from '../chain/relay/prepare-statements.ts'
 import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants/finding.ts'
 import type { Database } from '../domain/ports.ts'

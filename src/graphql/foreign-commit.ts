@@ -7,7 +7,7 @@ import { offsetArg } from './offset.ts'
 import { characters, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription } from './total-count.ts'
 
-/** Bytes that are kept of one; see `chain/foreign-log.ts`. */
+/** Bytes that are kept of one; see `chain/foreign/log.ts`. */
 const KEPT_BYTES = 4_096
 const pages = pageOf(100)
 

@@ -1,7 +1,7 @@
 /** What a commit is charged for gas, where that follows the chain. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createGasQuote, quoteGas } from '../../src/chain/gas-quote.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
+import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { hangs } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { getCreateAddress } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
 import {
   commitTopics,
   decodeGetCommits,
   encodeCommit,
   encodeGetCommits,
   registryBytecode,
-} from '../../src/chain/registry-abi.ts'
+} from '../../src/chain/registry/abi.ts'
+import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'

@@ -4,9 +4,9 @@ import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.t
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, signText } from '../../src/chain/keys.ts'
 import { restAfter } from '../../src/chain/pace.ts'
-import { costsOf } from '../../src/chain/receipts.ts'
+import { decodeCommits, encodeCommit, encodeCommits } from '../../src/chain/registry/abi.ts'
 import artefact from '../../src/chain/registry.json' with { type: 'json' }
-import { decodeCommits, encodeCommit, encodeCommits } from '../../src/chain/registry-abi.ts'
+import { costsOf } from '../../src/chain/relay/receipts.ts'
 import { feeOf, type LogReply, type ReceiptReply } from '../../src/chain/replies.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'

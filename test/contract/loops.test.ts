@@ -18,11 +18,11 @@ const REPEATS =
 
 /** Files whose loops `loops.ts` starts, by the name that it starts them by. */
 const started: Record<string, string> = {
-  'chain/coin-mover.ts': 'coins',
-  'chain/deposits.ts': 'deposits',
-  'chain/foreign-commits.ts': 'foreign',
-  'chain/relay-prepare.ts': 'relay',
-  'chain/relay.ts': 'relay',
+  'chain/coins/mover.ts': 'coins',
+  'chain/deposits/deposits.ts': 'deposits',
+  'chain/foreign/commits.ts': 'foreign',
+  'chain/relay/prepare.ts': 'relay',
+  'chain/relay/relay.ts': 'relay',
   'loops.ts': 'every',
   'platform/jobs/jobs.ts': 'startJobs',
 }

@@ -4,7 +4,7 @@ const COINS = ['processes/coins.processes.ts']
 
 export const chain: Mutant[] = [
   ...mutantsOf(
-    'src/chain/foreign-commits.ts',
+    'src/chain/foreign/commits.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       [
@@ -29,7 +29,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/foreign-find.ts',
+    'src/chain/foreign/find.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       [
@@ -52,7 +52,7 @@ export const chain: Mutant[] = [
       ],
     ],
   ),
-  ...mutantsOf('src/chain/coin-plan.ts', COINS, [
+  ...mutantsOf('src/chain/coins/plan.ts', COINS, [
     [
       'chain.coins-dust',
       'Coins are gathered once the fee is at most a hundredth of them.',
@@ -73,7 +73,7 @@ export const chain: Mutant[] = [
     ],
   ]),
   ...mutantsOf(
-    'src/chain/coin-compare.ts',
+    'src/chain/coins/compare.ts',
     ['processes/coins-restore.processes.ts'],
     [
       [
@@ -96,7 +96,7 @@ export const chain: Mutant[] = [
       ],
     ],
   ),
-  ...mutantsOf('src/chain/coin-addresses.ts', COINS, [
+  ...mutantsOf('src/chain/coins/addresses.ts', COINS, [
     [
       'chain.coins-taken',
       'What other moves take from an address is not free for one that is set aside.',
@@ -104,7 +104,7 @@ export const chain: Mutant[] = [
       `nonce >= count).reduce((free, { amount }) => free - 0n * amount`,
     ],
   ]),
-  ...mutantsOf('src/chain/coin-last.ts', COINS, [
+  ...mutantsOf('src/chain/coins/last.ts', COINS, [
     [
       'chain.coins-not-credited',
       'A deletion signs for coins that were not credited yet.',
@@ -131,7 +131,7 @@ export const chain: Mutant[] = [
     ],
   ]),
   ...mutantsOf(
-    'src/chain/coin-withdraw.ts',
+    'src/chain/coins/withdraw.ts',
     ['processes/withdrawals.processes.ts'],
     [
       [
@@ -142,7 +142,7 @@ export const chain: Mutant[] = [
       ],
     ],
   ),
-  ...mutantsOf('src/chain/coin-follow.ts', COINS, [
+  ...mutantsOf('src/chain/coins/follow.ts', COINS, [
     [
       'chain.coins-displaced',
       'A move whose block is gone is sent again.',
@@ -157,7 +157,7 @@ export const chain: Mutant[] = [
       ['processes/withdrawals.processes.ts'],
     ],
   ]),
-  ...mutantsOf('src/chain/coin-mover.ts', COINS, [
+  ...mutantsOf('src/chain/coins/mover.ts', COINS, [
     [
       'chain.coins-starved',
       'Moves that can never succeed keep no other from being sent.',
@@ -172,7 +172,7 @@ export const chain: Mutant[] = [
     [['chain.pages-on', 'After a whole page there may be another.', `rows.length < limit`, `rows.length <= limit`]],
   ),
   ...mutantsOf(
-    'src/chain/coin-treasury.ts',
+    'src/chain/coins/treasury.ts',
     ['processes/withdrawals.processes.ts'],
     [
       [
@@ -184,7 +184,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/foreign-find.ts',
+    'src/chain/foreign/find.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       [
@@ -196,7 +196,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/foreign-log.ts',
+    'src/chain/foreign/log.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       ['foreign.bound', 'Of what others write a bounded part is kept.', `Math.min(dataBytes, KEPT_BYTES)`, `dataBytes`],
@@ -204,7 +204,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/foreign-statements.ts',
+    'src/chain/foreign/statements.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       [
@@ -252,7 +252,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/deposits.ts',
+    'src/chain/deposits/deposits.ts',
     ['processes/deposits.processes.ts'],
     [
       [
@@ -264,7 +264,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/deposit-finder.ts',
+    'src/chain/deposits/finder.ts',
     ['processes/deposits-contract.processes.ts'],
     [
       [
@@ -276,7 +276,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/deposit-finder.ts',
+    'src/chain/deposits/finder.ts',
     ['processes/deposits-token.processes.ts'],
     [
       [

@@ -81,7 +81,7 @@ export const embedded: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay.ts',
+    'src/chain/relay/relay.ts',
     ['processes/relay-faults.processes.ts'],
     [
       [

@@ -163,7 +163,7 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-recover.ts',
+    'src/chain/relay/recover.ts',
     ['processes/relay-frozen.processes.ts'],
     [
       [

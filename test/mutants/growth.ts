@@ -42,7 +42,7 @@ export const growth: Mutant[] = [
     ],
   ]),
   ...mutantsOf(
-    'src/chain/foreign-statements.ts',
+    'src/chain/foreign/statements.ts',
     ['platform/unread-pasts.test.ts'],
     [
       [

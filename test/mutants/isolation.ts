@@ -142,7 +142,7 @@ export const isolation: Mutant[] = [
       `and created_on > now() - interval '30 years'`,
     ],
   ]),
-  ...mutantsOf('src/chain/relay-histories.ts', SEEK, [
+  ...mutantsOf('src/chain/relay/histories.ts', SEEK, [
     [
       'isolation.long-chain-history',
       'A step of the relay reads a bounded part of a long history.',
@@ -150,7 +150,7 @@ export const isolation: Mutant[] = [
       `const PAGES_AT_ONCE = 4_000`,
     ],
   ]),
-  ...mutantsOf('src/chain/relay-sign.ts', SEEK, [
+  ...mutantsOf('src/chain/relay/sign.ts', SEEK, [
     [
       'isolation.unread-history',
       'Nothing is signed again while the history that would have it is being read.',
@@ -158,7 +158,7 @@ export const isolation: Mutant[] = [
       ``,
     ],
   ]),
-  ...mutantsOf('src/chain/registry.ts', SEEK, [
+  ...mutantsOf('src/chain/registry/registry.ts', SEEK, [
     [
       'isolation.registry-cannot-tell',
       'A registry that cannot tell of an asset is not taken for one that has nothing.',

@@ -98,7 +98,7 @@ export const order: Mutant[] = [
     [['order.webhook-time', 'A webhook tells the time by the database’s clock.', `at: due.now,`, `at: new Date(),`]],
   ),
   ...mutantsOf(
-    'src/chain/relay-prepare-statements.ts',
+    'src/chain/relay/prepare-statements.ts',
     ['chain/lives.test.ts'],
     [
       [

@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const relay: Mutant[] = [
   ...mutantsOf(
-    'src/chain/relay-follow.ts',
+    'src/chain/relay/follow.ts',
     ['processes/relay-seek.processes.ts'],
     [
       [
@@ -17,7 +17,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-follow.ts',
+    'src/chain/relay/follow.ts',
     ['processes/relay-faults.processes.ts'],
     [
       [
@@ -68,7 +68,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/receipts.ts',
+    'src/chain/relay/receipts.ts',
     ['chain/signing.test.ts'],
     [
       [
@@ -86,7 +86,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-batch.ts',
+    'src/chain/relay/batch.ts',
     ['processes/relay-batch.processes.ts'],
     [
       [
@@ -122,7 +122,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-seek.ts',
+    'src/chain/relay/seek.ts',
     ['processes/relay-batch.processes.ts'],
     [['chain.found-once', 'An event of the registry is one commit’s.', `&& !taken.has(event)`, ``]],
   ),
@@ -146,7 +146,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-doubt.ts',
+    'src/chain/relay/doubt.ts',
     ['processes/relay-doubt.processes.ts'],
     [
       [
@@ -176,7 +176,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-recover.ts',
+    'src/chain/relay/recover.ts',
     ['processes/relay-doubt.processes.ts'],
     [
       [
@@ -200,7 +200,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-sign.ts',
+    'src/chain/relay/sign.ts',
     ['processes/relay-doubt.processes.ts'],
     [
       [
@@ -257,7 +257,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-statements.ts',
+    'src/chain/relay/statements.ts',
     ['chain/relay.test.ts', 'processes/relay-faults.processes.ts'],
     [
       [
@@ -271,7 +271,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-prepare.ts',
+    'src/chain/relay/prepare.ts',
     ['processes/relay-seek.processes.ts'],
     [
       [
@@ -283,7 +283,7 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-prepare-statements.ts',
+    'src/chain/relay/prepare-statements.ts',
     ['processes/foreign-commits.processes.ts'],
     [
       [

@@ -1,7 +1,7 @@
 /** What others wrote to files before these were registered: it is read of a few at a time, however many wait. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findUnreadPast } from '../../src/chain/foreign-statements.ts'
+import { findUnreadPast } from '../../src/chain/foreign/statements.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 let database: TestDatabase

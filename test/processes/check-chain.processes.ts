@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
-import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
 import { useRelayScene } from '../chain/support/relay-scene.ts'

@@ -1,7 +1,7 @@
 /** Coins that contracts send: they stand in no transaction to the address. */
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readBalancesAt } from '../../src/chain/deposit-balances.ts'
+import { readBalancesAt } from '../../src/chain/deposits/balances.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import {
   COIN,

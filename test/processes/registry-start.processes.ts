@@ -1,9 +1,9 @@
 /** From which block on the log of the registry is read, on long chains and nodes that forget. */
 import { afterEach, expect, it } from 'vitest'
-import { createForeignWatcher } from '../../src/chain/foreign-commits.ts'
+import { createForeignWatcher } from '../../src/chain/foreign/commits.ts'
 import { createRelayAccount } from '../../src/chain/keys.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
-import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { encodeCommit } from '../../src/chain/registry/abi.ts'
+import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Watch } from '../../src/chain/watch.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'

@@ -1,9 +1,9 @@
 /** What the relay asks the chain before it signs anything once more. */
 import { describe, expect, it } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
-import { encodeCommit } from '../../src/chain/registry-abi.ts'
-import { createHistories } from '../../src/chain/relay-histories.ts'
+import { encodeCommit } from '../../src/chain/registry/abi.ts'
+import { createRegistry } from '../../src/chain/registry/registry.ts'
+import { createHistories } from '../../src/chain/relay/histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'

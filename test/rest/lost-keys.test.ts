@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../src/chain/lease.ts'
-import { createPreparer } from '../../src/chain/relay-prepare.ts'
+import { createPreparer } from '../../src/chain/relay/prepare.ts'
 import { findUnreadable } from '../../src/domain/keys/unreadable.ts'
 import type { Custody } from '../../src/domain/ports.ts'
 import { blindTracer } from '../../src/domain/telemetry.ts'

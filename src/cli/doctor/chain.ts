@@ -46,7 +46,7 @@ function diagnoseChainId(parts: { chainId: number; meant: number | undefined; fi
 }
 
 async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<Diagnosis> {
-  const { registrySetting } = await import('../../chain/registry.ts')
+  const { registrySetting } = await import('../../chain/registry/registry.ts')
   const { chain } = await parts.config()
   const address = chain.registryAddress ?? (await remembered(parts, registrySetting(chainId)))
   if (address === undefined) return toKnow('The registry is deployed with the first commit.')
@@ -133,7 +133,7 @@ const LONG_WAIT_MS = 15 * 60_000
 /** What is on its way to the chain, and how long it has been. */
 export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { countByStatus, findWaiting } = await import('../../chain/relay-prepare-statements.ts')
+  const { countByStatus, findWaiting } = await import('../../chain/relay/prepare-statements.ts')
   const waiting = await database.query(findWaiting)
   const counts = await database.query(countByStatus)
   const diagnoses: Diagnosis[] = []

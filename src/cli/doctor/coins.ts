@@ -37,7 +37,7 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
     )
   } else diagnoses.push(right(`Deposits count once ${depositConfirmations} blocks lie on top.`))
   if (tokenAddress === undefined) return diagnoses
-  const { readDecimals } = await import('../../chain/deposit-finder.ts')
+  const { readDecimals } = await import('../../chain/deposits/finder.ts')
   try {
     diagnoses.push(
       right(`The token at ${tokenAddress} is credited; it has ${await readDecimals(rpc, tokenAddress)} decimals.`),
@@ -59,7 +59,7 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
     return [toKnow('Nothing is sealed yet: the first start makes the treasury.')]
   const { createLocalKeyVault } = await import('../../platform/vault/local-key-vault.ts')
   const { createTreasury, earlierTreasurySentence, findEarlierTreasuries } = await import(
-    '../../chain/coin-treasury.ts'
+    '../../chain/coins/treasury.ts'
   )
   const { createCoinService } = await import('../../domain/wallet/coin-service.ts')
   const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))

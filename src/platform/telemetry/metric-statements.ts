@@ -39,7 +39,7 @@ const jobsSql = `
       from queues q
   )`
 
-/** The conditions are those of the partial indexes; see `chain/relay-statements.ts`. */
+/** The conditions are those of the partial indexes; see `chain/relay/statements.ts`. */
 const relaySql = `
   accepted as (
     select count(*) as count, count(*) filter (where attempts > 0) as failing, min(commit_id::text)::uuid as oldest

@@ -1,9 +1,9 @@
 /** A service, a chain whose blocks are made by hand with a proxy before it, and what moves coins on it. */
 import { afterEach, beforeEach } from 'vitest'
-import { checkCoins } from '../../../src/chain/check-coins.ts'
-import { type CoinMover, createCoinMover } from '../../../src/chain/coin-mover.ts'
-import { createDepositWatcher } from '../../../src/chain/deposits.ts'
-import { createRegistry } from '../../../src/chain/registry.ts'
+import { checkCoins } from '../../../src/chain/coins/check.ts'
+import { type CoinMover, createCoinMover } from '../../../src/chain/coins/mover.ts'
+import { createDepositWatcher } from '../../../src/chain/deposits/deposits.ts'
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
 import { fromUnits, toUnits } from '../../../src/domain/money.ts'

@@ -1,6 +1,10 @@
 /** A chain whose blocks are made by hand, so that each test says what is deep enough and when, and watchers of deposits on it. */
-import { createDepositWatcher, type DepositWatcher, type DepositWatcherOptions } from '../../../src/chain/deposits.ts'
-import { createRegistry } from '../../../src/chain/registry.ts'
+import {
+  createDepositWatcher,
+  type DepositWatcher,
+  type DepositWatcherOptions,
+} from '../../../src/chain/deposits/deposits.ts'
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
 import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'

@@ -1,0 +1,56 @@
+/** Has moves wait whose coins are gone with their deposits, and takes them up again. */
+import { keysetPages } from '../../domain/keyset-pages.ts'
+import { quantity } from '../rpc.ts'
+import { logOnce } from '../teller.ts'
+import type { ChainView } from '../view.ts'
+import { freeOf, readAddresses } from './addresses.ts'
+import type { MoverParts } from './parts.ts'
+
+/** Addresses that are looked at together. */
+const PAGE = 100
+
+/** Sets moves aside whose coins the chain has lost, and takes up again what can go on. Returns whether any wait for what is not credited yet. */
+export async function setAside(parts: MoverParts, view: ChainView): Promise<boolean> {
+  const isWaiting = await resume(parts, view)
+  const addresses = await parts.books.setAside()
+  for (const address of addresses)
+    parts.log.warn(
+      { address },
+      `The chain has lost coins that were to be moved from ${address}: the move is set aside until as much is there`,
+    )
+  // Less may be signed, too, and be there.
+  return addresses.length > 0 ? resume(parts, view) : isWaiting
+}
+
+/**
+ * Only one transaction of a nonce gets into the chain. What the books know may be less than what is there: deposits that are not deep enough yet, or that
+ * nobody has read. So the chain is asked before less is sent than was signed.
+ */
+async function resume(parts: MoverParts, view: ChainView): Promise<boolean> {
+  const waiting: string[] = []
+  const pages = keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => parts.books.findResumable(after, limit),
+    keyOf: ({ address }) => address,
+  })
+  for await (const page of pages) {
+    if (parts.stopping.aborted) break
+    const addresses = page.map(({ address }) => address)
+    const seen = await readAddresses(parts.rpc, addresses, quantity(view.head.number))
+    const free = page.map(({ address, open }, index) => ({ address, free: freeOf(seen[index]!, open) }))
+    const resumed = new Set(await parts.books.resume(free))
+    waiting.push(...addresses.filter((address) => !resumed.has(address)))
+  }
+  if (parts.memory.movesWaiting !== waiting.length) await parts.books.noteWaiting(waiting.length)
+  parts.memory.movesWaiting = waiting.length
+  const [first] = waiting
+  logOnce(
+    parts.log,
+    parts.tellers.aside,
+    first
+      ? `The chain has more at ${waiting.length} addresses than was credited, such as ${first}: moves that are set aside there wait until it is`
+      : '',
+  )
+  return waiting.length > 0
+}

@@ -1,0 +1,97 @@
+/** Reads what became of moves of coins: in a block, settled, displaced. */
+import type { CoinMove, PlacedMove } from '../../domain/ports.ts'
+import { feeOf, type ReceiptReply } from '../replies.ts'
+import { type Rpc, resultOf } from '../rpc.ts'
+import { logOnce } from '../teller.ts'
+import { type ChainView, isGone, readBlockHashes } from '../view.ts'
+import type { MoverParts } from './parts.ts'
+
+/** A move whose block is known. */
+type Placed = CoinMove & { blockNumber: number; blockHash: string }
+const isPlaced = (move: CoinMove): move is Placed => move.blockNumber !== null && move.blockHash !== null
+
+/** The chain at one moment, and how deep a block lies whose moves are not looked at any more. */
+export interface Depths {
+  view: ChainView
+  depth: number
+}
+
+/** Brings these moves up to what the chain says. Returns those that are not in it. */
+export async function followMoves(parts: MoverParts, depths: Depths, moves: readonly CoinMove[]): Promise<CoinMove[]> {
+  const displaced = await checkPlaced(parts, depths, moves.filter(isPlaced))
+  const waiting = moves.filter((move) => !isPlaced(move) || displaced.has(move.id))
+  const included = await readReceipts(parts, waiting)
+  return waiting.filter(({ id }) => !included.has(id))
+}
+
+/**
+ * Settles what is deep enough and takes back what lost its block. What its recipient refused counts once its block is not looked at any
+ * more: it is given back, and its transaction could arrive in another block. Returns which ones lost theirs.
+ */
+async function checkPlaced(
+  parts: MoverParts,
+  { view: { head }, depth }: Depths,
+  moves: readonly Placed[],
+): Promise<Set<string>> {
+  if (moves.length === 0) return new Set()
+  const canonical = await readBlockHashes(parts.rpc, [...new Set(moves.map(({ blockNumber }) => blockNumber))])
+  const displaced = moves.filter(({ blockNumber: number, blockHash: hash }) =>
+    isGone({ number, hash }, canonical, head),
+  )
+  if (displaced.length > 0) {
+    await parts.books.markDisplaced(displaced.map(({ id }) => id))
+    parts.log.warn(
+      { moves: displaced.length },
+      'Blocks were displaced; the coins that were moved in them are sent again',
+    )
+    for (const { transactionHash } of displaced) parts.memory.sentAt.delete(transactionHash)
+  }
+  const deep = moves.filter(
+    ({ status, hasArrived, blockNumber, blockHash }) =>
+      status === 'INCLUDED' &&
+      canonical.get(blockNumber) === blockHash &&
+      head.number - blockNumber >= (hasArrived ? parts.confirmations : depth),
+  )
+  if (deep.length > 0) await parts.books.settle(deep)
+  return new Set(displaced.map(({ id }) => id))
+}
+
+/** Moves whose nonces are used, of those for which more than one amount is signed. */
+async function findUsed(rpc: Rpc, moves: readonly CoinMove[]): Promise<Set<string>> {
+  const several = moves.filter(({ transactions }) => transactions.some(({ isCurrent }) => !isCurrent))
+  const outcomes = await rpc.batch(
+    several.map(({ sender }) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  const used = several.filter(({ nonce }, index) => Number(resultOf<string>(outcomes[index])) > nonce)
+  return new Set(used.map(({ id }) => id))
+}
+
+/** Whichever of its transactions got in is the one that counts. Returns which moves are in a block now. */
+async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Promise<Set<string>> {
+  const used = await findUsed(parts.rpc, moves)
+  const asked = moves.flatMap(({ id, transactions }) =>
+    transactions.filter(({ isCurrent }) => isCurrent || used.has(id)).map(({ hash }) => ({ id, hash })),
+  )
+  if (asked.length === 0) return new Set()
+  const outcomes = await parts.rpc.batch(
+    asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  )
+  const placed = asked.flatMap(({ id }, index): PlacedMove[] => {
+    const receipt = resultOf<ReceiptReply | null>(outcomes[index])
+    if (!receipt) return []
+    return [
+      {
+        id,
+        transactionHash: receipt.transactionHash,
+        blockNumber: Number(receipt.blockNumber),
+        blockHash: receipt.blockHash,
+        fee: feeOf(receipt),
+        hasArrived: receipt.status === '0x1',
+      },
+    ]
+  })
+  if (placed.length > 0) await parts.books.markIncluded(placed)
+  for (const { fee } of placed) parts.meter.feePaid(fee)
+  logOnce(parts.log, parts.tellers.receipts, '')
+  return new Set(placed.map(({ id }) => id))
+}

@@ -1,0 +1,125 @@
+/**
+ * Moves coins on the chain: gathers credited deposits into the treasury, and sees to it that whatever is signed gets into the chain once. It
+ * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
+ * that sends the same bytes again.
+ */
+import { keysetPages } from '../../domain/keyset-pages.ts'
+import type { CoinBooks, CoinMove, Custody, Log } from '../../domain/ports.ts'
+import type { Meter } from '../../domain/telemetry.ts'
+import type { RelayAccount } from '../keys.ts'
+import { createLease } from '../lease.ts'
+import type { Registry } from '../registry/registry.ts'
+import { createTeller, logOnce } from '../teller.ts'
+import { type ChainView, readView } from '../view.ts'
+import { createWatch, type Watch } from '../watch.ts'
+import { setAside } from './aside.ts'
+import { followMoves } from './follow.ts'
+import { gather } from './gather.ts'
+import { createSendMemory, type MoverParts } from './parts.ts'
+import { forgetOthers, sendMoves } from './send.ts'
+import { readTreasury, tellEarlierTreasuries } from './treasury.ts'
+import { payWithdrawals } from './withdraw.ts'
+
+/** Which chain it is, whose books are written, and where the coins go. */
+export interface CoinMoverOptions {
+  registry: Registry
+  books: CoinBooks
+  custody: Custody
+  /** For the connection that holds the lease: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  log: Log
+  meter: Meter
+  treasury: RelayAccount
+  /** Blocks on top of a move's block until it is settled. */
+  confirmations: number
+  /** Wei; nothing above is ever offered. */
+  maxFeePerGas: bigint
+  /** Milliseconds between looks; 1,000 when missing. */
+  pollEvery?: number
+}
+
+/** Moves coins until it is stopped. */
+export type CoinMover = Watch
+
+const leaseName = 'coins'
+/** Blocks: a move that is deeper is not looked at any more. */
+const WATCHED_BLOCKS = 128
+/** Moves that are looked at together. */
+const PAGE = 200
+/** Milliseconds between looks at the chain while there is nothing to do: where blocks of moves are young, and where not. */
+const SETTLED_LOOK_MS = 15_000
+const IDLE_LOOK_MS = 60_000
+
+/** A mover of coins; of several processes one works, by the lease `coins`. While a part is away it asks again, and tells so once. */
+export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...options }: CoinMoverOptions): CoinMover {
+  const { books, log } = options
+  const stopping = new AbortController()
+  const lease = createLease({ databaseUrl, log })
+  const parts: MoverParts = {
+    ...options,
+    rpc: registry.rpc.until(stopping.signal),
+    memory: createSendMemory(),
+    tellers: {
+      ...{ sending: createTeller(), receipts: createTeller(), aside: createTeller() },
+      ...{ gathering: createTeller(), treasury: createTeller() },
+    },
+    stopping: stopping.signal,
+  }
+  let looked: { at: number; least: bigint; isSettling: boolean } | undefined
+
+  /** The chain is asked while there is something to do, and now and then because gas may be cheaper and blocks displaced. */
+  const isIdle = async () => {
+    if (!looked) return false
+    const rest = looked.isSettling ? SETTLED_LOOK_MS : IDLE_LOOK_MS
+    return performance.now() - looked.at < rest && !(await books.hasWork(looked.least))
+  }
+
+  const step = async () => {
+    if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
+    const view = await readView(parts.rpc, [])
+    await registry.assertChain(view.chainId)
+    if (!looked) {
+      // Also what it has sent before is noted now: before anything can be asked of it.
+      await readTreasury(parts, view)
+      await tellEarlierTreasuries(parts)
+    }
+    const isMoving = await bringUp(parts, view)
+    const isWaiting = await setAside(parts, view)
+    await books.endWithdrawals()
+    await payWithdrawals(parts, view)
+    const least = await gather(parts, view)
+    looked = { at: performance.now(), least, isSettling: isMoving || isWaiting }
+    return pollEvery
+  }
+
+  const words = { waits: 'Coins wait', goesOn: 'Coins are moved again' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, words })
+}
+
+/**
+ * Brings every move up to what the chain says, and sends what is not in it: all of them in each step, so that none waits for others that can
+ * never succeed. Returns whether there are any.
+ */
+async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
+  const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
+  const youngest = Math.max(view.head.number - depth, 0)
+  const waiting = new Set<string>()
+  let hasMoves = false
+  let problem = ''
+  const pages = keysetPages({
+    first: undefined as CoinMove | undefined,
+    limit: PAGE,
+    read: (after, limit) => parts.books.findOpen(youngest, after, limit),
+    keyOf: (move) => move,
+  })
+  for await (const moves of pages) {
+    if (parts.stopping.aborted) break
+    hasMoves = true
+    const left = await followMoves(parts, { view, depth }, moves)
+    problem = (await sendMoves(parts, view, left)) || problem
+    for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
+  }
+  forgetOthers(parts.memory, waiting)
+  logOnce(parts.log, parts.tellers.sending, problem)
+  return hasMoves
+}

@@ -1,0 +1,41 @@
+/** What the parts of the mover of coins have in common. */
+import type { CoinBooks, Custody, Log } from '../../domain/ports.ts'
+import type { Meter } from '../../domain/telemetry.ts'
+import type { RelayAccount } from '../keys.ts'
+import type { Rpc } from '../rpc.ts'
+import type { Teller } from '../teller.ts'
+
+/** What was done lately, by the transaction's hash. A process that knows nothing of it sends once more. */
+export interface SendMemory {
+  /** When a node last took it. */
+  sentAt: Map<string, number>
+  /** When, and at which head, a node first had it. */
+  waitingFrom: Map<string, { at: number; head: number }>
+  /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
+  isTreasuryDoubted: boolean | undefined
+  /** How many moves that are set aside wait for what is not credited yet, as it was told; undefined before the first look. */
+  movesWaiting: number | undefined
+}
+
+/** A memory that knows nothing yet. */
+export const createSendMemory = (): SendMemory => ({
+  ...{ sentAt: new Map(), waitingFrom: new Map() },
+  isTreasuryDoubted: undefined,
+  movesWaiting: undefined,
+})
+
+/** What every part works with. */
+export interface MoverParts {
+  books: CoinBooks
+  custody: Custody
+  rpc: Rpc
+  log: Log
+  meter: Meter
+  treasury: RelayAccount
+  confirmations: number
+  maxFeePerGas: bigint
+  memory: SendMemory
+  /** By what is in the way. */
+  tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury', Teller>
+  stopping: AbortSignal
+}

@@ -1,0 +1,61 @@
+/** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
+import type { CoinMove } from '../../domain/ports.ts'
+import { toHex } from '../keys.ts'
+import { isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
+import type { ChainView } from '../view.ts'
+import type { MoverParts, SendMemory } from './parts.ts'
+
+/** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
+function chooseStep({ transactions, transactionHash, status }: CoinMove, view: ChainView, memory: SendMemory): string {
+  const ladder = transactions.filter(({ isCurrent }) => isCurrent)
+  const dearest = ladder.length - 1
+  const current = status === 'SIGNED' ? 0 : ladder.findIndex(({ hash }) => hash === transactionHash)
+  const fitting = ladder.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
+  const wanted = Math.max(current, fitting === -1 ? dearest : fitting)
+  const { hash } = ladder[wanted]!
+  const from = memory.waitingFrom.get(hash)
+  const isStuck =
+    from !== undefined &&
+    performance.now() - from.at > STUCK_SECONDS * 1_000 &&
+    view.head.number - from.head >= STUCK_BLOCKS
+  return isStuck && wanted < dearest ? ladder[wanted + 1]!.hash : hash
+}
+
+/**
+ * Sends what was never taken, was forgotten, lost its block, or pays too little. Returns what is in the way; empty when nothing is. Raises
+ * UNAVAILABLE when the node does not answer.
+ */
+export async function sendMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<string> {
+  const { memory } = parts
+  const now = performance.now()
+  const due = moves
+    .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
+    .filter(({ hash }) => now - (memory.sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS)
+  if (due.length === 0) return ''
+  const raws = await parts.books.readRaw(due.map(({ hash }) => hash))
+  const outcomes = await parts.rpc.batch(
+    due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] })),
+  )
+  let problem = ''
+  const taken = due.filter(({ sender, hash }, index) => {
+    const error = outcomes[index]?.error
+    // Whatever is in the way, it is not asked again at once.
+    memory.sentAt.set(hash, now)
+    if (!error || isTaken(error)) return true
+    problem ||= /insufficient funds/i.test(error.message)
+      ? `The coins at ${sender} that a transaction is to move are not there. It is sent again and again until they are.`
+      : `The node does not take a transaction that moves coins: ${error.message}`
+    return false
+  })
+  for (const { hash } of taken) {
+    if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
+  }
+  if (taken.length > 0) await parts.books.markSent(taken)
+  return problem
+}
+
+/** Forgets all transactions but these, which are on their way. */
+export function forgetOthers({ sentAt, waitingFrom }: SendMemory, hashes: ReadonlySet<string>): void {
+  for (const memory of [sentAt, waitingFrom])
+    for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)
+}

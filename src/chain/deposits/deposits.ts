@@ -1,0 +1,192 @@
+/**
+ * Watches the chain for what comes in to wallets' addresses: 1 coin, or 1 token of the one that is configured, is 1 currency unit. Blocks are
+ * read in order up to the newest, what they bring is written down at once, and it counts when its block is deep enough. Where the chain
+ * changes, what did not count yet is forgotten and found anew, and what counted is taken out of the books (decision 33).
+ */
+import { fromUnits, toUnits } from '../../domain/money.ts'
+import type { DepositBooks, Log, ScanPlace } from '../../domain/ports.ts'
+import {
+  extendTrail,
+  findFork,
+  isAnother,
+  type PassedBlock,
+  passedBlockOf,
+  readTrail,
+  type Trail,
+  writeTrail,
+} from '../block-trail.ts'
+import { createLease } from '../lease.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { BlockReply } from '../replies.ts'
+import { contradiction, resultOf } from '../rpc.ts'
+import { createWatch, type Watch } from '../watch.ts'
+import { createBalanceLook } from './balances.ts'
+import { createDepositFinder } from './finder.ts'
+
+/** Which chain is watched, and whose books are written. */
+export interface DepositWatcherOptions {
+  registry: Registry
+  books: DepositBooks
+  /** For the connection that holds the lock: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  log: Log
+  /** Blocks on top of a deposit's block until it is credited; or as the chain itself says. */
+  confirmations: number | 'finalized'
+  /** Address of the token that counts beside the chain's own coin; none when missing. */
+  token?: string | undefined
+  /** Milliseconds between looks while nothing is new; 1,000 when missing. */
+  pollEvery?: number
+}
+
+/** Watches the chain for what comes in. */
+export type DepositWatcher = Watch
+
+/** Blocks read at once. */
+const BATCH = 20
+
+/** Looks at which the node says that there is a next block and does not have it, until that is told. */
+const LACKING_LOOKS = 30
+
+const lock = 'deposits'
+
+/** Where the chain stands: its newest block, and up to which one deposits count. */
+interface Look {
+  chainId: number
+  head: PassedBlock
+  due: number
+}
+
+/**
+ * A watcher of deposits; of several processes one reads, by the lease `deposits`. While the chain or the database is away
+ * it asks again, every 5 seconds at last, and is told of in the log once.
+ */
+export function createDepositWatcher({
+  registry,
+  books,
+  databaseUrl,
+  log,
+  confirmations,
+  token,
+  pollEvery = 1_000,
+}: DepositWatcherOptions): DepositWatcher {
+  const stopping = new AbortController()
+  const rpc = registry.rpc.until(stopping.signal)
+  const lease = createLease({ databaseUrl, log })
+  const finder = createDepositFinder({ rpc, books, token })
+  const balances = createBalanceLook({ rpc, books, log })
+  let told = ''
+  let lackingLooks = 0
+
+  const look = async (): Promise<Look> => {
+    const tags = ['latest', ...(confirmations === 'finalized' ? ['finalized'] : [])]
+    const [id, latest, final] = await rpc.batch([
+      { method: 'eth_chainId', params: [] },
+      ...tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
+    ])
+    const chainId = Number(resultOf<string>(id))
+    await registry.assertChain(chainId)
+    const newest = resultOf<BlockReply | null>(latest)
+    if (!newest) throw contradiction(rpc)
+    const head = passedBlockOf(newest)
+    if (confirmations !== 'finalized') return { chainId, head, due: head.number - confirmations }
+    const finalized = final?.error ? null : resultOf<BlockReply | null>(final)
+    if (!finalized)
+      throw new Error('The chain does not say which block is final: set CHAIN_DEPOSIT_CONFIRMATIONS to a number.')
+    return { chainId, head, due: Number(finalized.number) }
+  }
+
+  /** For readers, who are told how deep a deposit is. */
+  const tellHead = async ({ head, due }: Look) => {
+    const found = `${head.number} ${due}`
+    if (found !== told) await books.noteHead(head.number, due)
+    told = found
+  }
+
+  /** Another chain altogether: from where we had begun, or from where this one would be begun. */
+  const findStart = async (trail: Trail, due: number): Promise<PassedBlock[]> => {
+    const start = Math.min(trail.at(-1)!.number, Math.max(due, 0))
+    const [block] = await finder.readBlocks(start, start)
+    return block ? [passedBlockOf(block)] : []
+  }
+
+  /** Takes out of the books what was credited from blocks above `height`, however much it is. */
+  const freeze = async (place: ScanPlace, height: number) => {
+    const references: string[] = []
+    let shortfall = 0n
+    for (;;) {
+      const part = await books.freezeAbove(place, height)
+      if (part.frozen.length === 0) return { references, shortfall: fromUnits(shortfall) }
+      references.push(...part.frozen)
+      shortfall += toUnits(part.shortfall)
+    }
+  }
+
+  /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
+  const goBack = async ({ due }: Look, place: ScanPlace, trail: Trail) => {
+    const [fork, ...rest] = (await findFork(rpc, trail)) ?? (await findStart(trail, due))
+    if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
+    const { references, shortfall } = await freeze(place, fork.number)
+    const depth = trail[0].number - fork.number
+    const facts = { from: fork.number, to: trail[0].number, frozen: references.length, shortfall }
+    if (references.length > 0 || (confirmations !== 'finalized' && depth > confirmations)) {
+      log.error(
+        { ...facts, deposits: references.slice(0, 5) },
+        'The chain changed deeper than CHAIN_DEPOSIT_CONFIRMATIONS; its blocks are read again. Deposits that were credited ' +
+          'from the blocks that are gone are frozen until they are found again: "annal deposits" shows them',
+      )
+    } else log.info(facts, 'The chain changed; its newest blocks are read again for deposits')
+    balances.forget()
+    await books.goBack(place.chainId, { from: place.position, to: writeTrail([fork, ...rest]) }, fork.number)
+  }
+
+  /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */
+  const credit = async (place: ScanPlace, due: number, isWhole: boolean) => {
+    if (isWhole) await balances.look(place, due)
+    const credited = await books.creditDue(place, due)
+    if (credited) log.info({ deposits: credited, block: due }, 'Deposits were credited')
+  }
+
+  /** Reads what is new. Returns how long to rest, in milliseconds. */
+  const step = async (): Promise<number> => {
+    if (!(await lease.acquire(lock))) return pollEvery
+    const seen = await look()
+    await finder.assertToken()
+    const { chainId, head, due } = seen
+    await tellHead(seen)
+    const position = await books.scanned(chainId)
+    if (position === undefined) {
+      // What came in before is not ours to credit.
+      await books.begin(chainId, writeTrail([head]))
+      return 0
+    }
+    const trail = readTrail(position)
+    const next = trail[0].number + 1
+    if (head.number < next) {
+      if (isAnother(trail, head)) await goBack(seen, { chainId, position }, trail)
+      // A node that is behind others says nothing of what lies above.
+      else if (head.hash === trail[0].hash) await credit({ chainId, position }, due, true)
+      return pollEvery
+    }
+    const blocks = await finder.readBlocks(next, Math.min(head.number, next + BATCH - 1))
+    const [first] = blocks
+    const last = blocks.at(-1)
+    if (!first || !last) {
+      // Another node behind the same address may not have it yet; one that never has it stops everything.
+      lackingLooks += 1
+      if (lackingLooks > LACKING_LOOKS) throw contradiction(rpc)
+      return pollEvery
+    }
+    lackingLooks = 0
+    if (first.parentHash !== trail[0].hash) {
+      await goBack(seen, { chainId, position }, trail)
+      return 0
+    }
+    const to = writeTrail(blocks.reduce<Trail>((passed, block) => extendTrail(passed, passedBlockOf(block)), trail))
+    if (!(await books.note(chainId, { from: position, to }, await finder.find(blocks)))) return 0
+    await credit({ chainId, position: to }, Math.min(due, Number(last.number)), Number(last.number) === head.number)
+    return Number(last.number) < head.number ? 0 : pollEvery
+  }
+
+  const words = { waits: 'Deposits wait', goesOn: 'Deposits are watched again' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, words })
+}

@@ -1,0 +1,157 @@
+/**
+ * Finds what blocks bring to wallets' addresses: the value of successful transactions, and `Transfer` events of the one token that is
+ * configured. What a contract sends on is in neither (`balances.ts`).
+ */
+import { getAddress, Interface } from 'ethers'
+import { fromUnits } from '../../domain/money.ts'
+import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports.ts'
+import { type BlockReply, type FullBlockReply, feeOf, type LogReply, type ReceiptReply } from '../replies.ts'
+import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../rpc.ts'
+
+/** Decimals of the books: a token that has more could not be told to the last unit. */
+const MOST_DECIMALS = 18
+const erc20 = new Interface(['event Transfer(address indexed from, address indexed to, uint256 value)'])
+const transferTopic = erc20.getEvent('Transfer')!.topicHash
+const decimalsCall = '0x313ce567'
+
+/** Finds deposits in blocks; what `createDepositFinder` makes. */
+export type DepositFinder = ReturnType<typeof createDepositFinder>
+
+interface Dependencies {
+  rpc: Rpc
+  books: Pick<DepositBooks, 'ours'>
+  /** Address of the token that counts beside the chain's own coin; none when missing. */
+  token: string | undefined
+}
+
+/**
+ * How many decimals a token has. Raises an Error when there is no such token at the address, or when it has more than the books can tell;
+ * UNAVAILABLE when the node does not answer.
+ */
+export async function readDecimals(rpc: Rpc, token: string): Promise<number> {
+  const [outcome] = await rpc.batch([{ method: 'eth_call', params: [{ to: token, data: decimalsCall }, 'latest'] }])
+  const answer = outcome?.error ? '0x' : resultOf<string>(outcome)
+  const decimals = /^0x[\da-f]{64}$/i.test(answer) ? BigInt(answer) : undefined
+  if (decimals === undefined) throw new Error(`CHAIN_TOKEN_ADDRESS: there is no ERC-20 token at ${token}.`)
+  if (decimals > MOST_DECIMALS)
+    throw new Error(`CHAIN_TOKEN_ADDRESS: ${token} has ${decimals} decimals; the books have ${MOST_DECIMALS}.`)
+  return Number(decimals)
+}
+
+/** What of a token's events reached whom, each with its place among the token's events of its transaction. */
+function readTransfers(logs: readonly LogReply[]) {
+  const seen = new Map<string, number>()
+  return logs
+    .toSorted((a, b) => Number(a.logIndex) - Number(b.logIndex))
+    .flatMap(({ topics, data, transactionHash }) => {
+      const position = seen.get(transactionHash) ?? 0
+      seen.set(transactionHash, position + 1)
+      // Three topics: an event of the same name with others is of another kind of token.
+      if (topics.length !== 3 || !/^0x[\da-f]{64}$/i.test(data)) return []
+      return [{ transactionHash, position, address: getAddress(`0x${topics[2]!.slice(-40)}`), units: BigInt(data) }]
+    })
+}
+
+/** Finds deposits in blocks. */
+export function createDepositFinder({ rpc, books, token }: Dependencies) {
+  let decimals: number | undefined
+
+  /** Transactions to our addresses that bring something, and those of our own keys. */
+  const findCoins = async (blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> => {
+    const all = blocks.flatMap((block) =>
+      block.transactions.map(({ hash, from, to, value }) => ({
+        ...{ block, hash, value: BigInt(value), from: getAddress(from), to: to && getAddress(to) },
+      })),
+    )
+    const ours = await books.ours([...new Set(all.flatMap(({ from, to }) => (to ? [from, to] : [from])))])
+    const isIncome = ({ to, value }: (typeof all)[number]) => to !== null && ours.has(to) && value > 0n
+    const candidates = all.filter((each) => isIncome(each) || ours.has(each.from))
+    const outcomes = await rpc.batch(
+      candidates.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    const found = candidates.map((each, index) => {
+      const receipt = resultOf<ReceiptReply | null>(outcomes[index])
+      // Another node behind the same address, or the chain has just changed: the blocks are read again.
+      if (receipt?.blockHash !== each.block.hash) throw contradiction(rpc)
+      return { ...each, receipt, moved: receipt.status === '0x1' ? each.value : 0n }
+    })
+    return {
+      deposits: found
+        .filter((each) => isIncome(each) && each.moved > 0n)
+        .map(({ block, hash, to, moved }) => ({
+          ...{ kind: 'COIN', transactionHash: hash, position: -1, address: to!, amount: fromUnits(moved) },
+          ...placeOf(block),
+        })),
+      spendings: found
+        .filter(({ from }) => ours.has(from))
+        .map(({ block, hash, from, moved, receipt }) => ({
+          ...{ transactionHash: hash, address: from, amount: fromUnits(moved + feeOf(receipt)) },
+          blockNumber: Number(block.number),
+        })),
+    }
+  }
+
+  const readLogs = (block: BlockReply, outcome: RpcOutcome | undefined) => {
+    const logs = resultOf<LogReply[]>(outcome)
+    if (logs.some(({ blockHash }) => blockHash !== block.hash)) throw contradiction(rpc)
+    return readTransfers(logs).map((transfer) => ({ ...transfer, block }))
+  }
+
+  const decimalsOf = async (address: string) => {
+    decimals ??= await readDecimals(rpc, address)
+    return decimals
+  }
+
+  const findTokens = async (blocks: readonly BlockReply[]): Promise<FoundDeposit[]> => {
+    if (!token) return []
+    const scale = 10n ** BigInt(MOST_DECIMALS - (await decimalsOf(token)))
+    const outcomes = await rpc.batch(
+      blocks.map(({ hash }) => ({
+        method: 'eth_getLogs',
+        params: [{ blockHash: hash, address: token, topics: [transferTopic] }],
+      })),
+    )
+    const transfers = blocks
+      .flatMap((block, index) => readLogs(block, outcomes[index]))
+      .filter(({ units }) => units > 0n)
+    const ours = await books.ours([...new Set(transfers.map(({ address }) => address))])
+    return transfers
+      .filter(({ address }) => ours.has(address))
+      .map(({ block, transactionHash, position, address, units }) => ({
+        ...{ kind: 'TOKEN' as const, transactionHash, position, address, amount: fromUnits(units * scale) },
+        ...placeOf(block),
+      }))
+  }
+
+  return {
+    /** Raises an Error when the configured token is none that can be credited, UNAVAILABLE. */
+    async assertToken(): Promise<void> {
+      if (token) await decimalsOf(token)
+    },
+
+    /** Blocks in a row, each the next one's parent. Fewer when the node does not have all of them yet. Raises UNAVAILABLE. */
+    async readBlocks(from: number, to: number): Promise<FullBlockReply[]> {
+      const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+      const outcomes = await rpc.batch(
+        numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
+      )
+      const blocks: FullBlockReply[] = []
+      for (const outcome of outcomes) {
+        const block = resultOf<FullBlockReply | null>(outcome)
+        const parent = blocks.at(-1)
+        if (!block || (parent && block.parentHash !== parent.hash)) break
+        blocks.push(block)
+      }
+      return blocks
+    },
+
+    /** What these blocks bring to wallets and take from them, in their order. Raises UNAVAILABLE, also when the node contradicts itself. */
+    async find(blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> {
+      const { deposits, spendings } = await findCoins(blocks)
+      const found = [...deposits, ...(await findTokens(blocks))]
+      return { deposits: found.sort((a, b) => a.blockNumber - b.blockNumber), spendings }
+    },
+  }
+}
+
+const placeOf = ({ number, hash }: BlockReply) => ({ blockNumber: Number(number), blockHash: hash })

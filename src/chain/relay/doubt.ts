@@ -1,0 +1,85 @@
+/**
+ * What of a node's word is not taken at once. Nodes behind one address are not equally far, and one that is behind tells nothing
+ * wrong: it does not have the newest blocks yet. So what was seen is not taken back because a node does not show it, and a
+ * count that nothing accounts for takes no nonce.
+ */
+import { getCreateAddress } from 'ethers'
+import { unavailable } from '../../domain/errors.ts'
+import { findSpender } from '../spender.ts'
+import { logOnce } from '../teller.ts'
+import { type BlockId, type ChainView, isGone, readBlockHashes } from '../view.ts'
+import { type BlockRow, findNewestPlaced } from './follow-statements.ts'
+import type { Lane, RelayParts } from './lane.ts'
+
+/** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
+export const isDisplaced = (
+  { block_number: number, block_hash: hash }: BlockRow,
+  canonical: ReadonlyMap<number, string | undefined>,
+  head: BlockId,
+): boolean => isGone({ number, hash }, canonical, head)
+
+/** Remembers how far the chain was seen. */
+export interface HeadWatch {
+  /**
+   * Raises UNAVAILABLE for a view from before what was seen already. A chain can lose blocks, too: then it has others where we
+   * know some, or its head stands still for `patience` milliseconds.
+   */
+  assertNewest(parts: RelayParts, lanes: readonly Lane[], view: ChainView): Promise<void>
+}
+
+/**
+ * A watch that takes up from the newest block in the database. `patience`: milliseconds that a lower head must stand still
+ * to be believed.
+ */
+export function createHeadWatch(patience: number): HeadWatch {
+  let highest: number | undefined
+  let standing: { hash: string; since: number } | undefined
+
+  const standsStill = ({ hash }: BlockId) => {
+    if (standing?.hash !== hash) standing = { hash, since: performance.now() }
+    return performance.now() - standing.since >= patience
+  }
+
+  return {
+    async assertNewest(parts, lanes, { head }) {
+      if (highest === undefined) {
+        const [newest] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: null })
+        highest = newest?.block_number ?? 0
+      }
+      if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {
+        throw unavailable('The chain', new Error(`${parts.rpc.host} is behind what it showed before`))
+      }
+      if (head.number >= highest) standing = undefined
+      highest = head.number
+    },
+  }
+}
+
+const addressesOf = (lanes: readonly Lane[]) => lanes.map(({ address }) => address)
+
+/** Whether the chain has another block than the newest that both it and the database have. */
+const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: BlockId): Promise<boolean> => {
+  const [known] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: head.number })
+  if (!known) return false
+  const canonical = await readBlockHashes(parts.rpc, [known.block_number])
+  return isDisplaced(known, canonical, head)
+}
+
+/**
+ * Whether an account's count that is ahead of the database is to be believed: because the chain shows the transaction that made
+ * it, or, where it cannot, because it lasts. A nonce that is taken on a wrong count leaves a gap before it.
+ */
+export const isAccountedFor = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  count: number,
+): Promise<boolean> => {
+  // Ours: a registry's address tells who deployed it, and with which nonce.
+  if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
+  if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
+  lane.doubtedSince ??= performance.now()
+  const problem = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
+  logOnce(parts.log, lane.tellers.count, problem, { lane: lane.address })
+  return performance.now() - lane.doubtedSince >= parts.doubtPatience
+}

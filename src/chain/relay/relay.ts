@@ -1,0 +1,279 @@
+/**
+ * The relay gets accepted commits onto the chain exactly once. It never stands in a request's way: requests write rows,
+ * the relay works them off, and whatever goes wrong with the chain only makes it later.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { blindTracer, silentMeter } from '../../domain/telemetry.ts'
+import { explain } from '../explain.ts'
+import { createRelayAccount } from '../keys.ts'
+import { createLease } from '../lease.ts'
+import { createPace } from '../pace.ts'
+import { ensureRegistry } from '../registry/deploy.ts'
+import { WrongChainError } from '../registry/registry.ts'
+import { createTeller } from '../teller.ts'
+import { type ChainView, readBalances, readView } from '../view.ts'
+import { takesBatches } from './batch.ts'
+import { createHeadWatch } from './doubt.ts'
+import { follow } from './follow.ts'
+import { createHistories } from './histories.ts'
+import { createLane, forgetSettled, type Lane, type RelayParts } from './lane.ts'
+import { defaultPauses, type Relay, type RelayOptions, type RelayStatus } from './options.ts'
+import { createPreparer } from './prepare.ts'
+import { closeGap } from './recover.ts'
+import { replaceStuck } from './replace.ts'
+import { takeFromChain } from './seek.ts'
+import { send, sendAgain } from './send.ts'
+import { signNext } from './sign.ts'
+import { findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
+
+/** Transactions signed in one step. */
+const BATCH = 32
+
+/**
+ * The relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease;
+ * what goes wrong is told in the log once for as long as it lasts, and never raised.
+ */
+export function createRelay(options: RelayOptions): Relay {
+  const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
+  const pauses = { ...defaultPauses, ...options.pauses }
+  const { transactionsUnderWay = 64 } = options
+  const stopping = new AbortController()
+  const lease = createLease({ databaseUrl: options.databaseUrl, log })
+  const rpc = registry.rpc.until(stopping.signal)
+  const accounts = options.relayKeys.map(createRelayAccount)
+  const lanes = accounts.map((account, index) =>
+    createLane(account.address, { account, index, lanes: accounts.length }),
+  )
+  const doubtPatience = options.doubtPatience ?? 120_000
+  const headWatch = createHeadWatch(doubtPatience)
+  const inFlightCounts = new Map<string, number>()
+  let cameThroughAt: number | undefined
+  const state: Omit<RelayStatus, 'lanes' | 'stepAge' | 'maxFeePerGas'> = {
+    state: 'stopped',
+    lastError: null,
+    chainId: null,
+    registry: null,
+    headNumber: null,
+    nextBaseFee: null,
+  }
+  const readHistories = createHistories(registry.readOwn)
+  const { confirmations } = options
+  const preparer = createPreparer({
+    ...options,
+    tracer,
+    lease,
+    stopping: stopping.signal,
+    idlePause: pauses.idle,
+    async takeFromChain(leaseName, commitId) {
+      const recorders = new Set(lanes.map(({ address }) => address))
+      const seekParts = { database, lease, rpc, log, readHistory: readHistories(recorders), recorders, confirmations }
+      const isThere = await takeFromChain(seekParts, leaseName, commitId)
+      // It may be deep enough for long, on a chain that rests.
+      if (isThere) for (const lane of lanes) lane.seen = ''
+      return isThere
+    },
+    onReady: () => wake(),
+  })
+  const teller = createTeller()
+  let running: Promise<void> | undefined
+  let parts: RelayParts | undefined
+  /** When the chain was last seen to have all of ours; undefined when it has to be looked at. */
+  let seenWholeAt: number | undefined
+  let isWoken = false
+  let wakeUp: (() => void) | undefined
+
+  /** Finds or deploys the registry, and the lanes of accounts that are no longer configured. Undefined on standby. */
+  const connect = async (): Promise<RelayParts | undefined> => {
+    const [account] = accounts
+    if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
+    const chainId = await registry.readChainId()
+    if (!(await lease.acquire(createLane(account.address).name))) return undefined
+    const { maxFeePerGas } = options
+    const { signal } = stopping
+    const address = await ensureRegistry({ registry, database, account, log, maxFeePerGas, signal })
+    for (const { lane } of await database.query(findOpenLanes)) {
+      if (lanes.some((known) => known.address === lane)) continue
+      log.warn(
+        { lane },
+        'A relay key is gone that still has transactions on their way; they are sent, but fees cannot be raised',
+      )
+      lanes.push(createLane(lane))
+    }
+    Object.assign(state, { chainId, registry: address })
+    const { describe } = options
+    const shared = {
+      database,
+      lease,
+      rpc,
+      log,
+      meter,
+      tracer,
+      describe,
+      confirmations,
+      maxFeePerGas,
+    }
+    const recorders = new Set(lanes.map((lane) => lane.address))
+    const { receiptPatience = 10_000, gapPatience = 3_000 } = options
+    const most = options.commitsPerTransaction ?? 64
+    const commitsPerTransaction = most > 1 && (await takesBatches(rpc, address)) ? most : 1
+    const readHistory = readHistories(recorders)
+    return {
+      ...shared,
+      recorders,
+      readHistory,
+      receiptPatience,
+      doubtPatience,
+      gapPatience,
+      commitsPerTransaction,
+      pace: createPace(),
+      chainId,
+      registry: address,
+    }
+  }
+
+  /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */
+  const step = async (): Promise<number> => {
+    parts ??= await connect()
+    if (!parts) return standBy()
+    if (seenWholeAt !== undefined && performance.now() - seenWholeAt < pauses.resting) {
+      const [row] = await database.query(hasOpenCommits)
+      if (!row?.open) {
+        inFlightCounts.clear()
+        return pauses.idle
+      }
+    }
+    const mine: Lane[] = []
+    for (const lane of lanes) {
+      if (await lease.acquire(lane.name)) mine.push(lane)
+      else lane.gapSince = undefined
+    }
+    if (mine.length === 0) return standBy()
+    const shared = parts
+    const view = await readView(
+      rpc,
+      mine.map(({ address }) => address),
+      shared.registry,
+    )
+    await assertSameChain(shared, view)
+    await headWatch.assertNewest(shared, mine, view)
+    Object.assign(state, { state: 'working', headNumber: view.head.number, nextBaseFee: view.nextBaseFee })
+    const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
+    const outcomes = results.map((result) => {
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    })
+    seenWholeAt = outcomes.every(({ hasGap }) => !hasGap) ? performance.now() : undefined
+    return Math.min(...outcomes.map(({ pause }) => pause))
+  }
+
+  /** Nothing is signed or sent on a chain that is not ours, or that lost the registry: a call into nothing succeeds. */
+  const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
+    await registry.assertChain(view.chainId)
+    if (view.chainId !== chainId)
+      throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
+    if (!view.hasContract) throw new Error(`The registry at ${address} is gone from the chain.`)
+  }
+
+  const standBy = () => {
+    state.state = 'standby'
+    return pauses.idle
+  }
+
+  const runLane = async (shared: RelayParts, lane: Lane, view: ChainView) => {
+    const inFlight = await database.query(findInFlight, { lane: lane.address })
+    inFlightCounts.set(lane.address, inFlight.flatMap(({ commits }) => commits).length)
+    forgetSettled(lane, inFlight)
+    await follow(shared, lane, view, inFlight)
+    const count = view.counts.get(lane.address) ?? 0
+    const waiting = inFlight.filter(({ nonce }) => nonce >= count)
+    const hasGap = await closeGap(shared, lane, view, waiting)
+    await sendAgain(shared, lane, count, waiting)
+    await replaceStuck(shared, lane, view, waiting)
+    const signed = hasGap
+      ? []
+      : await signNext(shared, lane, view, Math.min(BATCH, transactionsUnderWay - waiting.length))
+    await send(shared, lane, signed)
+    if (signed.length > 0) return { hasGap, pause: signed.length === BATCH ? 0 : pauses.sent }
+    return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
+  }
+
+  /** Waits, shorter when woken. While something is down, waking does not help. */
+  const rest = async (milliseconds: number, isWakeable: boolean) => {
+    const ending = new AbortController()
+    const signal = AbortSignal.any([ending.signal, stopping.signal])
+    wakeUp = () => {
+      if (isWakeable) ending.abort()
+    }
+    if (isWoken) wakeUp()
+    await delay(milliseconds, undefined, { signal }).catch(() => {})
+    wakeUp = undefined
+    // Gathers what arrives together into one step.
+    if (isWoken && isWakeable) await delay(pauses.woken, undefined, { signal: stopping.signal }).catch(() => {})
+    isWoken = false
+  }
+
+  const run = async () => {
+    let failures = 0
+    state.state = 'starting'
+    while (!stopping.signal.aborted) {
+      try {
+        const pause = await step()
+        if (teller.ends()) log.info({ failures }, 'The relay works again')
+        failures = 0
+        cameThroughAt = performance.now()
+        state.lastError = null
+        await rest(pause, true)
+      } catch (error) {
+        if (stopping.signal.aborted) break
+        failures += 1
+        // After an outage the chain may have lost blocks, and the registry with them.
+        parts = undefined
+        seenWholeAt = undefined
+        const lastError = explain(error)
+        const isGrave = error instanceof WrongChainError
+        const isNews = teller.begins(lastError)
+        if (isNews || (isGrave && lastError !== state.lastError))
+          log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${lastError}`)
+        Object.assign(state, { state: 'waiting', lastError })
+        await rest(Math.min(250 * 2 ** Math.min(failures, 10), pauses.longestBackoff), false)
+      }
+    }
+  }
+
+  const wake = () => {
+    isWoken = true
+    wakeUp?.()
+  }
+
+  const runAll = async () => {
+    await Promise.all([run(), preparer.run()])
+    await lease.close()
+    state.state = 'stopped'
+  }
+
+  return {
+    start() {
+      running ??= runAll()
+    },
+    wake: () => preparer.wake(),
+    balances: (signal) =>
+      readBalances(
+        registry.rpc.until(signal),
+        lanes.map(({ address }) => address),
+      ),
+    async stop() {
+      stopping.abort()
+      await running
+    },
+    status: () => ({
+      ...state,
+      stepAge: cameThroughAt === undefined ? null : performance.now() - cameThroughAt,
+      maxFeePerGas: options.maxFeePerGas,
+      lanes: lanes.map(({ address, name }) => ({
+        address,
+        isHeld: lease.isHeld(name),
+        inFlight: inFlightCounts.get(address) ?? 0,
+      })),
+    }),
+  }
+}

@@ -1,0 +1,85 @@
+import { larger, raiseFees } from '../fees.ts'
+import { decodeCommits } from '../registry/abi.ts'
+import { STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
+import { logOnce } from '../teller.ts'
+import { parseTransaction, type SignedTransaction, signTransaction } from '../transaction.ts'
+import type { ChainView } from '../view.ts'
+import { estimateGas } from './batch.ts'
+import type { Lane, RelayParts } from './lane.ts'
+import { type Outgoing, send } from './send.ts'
+import { columnsOf } from './sign.ts'
+import { findRaw, type InFlightRow, storeReplaced } from './statements.ts'
+
+/**
+ * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
+ * that checks a transaction while its predecessor is being included can file it behind that one for ever.
+ */
+const MISFILED_SECONDS = 3
+/** Refusals in a row after which the same bytes are not tried again. */
+const REFUSAL_LIMIT = 3
+/** Replacements in one step; those behind wait for these anyway. */
+const BATCH = 16
+
+/** Offers more for what the market has outgrown, at the same nonces. */
+export const replaceStuck = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  inFlight: readonly InFlightRow[],
+) => {
+  const { signer } = lane
+  if (!signer) return
+  const count = view.counts.get(lane.address) ?? 0
+  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, BATCH)
+  if (due.length === 0) return
+
+  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
+  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const signed: (SignedTransaction & Outgoing)[] = []
+  for (const row of due) {
+    const raw = raws.get(row.hash)
+    if (!raw) continue
+    const previous = {
+      maxFeePerGas: BigInt(row.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    }
+    const fees = raiseFees(previous, view, parts.maxFeePerGas)
+    if (!fees) {
+      logOnce(
+        parts.log,
+        lane.tellers.fees,
+        'The market asks for more than the relay may pay; what was sent waits until fees fall.',
+        { lane: lane.address },
+      )
+      break
+    }
+    const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
+    // Asserts that these are the bytes of commits before they are signed once more.
+    decodeCommits(data)
+    // Taken and never carried out, it may have too little of it, too.
+    const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
+    const gasLimit = larger(newLimit, oldLimit)
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
+    const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
+    signed.push({ ...transaction, commits: row.commits, traces: row.traces })
+  }
+  if (signed.length === 0) return
+  const stored = await parts.lease.write(lane.name, storeReplaced, { lane: lane.address, ...columnsOf(signed) })
+  const kept = new Set(stored.map(({ hash }) => hash))
+  const outgoing = signed.filter(({ hash }) => kept.has(hash))
+  const commits = outgoing.flatMap((each) => each.commits).length
+  parts.log.info({ lane: lane.address, commits }, 'Raised the fees of transactions that wait')
+  await send(parts, lane, outgoing)
+}
+
+const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= REFUSAL_LIMIT
+
+const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
+  if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
+  if (row.nonce !== count) return false
+  const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
+  if (!isPending && row.sent && row.age > MISFILED_SECONDS * row.hashes.length) return true
+  const from = lane.waitingFrom.get(row.hash) ?? view.head.number
+  lane.waitingFrom.set(row.hash, from)
+  return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS
+}

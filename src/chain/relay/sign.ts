@@ -1,0 +1,180 @@
+/** From commits that are ready to stored bytes: their transactions, signed. */
+import { failCommit } from '../../domain/asset/fail-commit.ts'
+import { encodeCommitData } from '../commit-data.ts'
+import { chooseFees, type Fees } from '../fees.ts'
+import type { RelayAccount } from '../keys.ts'
+import { encodeCommit } from '../registry/abi.ts'
+import { logOnce } from '../teller.ts'
+import { type SignedTransaction, signTransaction } from '../transaction.ts'
+import type { ChainView } from '../view.ts'
+import { callData, packCalls, type RelayCall, type RelayTransaction } from './batch.ts'
+import { isAccountedFor } from './doubt.ts'
+import type { Lane, RelayParts } from './lane.ts'
+import { noteFound } from './seek.ts'
+import type { Outgoing } from './send.ts'
+import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './statements.ts'
+
+/** Milliseconds that we wait for transactions in the pool that the database does not know. */
+const STRANGER_PATIENCE_MS = 120_000
+/** Nodes refuse transactions above 128 KiB. */
+const MAXIMUM_CALL_BYTES = 120_000
+/** Commits taken in one step where they go in batches. */
+const COMMITS_AT_ONCE = 512
+
+/** Takes unsigned commits of the lane through to stored bytes, in up to `room` transactions. What it returns may be sent. */
+export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
+  const { signer } = lane
+  if (!signer || room <= 0) return []
+  const limit = Math.min(room * parts.commitsPerTransaction, Math.max(room, COMMITS_AT_ONCE))
+  const rows = await parts.database.query(findCandidates, {
+    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit },
+  })
+  if (rows.length === 0) return []
+
+  const fees = chooseFees(view, parts.maxFeePerGas)
+  if (!fees) {
+    logOnce(
+      parts.log,
+      lane.tellers.fees,
+      'The base fee is above the highest fee that the relay may pay; commits wait until it falls.',
+      { lane: lane.address },
+    )
+    return []
+  }
+  logOnce(parts.log, lane.tellers.fees, '')
+  const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
+  const nextNonce = (last?.nonce ?? -1) + 1
+  if (await isAhead(parts, lane, view, nextNonce)) return []
+  const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
+  if (calls.length === 0) return []
+
+  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
+  const origins = calls.map(({ trace }) => trace)
+  return parts.tracer.resume(origins, 'relay sign', {}, async () => {
+    const transactions = (await packCalls(parts, lane, view, calls)).slice(0, room)
+    return signTransactions(parts, lane, transactions, { account: signer.account, fees, firstNonce })
+  })
+}
+
+/** Signs them at the nonces from the first one on, and stores what it signed. */
+const signTransactions = async (
+  parts: RelayParts,
+  lane: Lane,
+  transactions: readonly RelayTransaction[],
+  { account, fees, firstNonce }: { account: RelayAccount; fees: Fees; firstNonce: number },
+): Promise<Outgoing[]> => {
+  const signed: (SignedTransaction & { calls: readonly RelayCall[] })[] = []
+  for (const [index, { calls, gasLimit }] of transactions.entries()) {
+    const nonce = firstNonce + index
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: parts.registry, data: callData(calls), gasLimit }
+    signed.push({ ...(await parts.pace.turn(async () => signTransaction(account, plan))), calls })
+  }
+  const carried = signed.flatMap(({ nonce, calls }) =>
+    calls.map(({ commitId }, position) => ({ commitId, nonce, position })),
+  )
+  await parts.lease.transaction(lane.name, async (query) => {
+    const stored = await query(storeSigned, {
+      ...{ lane: lane.address, ...columnsOf(signed) },
+      commits: carried.map(({ commitId }) => commitId),
+      commitNonces: carried.map(({ nonce }) => nonce),
+      positions: carried.map(({ position }) => position),
+    })
+    // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
+    if (stored.length !== carried.length)
+      throw new Error('A commit was changed while its transaction was being signed.')
+  })
+  return signed.map(({ nonce, hash, raw, calls }) => ({
+    ...{ nonce, hash, raw },
+    commits: calls.map(({ commitId }) => commitId),
+    traces: calls.map(({ trace }) => trace),
+  }))
+}
+
+/**
+ * Notices that the account sent what the database does not know: it was restored from an earlier moment. Returns whether to
+ * wait, because some of that is still in the pool and takes its nonces.
+ */
+const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
+  const count = view.counts.get(lane.address) ?? 0
+  const pending = view.pendingCounts.get(lane.address) ?? count
+  const sent = Number.isFinite(pending) ? Math.max(count, pending) : count
+  if (sent <= nextNonce) {
+    lane.strangersSince = undefined
+    lane.doubtedSince = undefined
+    logOnce(parts.log, lane.tellers.count, '')
+    return false
+  }
+  if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
+  if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, {})
+  lane.countAhead = sent
+  lane.strangersSince ??= performance.now()
+  // Then it was given up by the pool's owner, or never will be included.
+  return sent > count && performance.now() - lane.strangersSince < STRANGER_PATIENCE_MS
+}
+
+/** What is on the chain already is taken down as included; what is there and not deep enough waits, and so does what is not known yet. */
+const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
+  // Noticed in this very step: nothing of these rows says so yet.
+  const isNew = lane.strangersSince !== undefined
+  const doubtful = rows.filter((row) => row.doubtful || isNew)
+  if (doubtful.length === 0) return rows
+  const ids = doubtful.map(({ commit_id }) => commit_id)
+  const { found, unread, noted } = await noteFound(parts, lane.name, view.head.number, ids)
+  // They may be deep enough for long, on a chain that rests.
+  if (noted.size > 0) lane.seen = ''
+  return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
+}
+
+/** The parameters of `storeReplaced`, and the first ones of `storeSigned`, after the lane. */
+export const columnsOf = (signed: readonly SignedTransaction[]) => ({
+  nonces: signed.map(({ nonce }) => nonce),
+  hashes: signed.map(({ hash }) => hash),
+  raws: signed.map(({ raw }) => Buffer.from(raw)),
+  fees: signed.map(({ maxFeePerGas }) => String(maxFeePerGas)),
+  tips: signed.map(({ maxPriorityFeePerGas }) => String(maxPriorityFeePerGas)),
+})
+
+/** In the order of each history. Leaves out what comes after a commit that is not among them. */
+const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
+  const ordered = new Map<string, CandidateRow>()
+  for (let left = [...rows]; ; ) {
+    const next = left.filter((row) => row.unsigned_predecessor === null || ordered.has(row.unsigned_predecessor))
+    if (next.length === 0) return [...ordered.values()]
+    for (const row of next) ordered.set(row.commit_id, row)
+    left = left.filter(({ commit_id }) => !ordered.has(commit_id))
+  }
+}
+
+/** What each commit says to the registry. One that no node would take is refunded; it has no nonce yet. */
+const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
+  const calls: RelayCall[] = []
+  for (const row of rows) {
+    const description = parts.describe({
+      nid: row.nid,
+      sequence: row.sequence,
+      treeCid: row.tree_cid,
+      treeSha256: row.tree_sha256,
+      treeSignature: row.tree_signature,
+      creatorAddress: row.creator_address,
+      committerAddress: row.committer_address,
+      createdAt: row.created_at,
+      message: row.message,
+    })
+    const commitData = encodeCommitData(description)
+    const bytes = encodeCommit(row.nid, commitData).length / 2
+    if (bytes <= MAXIMUM_CALL_BYTES)
+      calls.push({
+        commitId: row.commit_id,
+        nid: row.nid,
+        commitData,
+        bytes,
+        isAlone: row.goes_alone,
+        trace: row.trace,
+      })
+    else {
+      const reason = 'the commit is larger than a chain transaction can be'
+      await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
+    }
+  }
+  return calls
+}
