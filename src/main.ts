@@ -1,6 +1,6 @@
 /** The service: one process with its roles, or a supervisor with several below it. */
-import { explain } from './chain/explain.ts'
 import { readConfig } from './config.ts'
+import { explainError } from './domain/explain-error.ts'
 
 /**
  * Serves until a signal stops it, and then ends the process. `overrides`: variables as the command line gives them. Raises
@@ -21,7 +21,7 @@ export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): P
 
 if (import.meta.main) {
   serve().catch((error: unknown) => {
-    process.stderr.write(`${explain(error)}\n`)
+    process.stderr.write(`${explainError(error)}\n`)
     process.exit(1)
   })
 }

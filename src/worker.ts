@@ -1,5 +1,6 @@
 /** What a supervisor forks: a process whose name, roles and moment to listen stand on its command line. */
 import { readConfig } from './config.ts'
+import { explainError } from './domain/explain-error.ts'
 import { LISTENS_FIRST } from './platform/workers/messages.ts'
 import { createSupervisorLink } from './platform/workers/supervisor-link.ts'
 import { runProcess } from './run-process.ts'
@@ -12,6 +13,6 @@ try {
     createSupervisorLink({ name, listensFirst: when === LISTENS_FIRST }),
   )
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${explainError(error)}\n`)
   process.exit(1)
 }

@@ -1,7 +1,7 @@
 /** What looks at the chain again and again, in one process at a time, and never in a request's way. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { explainError } from '../domain/explain-error.ts'
 import type { Log } from '../domain/ports.ts'
-import { explain } from './explain.ts'
 import { WrongChainError } from './registry/registry.ts'
 import { createTeller } from './teller.ts'
 
@@ -42,7 +42,7 @@ export function createWatch({ step, stopping, close, log, words }: WatchOptions)
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
-        const found = explain(error)
+        const found = explainError(error)
         const level = error instanceof WrongChainError ? 'error' : 'warn'
         if (teller.begins(found)) log[level]({ err: error }, `${words.waits}: ${found}`)
         pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)

@@ -50,7 +50,7 @@ interface Rule {
 }
 
 const ports =
-  'domain/(ports|errors|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
+  'domain/(ports|errors|explain-error|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
@@ -171,7 +171,7 @@ const rules: Record<string, Rule> = {
     instead: 'The supervisor is to be idle whatever its workers do: put the work into run-process.ts.',
   },
   'worker.ts': {
-    local: /^(config|run-process)\.ts$|^platform\/workers\//,
+    local: /^(config|run-process|domain\/explain-error)\.ts$|^platform\/workers\//,
     instead: 'A worker is a process like any other: put the work into run-process.ts.',
   },
   'main.ts': {

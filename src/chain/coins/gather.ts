@@ -1,9 +1,9 @@
 /** Gathers credited deposits: from their owners' addresses into the treasury. */
 import { isUnavailable } from '../../domain/errors.ts'
+import { explainError } from '../../domain/explain-error.ts'
 import { NIL_UUID } from '../../domain/ids.ts'
 import { keysetPages } from '../../domain/keyset-pages.ts'
 import type { LyingCoins } from '../../domain/ports.ts'
-import { explain } from '../explain.ts'
 import { logOnce } from '../teller.ts'
 import type { ChainView } from '../view.ts'
 import { readAddresses, type SeenAddress } from './addresses.ts'
@@ -69,6 +69,6 @@ async function gatherOne(
     return ''
   } catch (error) {
     if (isUnavailable(error)) throw error
-    return explain(error)
+    return explainError(error)
   }
 }

@@ -4,9 +4,9 @@
  * itself: one whose past cannot be read rests, and the others go on.
  */
 import { isUnavailable } from '../../domain/errors.ts'
+import { explainError } from '../../domain/explain-error.ts'
 import type { Database } from '../../domain/ports.ts'
 import type { PassedBlock } from '../block-trail.ts'
-import { explain } from '../explain.ts'
 import { type Lease, LeaseLostError } from '../lease.ts'
 import { commitTopic, decodeGetCommits, encodeGetCommits } from '../registry/abi.ts'
 import type { BlockReply, LogReply } from '../replies.ts'
@@ -82,7 +82,7 @@ export function createPastReader({ rpc, database, lease, leaseName, finder, star
     } catch (error) {
       // Whoever is away is away for all of them.
       if (isUnavailable(error) || error instanceof LeaseLostError) throw error
-      await lease.write(leaseName, postponePast, { nid: file.nid, lastError: explain(error) })
+      await lease.write(leaseName, postponePast, { nid: file.nid, lastError: explainError(error) })
     }
   }
 

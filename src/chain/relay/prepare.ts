@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../../domain/asset/fail-commit.ts'
 import { isUnavailable, LostKeyError } from '../../domain/errors.ts'
+import { explainError } from '../../domain/explain-error.ts'
 import type { ContentStore, Custody, Database, Log, SealedKey } from '../../domain/ports.ts'
 import type { Tracer } from '../../domain/telemetry.ts'
-import { explain } from '../explain.ts'
 import type { Lease } from '../lease.ts'
 import { createPace } from '../pace.ts'
 import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './prepare-statements.ts'
@@ -88,7 +88,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   }
 
   const putOff = async (row: UnpreparedRow, error: unknown) => {
-    const reason = explain(error)
+    const reason = explainError(error)
     const longest = isUnavailable(error) ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
     await lease.write(leaseName, postpone, {
       ...{ commit: row.commit_id, lastError: reason, firstPause: FIRST_PAUSE_SECONDS, longestPause: longest },
@@ -161,8 +161,9 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
           if (count === 0) await rest(options.idlePause)
         } catch (error) {
           if (stopping.aborted) break
-          if (explain(error) !== problem) log.warn({ err: error }, `Commits wait to be made ready: ${explain(error)}`)
-          problem = explain(error)
+          if (explainError(error) !== problem)
+            log.warn({ err: error }, `Commits wait to be made ready: ${explainError(error)}`)
+          problem = explainError(error)
           await rest(PAUSE_AFTER_FAILURE_MS)
         }
       }

@@ -3,8 +3,8 @@
  * the relay works them off, and whatever goes wrong with the chain only makes it later.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { explainError } from '../../domain/explain-error.ts'
 import { blindTracer, silentMeter } from '../../domain/telemetry.ts'
-import { explain } from '../explain.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
 import { createPace } from '../pace.ts'
@@ -229,7 +229,7 @@ export function createRelay(options: RelayOptions): Relay {
         // After an outage the chain may have lost blocks, and the registry with them.
         parts = undefined
         seenWholeAt = undefined
-        const lastError = explain(error)
+        const lastError = explainError(error)
         const isGrave = error instanceof WrongChainError
         const isNews = teller.begins(lastError)
         if (isNews || (isGrave && lastError !== state.lastError))

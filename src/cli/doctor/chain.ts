@@ -61,7 +61,7 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
 export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
   const rpc = await node(chain)
-  const { explain } = await import('../../chain/explain.ts')
+  const { explainError } = await import('../../domain/explain-error.ts')
   const { isUnavailable } = await import('../../domain/errors.ts')
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
@@ -70,7 +70,7 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
     return [identity, await diagnoseHead(rpc), await diagnoseRegistry(parts, rpc, chainId)]
   } catch (error) {
     if (!isUnavailable(error)) throw error
-    return [wrong(explain(error), 'Bring the node back, or point CHAIN_RPC_URL to another one of the same chain.')]
+    return [wrong(explainError(error), 'Bring the node back, or point CHAIN_RPC_URL to another one of the same chain.')]
   }
 }
 
