@@ -73,6 +73,18 @@ export const chain: Mutant[] = [
     ],
   ]),
   ...mutantsOf(
+    'src/chain/coins/unknown.ts',
+    ['processes/coins-restore.processes.ts'],
+    [
+      [
+        'chain.unknown-fee-below',
+        'What a chain takes for the one below it is part of the fee of what only the chain knows of.',
+        `fee: feeOf(placed)`,
+        `fee: feeOf({ ...placed, l1Fee: '0x0' })`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/compare.ts',
     ['processes/coins-restore.processes.ts'],
     [
@@ -154,6 +166,13 @@ export const chain: Mutant[] = [
       'What a recipient refused is given back once no reorganisation can pay it besides.',
       `(hasArrived ? parts.confirmations : depth)`,
       `(hasArrived ? parts.confirmations : parts.confirmations)`,
+      ['processes/withdrawals.processes.ts'],
+    ],
+    [
+      'chain.coins-fee-below',
+      'What a chain takes for the one below it is part of the fee of a move.',
+      `fee: feeOf(receipt)`,
+      `fee: feeOf({ ...receipt, l1Fee: '0x0' })`,
       ['processes/withdrawals.processes.ts'],
     ],
   ]),
