@@ -5,25 +5,25 @@ const LOCKED_MAILS = ['rest/locked-mails.test.ts']
 export const permission: Mutant[] = [
   ...mutantsOf(
     'src/domain/asset/find-file.ts',
-    ['rest/files.test.ts', 'rest/shared-files.test.ts'],
+    ['rest/files.test.ts', 'rest/shared-files.test.ts', 'processes/content-credentials.processes.ts'],
     [
       [
         'permission.private-file',
         'A private file is read by its owner alone.',
-        `a.public_access or a.owner_id is not distinct from $reader`,
+        `(a.public_access or a.owner_id is not distinct from $reader)`,
         `true`,
       ],
       [
         'permission.link-of-asset',
         'A link to a file is for one asset, and for none that the file is registered as later.',
-        `a.id = $linkedAsset and u.locked_at is null`,
-        `u.locked_at is null`,
+        `a.id = $linkedAsset and`,
+        ``,
       ],
       [
         'permission.link-while-locked',
         'Links to files of a locked account open nothing.',
-        `a.id = $linkedAsset and u.locked_at is null`,
-        `a.id = $linkedAsset`,
+        ` and u.locked_at is null`,
+        ``,
       ],
       [
         'permission.copy-withheld',
@@ -40,8 +40,8 @@ export const permission: Mutant[] = [
       [
         'permission.made-before-registered',
         'Nobody decides by registering the bytes of a thumbnail as what it is sent.',
-        `'{THUMBNAIL,TREE,FILE,C2PA}'`,
-        `'{FILE,TREE,THUMBNAIL,C2PA}'`,
+        `'{THUMBNAIL,TREE,FILE}'`,
+        `'{FILE,TREE,THUMBNAIL}'`,
       ],
     ],
   ),

@@ -11,25 +11,38 @@ export interface FoundFile {
   publicAccess: boolean
 }
 
+const columns = { kind: text, fileName: text, mimeType: text, publicAccess: boolean }
+const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
+   from pins p join assets a on a.id = p.asset_id`
+const isReadableSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
 /**
- * A pin of an asset that a reader may see or, by a link, of the asset that it was made for, unless its owner's account is locked. Thumbnails
- * and trees go first: they are what we made, whoever registers the same bytes and calls them something else. Then what is public, for
- * answers to it may be shared. Files with Content Credentials are the owner's where no others are given any.
+ * Thumbnails and trees go first: they are what we made, whoever registers the same bytes and calls them something else. Then what is public,
+ * for answers to it may be shared.
  */
+const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`
+
+/** A pin of an asset that a reader may see. */
 const findPin = statement(
   'asset_pin_find',
-  {
-    parameters: { cid: text, reader: orNull(uuid), linkedAsset: orNull(uuid) },
-    columns: { kind: text, fileName: text, mimeType: text, publicAccess: boolean },
-    mayLag: true,
-  },
-  `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
-   from pins p join assets a on a.id = p.asset_id join users u on u.id = a.owner_id
-   where p.cid = $cid and a.deleted_at is null
-     and case when $linkedAsset is null then a.public_access or a.owner_id is not distinct from $reader
-         else a.id = $linkedAsset and u.locked_at is null end
-     and (p.kind <> 'C2PA' or u.allow_c2pa_download or a.owner_id is not distinct from $reader)
-   order by array_position('{THUMBNAIL,TREE,FILE,C2PA}', p.kind::text), a.public_access desc, a.id limit 1`,
+  { parameters: { cid: text, reader: orNull(uuid) }, columns, mayLag: true },
+  `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${isReadableSql} ${firstSql}`,
+)
+
+/** A pin of the asset that a link was made for, unless its owner's account is locked. */
+const findLinkedPin = statement(
+  'asset_pin_linked',
+  { parameters: { cid: text, linkedAsset: uuid }, columns },
+  `${pinsSql} join users u on u.id = a.owner_id
+   where p.cid = $cid and p.kind <> 'C2PA' and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
+)
+
+/** A file with Content Credentials: the owner's where no others are given any. */
+const findCopy = statement(
+  'asset_pin_copy',
+  { parameters: { cid: text, reader: orNull(uuid) }, columns },
+  `${pinsSql} join users u on u.id = a.owner_id
+   where p.cid = $cid and p.kind = 'C2PA' and ${isReadableSql}
+     and (u.allow_c2pa_download or a.owner_id is not distinct from $reader) ${firstSql}`,
 )
 
 /**
@@ -37,15 +50,20 @@ const findPin = statement(
  * of its own: that of the file, which could be another one's and private, is not told by it. `linkedAsset`: the UUID of the asset that a
  * link was made for.
  */
-export const createFindFile =
-  ({ database }: { database: Database }) =>
-  async (actor: Actor, cid: string, linkedAsset?: string): Promise<FoundFile | null> => {
-    if (!isNid(cid)) return null
-    const reader = actor.kind === 'user' ? actor.id : null
-    const [pin] = await database.query(findPin, { cid, reader, linkedAsset: linkedAsset ?? null })
+export function createFindFile({ database }: { database: Database }) {
+  async function findPinFor(actor: Actor, cid: string, linkedAsset: string | undefined) {
+    if (linkedAsset !== undefined) return (await database.query(findLinkedPin, { cid, linkedAsset }))[0]
+    const asked = { cid, reader: actor.kind === 'user' ? actor.id : null }
+    const [pin] = await database.query(findPin, asked)
+    return pin ?? (await database.query(findCopy, asked))[0]
+  }
+
+  return async (actor: Actor, cid: string, linkedAsset?: string): Promise<FoundFile | null> => {
+    const pin = isNid(cid) && (await findPinFor(actor, cid, linkedAsset))
     if (!pin) return null
     const { kind, ...file } = pin
     if (kind === 'THUMBNAIL') return { ...file, mimeType: 'image/webp', fileName: `${cid}.webp` }
     if (kind === 'TREE') return { ...file, mimeType: 'application/json', fileName: `${cid}.json` }
     return file
   }
+}
