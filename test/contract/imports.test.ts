@@ -75,7 +75,7 @@ const rules: Record<string, Rule> = {
   domain: {
     local: /^domain\//,
     types: domainTypes,
-    packages: /^(zod|@formatjs\/intl-localematcher|node:crypto)$/,
+    packages: /^(zod|@formatjs\/intl-localematcher|mime|node:crypto)$/,
     instead:
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },

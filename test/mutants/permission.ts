@@ -4,6 +4,19 @@ const LOCKED_MAILS = ['rest/locked-mails.test.ts']
 
 export const permission: Mutant[] = [
   ...mutantsOf(
+    'src/domain/asset/file-type.ts',
+    ['rest/file-types.test.ts'],
+    [
+      ['doors.type-seen', 'A picture that is sent as text is one.', `if (seen !== undefined) return seen`, ``],
+      [
+        'doors.type-said',
+        'What is said to be plain text is no page that a browser runs.',
+        `said === OCTETS || isNoText(named) ? named : said`,
+        `named`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/find-file.ts',
     ['rest/files.test.ts', 'rest/shared-files.test.ts', 'processes/content-credentials.processes.ts'],
     [

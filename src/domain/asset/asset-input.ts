@@ -5,6 +5,7 @@ import { isNid } from '../ids.ts'
 import { jsonObject, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
+import { isMimeType } from './file-type.ts'
 import { customField, metadataInputs, registrationInputs } from './metadata.ts'
 
 /** Bytes of a file that is registered. */
@@ -39,12 +40,6 @@ const metadata = {
 }
 
 const partial = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
-
-/** It becomes a header when the file is read. */
-const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
-
-/** What a part says of itself, if that is a MIME type. */
-export const mimeTypeOf = (text: string) => (isMimeType(text) ? text : 'application/octet-stream')
 
 /** What a registration gives beside the file, all of it optional. Unknown keys are refused. */
 export const registerInput = partial({

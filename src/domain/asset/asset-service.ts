@@ -27,7 +27,6 @@ import {
   fileInput,
   fileNameOf,
   filterInput,
-  mimeTypeOf,
   type RegisterInput,
   registerInput,
 } from './asset-input.ts'
@@ -35,6 +34,7 @@ import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, insertAsset } from './asset-statements.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { saidTypeOf, typeOf } from './file-type.ts'
 import { createFindFile } from './find-file.ts'
 import type { Keep } from './keep.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
@@ -176,10 +176,10 @@ export function createAssetService(deps: Dependencies) {
     input: ReturnType<typeof registerInput.parse>,
     context: IdempotencyContext,
   ): Promise<string> {
-    const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
-    const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
-    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, () =>
-      insert(actor, stored, facts, context),
+    const { assetFileMimeType: given } = input
+    const facts = { ...input, mimeType: given ?? saidTypeOf(file), fileName: fileNameOf(file.filename) }
+    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
+      insert(actor, stored, { ...facts, mimeType: given ?? (await typeOf(file)) }, context),
     )
   }
 

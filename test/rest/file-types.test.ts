@@ -1,0 +1,44 @@
+/** Which type a file has whose sender says none, or one that says nothing. */
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { expectOk } from '../support/expect-error.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+
+/** Registers bytes in a form as programs write it; without `type` its part has none. */
+async function typeOf(name: string, bytes: Uint8Array, type?: string) {
+  const lines = [`--x`, `Content-Disposition: form-data; name="asset_file"; filename="${name}"`]
+  const head = [...lines, ...(type === undefined ? [] : [`Content-Type: ${type}`]), '', ''].join('\r\n')
+  const answer = await fetch(`${app.url}/api/v3/assets/`, {
+    method: 'POST',
+    headers: { Authorization: `token ${user.token}`, 'Content-Type': 'multipart/form-data; boundary=x' },
+    body: new Uint8Array(Buffer.concat([Buffer.from(head), bytes, Buffer.from('\r\n--x--\r\n')])),
+  })
+  expect(answer.status).toBe(201)
+  const { id } = (await answer.json()) as { id: string }
+  return expectOk(await user.rest('GET', `assets/${id}/`)).asset_file_mime_type
+}
+const picture = async () =>
+  new Uint8Array(await (await newPicture({ width: 8, height: 8, format: 'png' })).arrayBuffer())
+const noise = () => new Uint8Array(randomBytes(40).fill(1, 0, 4))
+
+it.each([
+  ['nothing', undefined],
+  ['text', 'text/plain'],
+  ['octets', 'application/octet-stream'],
+])('a picture that is sent as %s is one, whatever its name says', async (_, type) => {
+  expect(await typeOf('any.bin', await picture(), type)).toBe('image/png')
+})
+
+it.each([
+  ['by its name, where its beginning does not tell', 'doc.pdf', undefined, 'application/pdf'],
+  ['by its name, where it comes as octets', 'page.html', 'application/octet-stream', 'text/html'],
+  ['text where that is said, whatever kind of text its name says', 'page.html', 'text/plain', 'text/plain'],
+  ['octets where nothing tells', 'any', 'application/octet-stream', 'application/octet-stream'],
+  ['what is said', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
+])('another file is told %s', async (_, name, type, expected) => {
+  expect(await typeOf(name, noise(), type)).toBe(expected)
+})
