@@ -8,7 +8,9 @@ export const MAX_LIMIT = 1000
 /** Of lists whose items are large. */
 export const MAX_LARGE_LIMIT = 100
 
-const whole = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0)
+/** The largest that the schema's `Int` holds: no list is as long. */
+const MOST = 2_147_483_647
+const whole = (text: string | null) => (text !== null && /^\d+$/.test(text) ? Math.min(Number(text), MOST) : 0)
 
 /** Zero or rubbish is the default; more than the maximum is the maximum. */
 export function pageOf({ query }: RestRequest, max = MAX_LIMIT): { limit: number; offset: number } {

@@ -4,7 +4,7 @@ import Router from 'find-my-way'
 import type { Context, Identity } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
-import { assertMay } from '../domain/policy.ts'
+import { assertMay, assertTrusted } from '../domain/policy.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
 import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
@@ -123,7 +123,10 @@ export function createRestHandler(deps: RestDependencies) {
     (found: Found) =>
     ({ actor, hasStaleToken }: Identity) => {
       if (hasStaleToken && !open.has(found.route)) throw authenticationFailed()
-      if (found.kind !== 'direct') assertMay(actor, found.route.action)
+      if (found.kind === 'direct') return
+      const { action, apiKey } = found.route
+      assertMay(actor, action)
+      if (apiKey) assertTrusted(actor, { needed: apiKey === 'needed' })
     }
 
   const handleDirectly = (route: DirectRoute, request: DirectRequest) =>

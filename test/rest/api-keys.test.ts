@@ -49,6 +49,16 @@ describe('API keys', () => {
     expectError(await user.graphql(document, variables), 'PERMISSION_DENIED')
   })
 
+  it.each(['', `${missing}/confirm/`])('are judged before a body is read (%s)', async (path) => {
+    const send = (key: string) =>
+      user.rest('POST', `store/network-app-orders/${path}`, {
+        headers: { 'x-api-key': key, 'Content-Type': 'application/json' },
+        raw: '{bad',
+      })
+    for (const key of ['', 'bad']) expectError(await send(key), 'UNTRUSTED_CLIENT')
+    expectError(await send((await issued('Good')).key), 'PARSE_ERROR')
+  })
+
   it('are issued, work, and are listed without their secret', async () => {
     const { key, ...record } = await issued('Shop')
     expect(key).toMatch(KEY)

@@ -95,6 +95,14 @@ describe('registering', () => {
     })
   })
 
+  it('comes back with the numbers of its metadata to the digit', async () => {
+    const meta = '{"t":1683286764123456789,"n":[1e400,1.0,-0]}'
+    const { id } = await user.register({ meta, signature: '[{"n":0.1000000000000000055511}]' })
+    const { text } = await user.rest('GET', `assets/${id}/`)
+    for (const name of ['information', 'parsed_meta']) expect(text).toContain(`"${name}":${meta}`)
+    expect(text).toContain('"signature":[{"n":0.1000000000000000055511}]')
+  })
+
   it.each([
     ['nothing', {}, {}, []],
     ['an empty object and an empty list', { meta: '{}', signature: '[]' }, {}, []],

@@ -248,11 +248,24 @@ describe('the highest price a caller agrees to', () => {
       () => post(user, { max_cost: '0.1' }, ''),
       () => post(user, { max_cost: '0.1' }, '', { 'Idempotency-Key': 'dear' }),
       () => patch(user, id, { caption: 'dear', max_cost: 0.1 }, ''),
+      () => patch(user, id, { caption: 'dear' }, '?max_cost=0.1'),
+      () => confirm(user, orderId, {}, '?max_cost=2.4'),
       () => order(user, { max_cost: '2.499999999999999999' }, ''),
       () => confirm(user, orderId, { max_cost: '2.499999999999999999' }, ''),
     ]) {
       expectError(await tried(send), 'PRICE_EXCEEDS_MAX_COST')
     }
+  })
+
+  it('is the same in the body and in the address, or the call is refused', async () => {
+    const user = await app.newUser({ num: '10' })
+    const { id } = await user.register()
+    const told = expectError(
+      await patch(user, id, { caption: 'new', max_cost: '9' }, '?max_cost=8'),
+      'VALIDATION_FAILED',
+    )
+    expect(Object.keys(told.body.error.details)).toEqual(['max_cost'])
+    expectOk(await patch(user, id, { caption: 'new', max_cost: '9' }, '?max_cost=9'))
   })
 
   it('lets pass what costs just as much', async () => {

@@ -77,6 +77,15 @@ describe('a list', () => {
     })
   })
 
+  it.each(['2147483647', '2147483648', '99999999999999999999'])(
+    'takes %s for the largest that there is',
+    async (most) => {
+      expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
+      const page = await list(`?limit=${most}&offset=1`)
+      expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
+    },
+  )
+
   it('gives at most its published maximum', async () => {
     const page = await list('?limit=5000&offset=3000')
     expect(new URL(page.previous).searchParams.get('limit')).toBe('1000')

@@ -72,6 +72,12 @@ const parameters = {
     description: 'Answers what the request would cost and what it would be refused for, and does nothing else.',
     schema: { type: 'boolean', default: false },
   },
+  MaxCost: {
+    name: 'max_cost',
+    in: 'query',
+    description: 'The same as the field of the body: where both are given, they are to be the same.',
+    schema: { type: 'string' },
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -266,6 +272,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       ...parametersIn('path', route.params),
       ...parametersIn('query', route.query),
       ...(route.presentDryRun ? [parameter('DryRun')] : []),
+      ...(route.body && 'max_cost' in route.body.shape ? [parameter('MaxCost')] : []),
       ...parametersIn('header', route.headers),
       ...(changes ? [parameter('IdempotencyKey')] : []),
       ...(mayLag(route.operation, operation) ? [parameter('ReadAfter')] : []),

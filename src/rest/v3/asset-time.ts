@@ -1,7 +1,9 @@
 /** What assets said before. */
+
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { maxCostOf } from '../max-cost.ts'
 import { anyObject, givenAmount, givenText, same } from '../values.ts'
 import { assetChange } from './asset-change.ts'
 import { expectedHead, versionOf } from './asset-version.ts'
@@ -109,7 +111,7 @@ const revert = defineRoute({
       expectedHead: expectedHead(request),
       revertTo: request.body.text('revert_to') ?? '',
       commitMessage: request.body.text('commit_message'),
-      maxCost: request.body.amount('max_cost'),
+      maxCost: maxCostOf(request),
       dryRun: request.dryRun,
     },
     dryRun: request.dryRun,

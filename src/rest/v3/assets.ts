@@ -11,6 +11,7 @@ import {
 import { type Description, defineRoute, type RestRequest } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
+import { maxCostOf } from '../max-cost.ts'
 import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
@@ -45,11 +46,11 @@ const updateDescription =
   'Writes one commit and charges for it; a request that changes nothing answers 200 and costs nothing. `nit_commit_custom` is merged by its top-level keys, and `null` removes one.'
 
 /** What POST and PATCH read alike. */
-const metadataFrom = ({ body, dryRun }: RestRequest) => ({
+const metadataFrom = ({ body, query, dryRun }: RestRequest) => ({
   ...valuesOf<MetadataName>(body, metadataFields),
   nitCommitCustom: body.object('nit_commit_custom'),
   commitMessage: body.text('commit_message'),
-  maxCost: body.amount('max_cost'),
+  maxCost: maxCostOf({ body, query }),
   dryRun,
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { maxCostOf } from '../max-cost.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 import { givenAmount, givenObject, neededText, same } from '../values.ts'
@@ -46,11 +47,11 @@ const create = defineRoute({
     }
   `),
   // `price` is sent by old callers and means nothing: the app has its own.
-  variables: ({ body, dryRun }) => ({
+  variables: ({ body, query, dryRun }) => ({
     input: {
       networkApp: body.text('network_app') ?? '',
       actionArgs: body.object('action_args'),
-      maxCost: body.amount('max_cost'),
+      maxCost: maxCostOf({ body, query }),
       dryRun,
     },
     dryRun,
@@ -88,8 +89,8 @@ const confirm = defineRoute({
       }
     }
   `),
-  variables: ({ params, body, dryRun }) => ({
-    input: { id: params.id!, maxCost: body.amount('max_cost'), dryRun },
+  variables: ({ params, body, query, dryRun }) => ({
+    input: { id: params.id!, maxCost: maxCostOf({ body, query }), dryRun },
     dryRun,
   }),
   answer: orderRecord,
