@@ -35,6 +35,8 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string) => Promise<
   const { readConfig } = await import('../config.ts')
   const { database, dir, logLevel } = readConfig(terminal().env)
   if (database.directUrl) return work(database.directUrl)
+  const { closeFolders } = await import('../platform/private-folders.ts')
+  await closeFolders(dir)
   const { startEmbeddedPostgres } = await import('../platform/embedded/embedded-postgres.ts')
   const { createLog } = await import('../platform/log.ts')
   const embedded = await startEmbeddedPostgres({ dir, log: createLog(quieter(logLevel)) })

@@ -1,7 +1,8 @@
 /** Small files that must outlast a power failure, readable by this account only. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { link, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeFolders } from './make-folders.ts'
 
 const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
@@ -16,9 +17,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (!first) return
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
+  for (const made of await makeFolders(folder)) await syncFolder(dirname(made))
 }
 
 /** What a file is to hold; what comes by and by is written as it comes. */

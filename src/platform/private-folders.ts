@@ -1,6 +1,8 @@
 /** The folders of an installation, which hold people's files, mails and keys: nobody else on the machine reads them. */
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolders } from './make-folders.ts'
+import { systemReason } from './system-reason.ts'
 
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
 /** Whose own server makes them. */
@@ -23,21 +25,34 @@ const restrict = async (path: string, mode: number) => {
   if (narrowed !== (found.mode & 0o7777)) await chmod(path, narrowed)
 }
 
-/** Makes the folders under `dir` that are not there, and closes those that are. */
-export const closeFolders = async (dir: string): Promise<void> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+const makeAndClose = async (dir: string) => {
+  await makeFolders(dir)
   // As root PostgreSQL runs as a user of its own, who must come through to its data, but sees nothing on the way.
   const isRoot = process.getuid?.() === 0
   await restrict(dir, isRoot ? 0o711 : 0o700)
   for (const name of folders) {
     const folder = join(dir, name)
-    if (!madeElsewhere.has(name)) await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (!madeElsewhere.has(name)) await makeFolders(folder)
     await restrict(folder, 0o700)
   }
   for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
   for (const name of secrets) {
     const entries = await readdir(join(dir, name), { withFileTypes: true })
     for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
+  }
+}
+
+/** Makes the folders under `dir` that are not there, and closes those that are. Raises an Error that says why that cannot be done. */
+export const closeFolders = async (dir: string): Promise<void> => {
+  try {
+    await makeAndClose(dir)
+  } catch (cause) {
+    const { path = dir } = cause as NodeJS.ErrnoException
+    const where = path === dir ? dir : `${dir}: ${path}`
+    throw new Error(
+      `ANNAL_DIR cannot be used (${where}: ${systemReason(cause)}). Set it to a folder that this user may write to, or to a place for one.`,
+      { cause },
+    )
   }
 }
 

@@ -8,7 +8,6 @@ export const keys: Mutant[] = [
       ['keys.flush-file', 'A key file is on the disk before anybody relies on it.', `, flush: true }`, ` }`],
       ['keys.flush-folder', 'So is its name in the folder.', `    await handle.sync()\n`, ``],
       ['keys.file-mode', 'A key is its owner’s eyes only.', `mode: 0o600`, `mode: 0o644`],
-      ['keys.folder-mode', 'So is the folder of keys.', `mode: 0o700`, `mode: 0o755`],
       [
         'keys.leave-aside',
         'What a crash left beside a key goes with it.',
@@ -17,6 +16,11 @@ export const keys: Mutant[] = [
         ['platform/key-vault.test.ts'],
       ],
     ],
+  ),
+  ...mutantsOf(
+    'src/platform/make-folders.ts',
+    ['platform/lasting-file.test.ts'],
+    [['keys.folder-mode', 'So is the folder of keys.', `mode: 0o700`, `mode: 0o755`]],
   ),
   ...mutantsOf(
     'src/platform/vault/aes-gcm.ts',

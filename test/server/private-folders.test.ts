@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openInstallation } from '../../src/installation.ts'
+import { annalHere } from '../support/annal-command.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -56,5 +57,29 @@ describe('the data of an installation', () => {
     await open(dir)
     expect(((await stat(dir)).mode & 0o7777).toString(8)).toBe('1777')
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
+  })
+
+  it.runIf(process.platform === 'linux')('is refused in a sentence where no folder can be made', async () => {
+    const file = join(scratch, 'a-file')
+    await writeFile(file, '')
+    const places = {
+      '/proc/annal': 'ENOENT',
+      '/proc/annal/deeper': 'ENOENT',
+      [file]: 'EEXIST',
+      [`${file}/in`]: 'ENOTDIR',
+    }
+    for (const [ANNAL_DIR, code] of Object.entries(places)) {
+      const said = [
+        await annalHere({ ...app.env, ANNAL_DIR }, ['users', 'find', 'ada']),
+        await annalHere({ ANNAL_DIR }, ['jobs']),
+      ]
+      const stderr = expect.stringMatching(
+        new RegExp(`^ANNAL_DIR cannot be used \\(\\S+: .* \\(${code}\\)\\)\\. Set it `),
+      )
+      expect(said, ANNAL_DIR).toMatchObject([
+        { code: 1, stdout: '', stderr },
+        { code: 1, stdout: '', stderr },
+      ])
+    }
   })
 })

@@ -1,8 +1,9 @@
 /** PostgreSQL for a machine that has none: the real server, on 127.0.0.1, with its data under our directory. */
-import { mkdir, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Log } from '../../domain/ports.ts'
+import { makeFolders } from '../make-folders.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { errorCode } from './error-code.ts'
 import {
@@ -217,7 +218,7 @@ const enter = async (
  * a killed parent. A server that dies is started again, on the same port. Raises when it cannot start.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  await mkdir(options.dir, { recursive: true })
+  await makeFolders(options.dir)
   const { log } = options
   const resolved = { ...options, dir: await realpath(options.dir) }
   const dataDir = join(resolved.dir, 'postgres')

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../lasting-file.ts'
+import { makeFolders } from '../make-folders.ts'
 import { findFreePort, isServerAlive } from './child-process.ts'
 import { errorCode, ifMissing } from './error-code.ts'
 
@@ -113,7 +114,7 @@ export const readCredentials = async (dir: string): Promise<Credentials> => {
   const read = async () => JSON.parse(await readFile(path, 'utf8')) as Credentials
   const found = await read().catch(ifMissing)
   if (found) return found
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(path))
   const chosen: Credentials = { port: await findFreePort(), password: randomBytes(24).toString('base64url') }
   const temporary = `${path}.${process.pid}.tmp`
   await writeFile(temporary, JSON.stringify(chosen), { mode: 0o600, flush: true })
