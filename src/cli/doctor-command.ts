@@ -96,9 +96,12 @@ async function examine(name: string, { look, patience = PATIENCE_MS }: Check, pa
 }
 
 async function examineAll(parts: Parts, names: readonly string[]): Promise<Line[]> {
+  const isWanted = (name: string) => names.length === 0 || names.includes(name)
+  // What is wrong with the configuration is told whatever was asked for: nothing else can be looked at then.
+  const begun = Object.entries<Check>(checks).filter(([name]) => name === 'configuration' || isWanted(name))
   try {
-    const wanted = Object.entries<Check>(checks).filter(([name]) => names.length === 0 || names.includes(name))
-    return (await Promise.all(wanted.map(([name, check]) => examine(name, check, parts)))).flat()
+    const lines = (await Promise.all(begun.map(([name, check]) => examine(name, check, parts)))).flat()
+    return lines.filter(({ check, state }) => isWanted(check) || state === 'wrong')
   } finally {
     await parts.close()
   }

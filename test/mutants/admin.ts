@@ -48,6 +48,18 @@ export const admin: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/cli/doctor-command.ts',
+    ['server/doctor.test.ts'],
+    [
+      [
+        'admin.doctor-configuration',
+        'The doctor finds nothing right where the configuration is wrong.',
+        `filter(([name]) => name === 'configuration' || isWanted(name))`,
+        `filter(([name]) => isWanted(name))`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [
     [
       'admin.own-form',

@@ -66,6 +66,16 @@ describe('annal doctor', () => {
     expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
   })
 
+  it('tells what is wrong with the configuration whatever it is asked for', async () => {
+    const { code, of } = await doctor({ DATABASE_URL: 'postgresql://u:p#@h/db' }, 'database')
+    expect([code, of('configuration'), of('database')]).toMatchObject([
+      1,
+      [{ state: 'wrong', finding: expect.stringContaining('DATABASE_URL: ') }],
+      [{ state: 'skipped' }],
+    ])
+    expect((await doctor({}, 'database')).states).toEqual({ database: 'right' })
+  })
+
   it('looks at what Content Credentials are signed with', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
     expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])
