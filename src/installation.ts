@@ -35,7 +35,7 @@ import { createDepositBooks } from './domain/wallet/deposit-books.ts'
 import { createOwnHistories } from './own-history.ts'
 import {
   createContentCredentials,
-  openSigningIdentity,
+  findSigningIdentity,
   readTrustList,
 } from './platform/content-credentials/content-credentials.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
@@ -111,7 +111,7 @@ export async function openInstallation(
   await closeFolders(config.dir)
   // What does not fit is told before anything is opened.
   const { contentCredentials } = config
-  if (mayMigrate) openSigningIdentity(contentCredentials, config.dir)
+  if (mayMigrate) findSigningIdentity(contentCredentials, config.dir)
   if (mayMigrate && contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database

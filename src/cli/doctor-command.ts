@@ -1,5 +1,6 @@
 /** `annal doctor`. */
 import type { Command } from 'commander'
+import { FixableError } from '../platform/fixable-error.ts'
 import { command } from './command.ts'
 import {
   checkConfiguration,
@@ -87,6 +88,7 @@ async function examine(name: string, { look, patience = PATIENCE_MS }: Check, pa
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     if (error instanceof SkippedError) return [{ check: name, state: 'skipped', finding: reason }]
+    if (error instanceof FixableError) return [{ check: name, ...wrong(error.finding, error.fix) }]
     return [
       { check: name, ...wrong(`This could not be looked at: ${reason}`, 'Mend what the reason names, and ask again.') },
     ]

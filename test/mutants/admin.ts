@@ -37,18 +37,6 @@ export const admin: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/cli/doctor/database.ts',
-    ['server/doctor.test.ts'],
-    [
-      [
-        'admin.unsuitable-database',
-        'An operator is told what to set of a database that answers.',
-        `if (error instanceof UnsuitableDatabaseError)`,
-        `if (error instanceof TypeError)`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
     'src/cli/doctor-command.ts',
     ['server/doctor.test.ts'],
     [
@@ -57,6 +45,12 @@ export const admin: Mutant[] = [
         'The doctor finds nothing right where the configuration is wrong.',
         `filter(([name]) => name === 'configuration' || isWanted(name))`,
         `filter(([name]) => isWanted(name))`,
+      ],
+      [
+        'admin.doctor-fix',
+        'An operator is told what to do by whoever knows what is wrong.',
+        `if (error instanceof FixableError)`,
+        `if (error instanceof TypeError)`,
       ],
     ],
   ),

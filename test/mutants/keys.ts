@@ -35,6 +35,31 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/embedded/postgres-cluster.ts',
+    ['processes/embedded-postgres.processes.ts'],
+    [
+      [
+        'keys.lost-password',
+        'A start that lacks keys makes none: those of a backup would not be laid over them.',
+        `if (existsSync(join(dir, 'postgres', 'PG_VERSION'))) throw`,
+        `if (dir === '') throw`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/content-credentials/content-credentials.ts',
+    ['processes/embedded-postgres.processes.ts'],
+    [
+      [
+        'keys.credentials-later',
+        'Nor does it make a key for Content Credentials.',
+        `return mayBeDevelopment && existsSync(file) ?`,
+        `if (!existsSync(file)) openSigningIdentity({ key, certificates, mayBeDevelopment }, dir)
+  return mayBeDevelopment ?`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/vault/key-ring.ts',
     ['platform/key-vault.test.ts', 'processes/key-rotation.processes.ts'],
     [

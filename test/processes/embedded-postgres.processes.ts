@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { waitFor } from '../../src/platform/embedded/child-process.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 import { createRunner, ensureCluster, findBinaries } from '../../src/platform/embedded/postgres-cluster.ts'
+import { annalHere, runAnnal } from '../support/annal-command.ts'
 import { end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
 let dir: string
@@ -111,6 +112,38 @@ describe('embedded PostgreSQL', () => {
       await second.stop()
     },
   )
+
+  it('is not started where its password is lost, and nothing is written then', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    await first.stop()
+    const keys = join(dir, 'keys')
+    const file = join(keys, 'postgres.json')
+    const kept = await readFile(file, 'utf8')
+    const refusals = async () => {
+      const doctor = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
+      const [{ finding, fix }] = JSON.parse(doctor.stdout)
+      const { code, stderr } = await runAnnal(dir, ['serve'], { env: { PORT: '0' } })
+      expect([doctor.code, code, stderr.trim()]).toEqual([1, 1, `${finding} ${fix}`])
+      expect(fix).toContain('Restore ANNAL_DIR/keys from the backup')
+      return finding
+    }
+    const { password } = JSON.parse(kept)
+    for (const damaged of [kept.slice(0, -4), '{}', 'null']) {
+      await writeFile(file, damaged)
+      expect(await refusals()).toBe(`${file} is damaged.`)
+    }
+    await writeFile(file, kept.replace(password, 'another'))
+    expect(await refusals()).toMatch(/refuses our password/)
+    await rm(keys, { recursive: true })
+    expect(await refusals()).toBe(`${file} is missing.`)
+    expect(await readdir(keys)).toEqual([])
+
+    await writeFile(file, kept)
+    const last = await startEmbeddedPostgres({ dir, log })
+    expect(await query(last.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+    await last.stop()
+  })
 
   it('comes back on the same port with the same password, which only its owner can read', async () => {
     const first = await startEmbeddedPostgres({ dir, log })

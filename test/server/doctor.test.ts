@@ -7,6 +7,7 @@ import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { checks } from '../../src/cli/doctor-command.ts'
+import { openInstallation } from '../../src/installation.ts'
 import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
 import { refuse, startS3Counterpart } from '../files/s3-counterpart.ts'
 import { annalHere } from '../support/annal-command.ts'
@@ -89,6 +90,18 @@ describe('annal doctor', () => {
       }),
     )
     expect(states).toEqual(['right', 'warning', 'wrong'].map((state) => [state, state]))
+    const made = join(app.env.ANNAL_DIR!, 'keys', 'content-credentials-development.pem')
+    await writeFile(made, 'scrap')
+    expect(await check({})).toMatchObject([
+      {
+        state: 'wrong',
+        finding: `${made} is damaged: it holds no key with its certificates.`,
+        fix: 'Delete it; another is made.',
+      },
+    ])
+    const start = openInstallation(app.installation.config, app.log, { mayMigrate: true })
+    await expect(start).rejects.toThrow(`${made} is damaged`)
+    await rm(made)
     const [own, other] = chains
     const lines = await check({ C2PA_CERTIFICATES: join(dir, 'chain-0.pem'), C2PA_PRIVATE_KEY: other!.key })
     expect(lines).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is not the key of') }])
@@ -129,6 +142,25 @@ describe('annal doctor', () => {
         fix: `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`,
       },
     ])
+  })
+
+  it('says to run the newer version that migrated the database, and to start this one where migrations are missing', async () => {
+    const added = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', '', '2099_later', now())`
+    await app.sql(added)
+    const newer = (await doctor({}, 'migrations')).of('migrations')
+    await app.sql(`delete from _prisma_migrations where id = 'later'`)
+    expect(newer).toMatchObject([
+      {
+        state: 'wrong',
+        finding: 'The database was migrated by a newer version of Annal (2099_later).',
+        fix: 'Run that version, or restore a backup from before it.',
+      },
+    ])
+    const last = '(select max(migration_name) from _prisma_migrations)'
+    await app.sql(`update _prisma_migrations set rolled_back_at = now() where migration_name = ${last}`)
+    const older = (await doctor({}, 'migrations')).of('migrations')
+    await app.sql('update _prisma_migrations set rolled_back_at = null')
+    expect(older).toMatchObject([{ state: 'wrong', fix: expect.stringContaining('`annal migrate`') }])
   })
 
   it('warns of what is dangerous in production', async () => {

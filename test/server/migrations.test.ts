@@ -138,7 +138,7 @@ describe('migrations', () => {
     await database.query('CREATE DATABASE untouched')
     const url = embedded.url.replace(/annal$/, 'untouched')
     await expect(assertMigrated(url)).rejects.toThrow(
-      /lacks migrations .*Start the server, or carry out: annal migrate/,
+      /lacks migrations .*Start the server of this version, or carry out `annal migrate`/,
     )
     const client = new pg.Client({ connectionString: url })
     await client.connect()

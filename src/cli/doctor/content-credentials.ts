@@ -1,4 +1,6 @@
 /** Checks of what Content Credentials are signed with. */
+
+import { FixableError } from '../../platform/fixable-error.ts'
 import { type Diagnosis, right, span, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 
@@ -8,14 +10,15 @@ const RENEW = 'Get a new certificate, set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY
 /** Whether key and certificates fit, and for how long. Nothing is made. */
 export async function checkContentCredentials({ config }: Parts): Promise<Diagnosis[]> {
   const { contentCredentials, dir, production } = await config()
-  if (contentCredentials.certificates === undefined) return [withoutCertificates(contentCredentials, production)]
-  const { openSigningIdentity } = await import('../../platform/content-credentials/content-credentials.ts')
-  let identity: ReturnType<typeof openSigningIdentity>
+  const { findSigningIdentity } = await import('../../platform/content-credentials/content-credentials.ts')
+  let identity: ReturnType<typeof findSigningIdentity>
   try {
-    identity = openSigningIdentity(contentCredentials, dir)
+    identity = findSigningIdentity(contentCredentials, dir)
   } catch (error) {
+    if (error instanceof FixableError) throw error
     return [wrong((error as Error).message, 'Set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY to what belongs together.')]
   }
+  if (contentCredentials.certificates === undefined) return [withoutCertificates(contentCredentials, production)]
   const { subject, certificates } = identity!
   const now = Date.now()
   return certificates.map((certificate, at) => {

@@ -1,6 +1,6 @@
 /** Checks of the database. */
 import type { ConnectedDatabase } from '../../platform/database/database.ts'
-import { UnsuitableDatabaseError } from '../../platform/database/unsuitable-database-error.ts'
+import { FixableError } from '../../platform/fixable-error.ts'
 import { bytes, type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { readArchiver, readClock, readServer } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -32,8 +32,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
     const way = pooler ? 'DATABASE_URL answers through a pooler, and DATABASE_DIRECT_URL past it.' : undefined
     return [right(way ?? `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
-    if (error instanceof SkippedError) throw error
-    if (error instanceof UnsuitableDatabaseError) return [wrong(error.finding, error.fix)]
+    if (error instanceof SkippedError || error instanceof FixableError) throw error
     return [wrong(`The database cannot be had: ${reasonOf(error)}`, fix)]
   }
 }
@@ -46,11 +45,7 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
     throw new SkippedError('The database cannot be had.')
   })
   const { assertMigrated } = await import('../../platform/database/migrations.ts')
-  try {
-    await assertMigrated(url)
-  } catch (error) {
-    return [wrong(reasonOf(error), 'Start the server of this version, or `annal migrate`; back up first.')]
-  }
+  await assertMigrated(url)
   const { checkTables } = await import('../../domain/invariants/check-tables.ts')
   const [first] = (await checkTables((await parts.database()).database)).rows
   if (!first) return [right('The tables are those of this version.')]

@@ -1,10 +1,11 @@
 /** Content Credentials (C2PA): who signs here, and manifests read and written, few at once. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unavailable } from '../../domain/errors.ts'
 import type { ContentCredentials, Log } from '../../domain/ports.ts'
 import { createBoundedQueue } from '../bounded-queue.ts'
+import { FixableError } from '../fixable-error.ts'
 import { readOrCreate } from '../vault/key-ring.ts'
 import { reservedBytes, signClaim } from './cose.ts'
 import { makeDevelopmentChain } from './development-chain.ts'
@@ -46,20 +47,39 @@ export function readNamedFile(variable: string, path: string): string {
   }
 }
 
+const developmentFile = (dir: string) => join(dir, 'keys', 'content-credentials-development.pem')
+
+function readDevelopmentIdentity(file: string): SigningIdentity {
+  const pem = readFileSync(file, 'utf8')
+  try {
+    return readSigningIdentity(pem, pem)
+  } catch {
+    // What it says names variables, of which none is set.
+    throw new FixableError(`${file} is damaged: it holds no key with its certificates.`, 'Delete it; another is made.')
+  }
+}
+
 /**
- * Who signs: what is configured, or the development chain below `dir`, made at the first call; undefined where neither is to be used.
+ * Who signs: what is configured, or the development chain below `dir`; undefined where neither is to be used, or none is made yet.
  * Raises an Error that says what is wrong.
  */
-export function openSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
+export function findSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
   if (key !== undefined && certificates !== undefined) {
     return readSigningIdentity(key, readNamedFile('C2PA_CERTIFICATES', certificates))
   }
-  if (!mayBeDevelopment) return undefined
-  const pem = readOrCreate(join(dir, 'keys', 'content-credentials-development.pem'), () => {
-    const made = makeDevelopmentChain(new Date())
-    return made.key + made.chain
-  })
-  return readSigningIdentity(pem, pem)
+  const file = developmentFile(dir)
+  return mayBeDevelopment && existsSync(file) ? readDevelopmentIdentity(file) : undefined
+}
+
+/** The same, with a development chain that is made where there is none. */
+export function openSigningIdentity(config: SignerConfig, dir: string) {
+  if (config.certificates === undefined && config.mayBeDevelopment) {
+    readOrCreate(developmentFile(dir), () => {
+      const made = makeDevelopmentChain(new Date())
+      return made.key + made.chain
+    })
+  }
+  return findSigningIdentity(config, dir)
 }
 
 /** The certificates that signers of others are judged by, and how they are called. Raises an Error when there are none. */

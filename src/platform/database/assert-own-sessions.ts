@@ -3,9 +3,9 @@
  * server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
  */
 import type pg from 'pg'
+import { FixableError } from '../fixable-error.ts'
 import { DatabaseClient } from './database-client.ts'
 import { assertSettings } from './session-settings.ts'
-import { UnsuitableDatabaseError } from './unsuitable-database-error.ts'
 
 /** Which variable says where such sessions are. */
 export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
@@ -42,7 +42,7 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 /**
- * Tries whether sessions are our own. Raises an UnsuitableDatabaseError that says what to do when `databaseUrl` leads through a pooler that
+ * Tries whether sessions are our own. Raises a FixableError that says what to do when `databaseUrl` leads through a pooler that
  * shares sessions or drops settings, and as `assertSettings` does.
  */
 export async function assertOwnSessions(
@@ -65,7 +65,7 @@ export async function assertOwnSessions(
     // A server tells a new connection its own number; poolers make one up.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
-      throw new UnsuitableDatabaseError(
+      throw new FixableError(
         `${variable} leads through a pooler that shares sessions between transactions.`,
         instead[variable],
       )
@@ -74,7 +74,7 @@ export async function assertOwnSessions(
       `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
     )
     if (!rows[0]!.kept) {
-      throw new UnsuitableDatabaseError(
+      throw new FixableError(
         `${variable} leads through a pooler that drops the settings of a session.`,
         instead[variable],
       )
@@ -82,7 +82,7 @@ export async function assertOwnSessions(
     await assertSettings(one)
   } catch (error) {
     if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
-    throw new UnsuitableDatabaseError(
+    throw new FixableError(
       `${variable} leads through a pooler that takes no settings (${error.message}).`,
       instead[variable],
       { cause: error },

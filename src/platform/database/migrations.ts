@@ -1,5 +1,6 @@
 /** Brings a database to this version: runs the migrations that it lacks, and remembers them in Prisma's table as Prisma does. */
 import pg from 'pg'
+import { FixableError } from '../fixable-error.ts'
 import { DatabaseClient } from './database-client.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
 import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
@@ -58,15 +59,17 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
   const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
   if (unknown.length > 0) {
     const names = unknown.map(({ name }) => name).join(', ')
-    throw new Error(
-      `The database was migrated by a newer version of Annal (${names}). Run that version, or restore a backup from before it.`,
+    throw new FixableError(
+      `The database was migrated by a newer version of Annal (${names}).`,
+      'Run that version, or restore a backup from before it.',
     )
   }
   return migrations.filter(({ name, checksum, earlierChecksum }) => {
     const row = applied.find((each) => each.name === name && each.finishedAt)
     if (row && row.checksum !== checksum && row.checksum !== earlierChecksum) {
-      throw new Error(
-        `The migration ${name} was edited after it was applied to this database. Restore its file, and write a new migration for the change.`,
+      throw new FixableError(
+        `The migration ${name} was edited after it was applied to this database.`,
+        'Restore its file, and write a new migration for the change.',
       )
     }
     return row === undefined
@@ -79,7 +82,7 @@ const openHistory = async (client: pg.Client): Promise<void> => {
     `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
   )
   if (rows[0]?.isForeign) {
-    throw new Error('The database holds tables that are not of Annal. Give Annal a database of its own.')
+    throw new FixableError('The database holds tables that are not of Annal.', 'Give Annal a database of its own.')
   }
   await client.query(createHistory)
   await client.query(giveUpUnfinished)
@@ -155,7 +158,10 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
-  throw new Error(`The database lacks migrations (${names}). Start the server, or carry out: annal migrate`)
+  throw new FixableError(
+    `The database lacks migrations (${names}).`,
+    'Start the server of this version, or carry out `annal migrate`; back up first.',
+  )
 }
 
 /** Which migrations a database has, and lacks. */

@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Log } from '../../domain/ports.ts'
+import { FixableError } from '../fixable-error.ts'
 import { makeFolders } from '../make-folders.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { errorCode } from './error-code.ts'
@@ -17,6 +18,7 @@ import {
   findBinaries,
   readCredentials,
   readPostmaster,
+  restoreKeys,
   writeCredentials,
 } from './postgres-cluster.ts'
 
@@ -207,7 +209,8 @@ const enter = async (
     await client.end().catch(() => undefined)
     const reason = errorCode(error)
     if (reason === '28P01') {
-      throw new Error('The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.')
+      const finding = 'The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.'
+      throw new FixableError(finding, restoreKeys)
     }
     return { reason }
   }

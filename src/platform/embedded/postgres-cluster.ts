@@ -1,10 +1,12 @@
 /** The files of an embedded PostgreSQL: its binaries, its system user, and a data directory made by initdb. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { FixableError } from '../fixable-error.ts'
 import { replaceFile } from '../lasting-file.ts'
 import { makeFolders } from '../make-folders.ts'
 import { findFreePort, isServerAlive } from './child-process.ts'
@@ -108,12 +110,43 @@ export const createRunner = async (dir: string, binaries: Binaries): Promise<Run
   }
 }
 
-/** Reads what is written down, or chooses a port and a password. Two processes at once agree on one. */
+/** What is to be done about credentials that are not those of the database. */
+export const restoreKeys =
+  'Restore ANNAL_DIR/keys from the backup: the password of the database in ANNAL_DIR/postgres lies there.'
+
+const isCredentials = (value: unknown): value is Credentials => {
+  const { port, password } = (value ?? {}) as Partial<Credentials>
+  return Number.isInteger(port) && typeof password === 'string'
+}
+
+/** What a file of credentials says; undefined when it says anything else. What JSON.parse raises quotes the text, a password. */
+const parseCredentials = (text: string): Credentials | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isCredentials(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What is written down; undefined where nothing is. */
+const findCredentials = async (path: string): Promise<Credentials | undefined> => {
+  const text = await readFile(path, 'utf8').catch(ifMissing)
+  if (text === undefined) return undefined
+  const credentials = parseCredentials(text)
+  if (!credentials) throw new FixableError(`${path} is damaged.`, restoreKeys)
+  return credentials
+}
+
+/**
+ * Reads what is written down, or chooses a port and a password. Two processes at once agree on one. Raises a FixableError where there is a
+ * database already, of which the password is lost.
+ */
 export const readCredentials = async (dir: string): Promise<Credentials> => {
   const path = credentialsPath(dir)
-  const read = async () => JSON.parse(await readFile(path, 'utf8')) as Credentials
-  const found = await read().catch(ifMissing)
+  const found = await findCredentials(path)
   if (found) return found
+  if (existsSync(join(dir, 'postgres', 'PG_VERSION'))) throw new FixableError(`${path} is missing.`, restoreKeys)
   await makeFolders(dirname(path))
   const chosen: Credentials = { port: await findFreePort(), password: randomBytes(24).toString('base64url') }
   const temporary = `${path}.${process.pid}.tmp`
@@ -124,7 +157,7 @@ export const readCredentials = async (dir: string): Promise<Credentials> => {
     return chosen
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
-    return await read()
+    return (await findCredentials(path))!
   } finally {
     await rm(temporary, { force: true })
   }

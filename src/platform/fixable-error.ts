@@ -1,6 +1,6 @@
-/** A database that answers, and that Annal cannot work with. */
-export class UnsuitableDatabaseError extends Error {
-  /** What is wrong with it, in a sentence. */
+/** What keeps Annal from working, and that an operator can mend. */
+export class FixableError extends Error {
+  /** What is wrong, in a sentence that names where. */
   readonly finding: string
   /** What an operator does about it, in a sentence. */
   readonly fix: string
