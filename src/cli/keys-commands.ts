@@ -1,6 +1,5 @@
 /** `annal keys`. */
 import type { Command } from 'commander'
-import { DomainError } from '../domain/errors.ts'
 import type { KeyRotation } from '../domain/keys/key-rotation.ts'
 import { command } from './command.ts'
 import { fail, green, print, printJson, red, say, table } from './output.ts'
@@ -82,11 +81,7 @@ Should the key be found again, it opens everything as before.`,
     .option('--json', 'prints {"givenUp"}')
     .action(async (key: string, { json }) => {
       const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
-      await withInstallation(async ({ database, keyRing }) => {
-        const { current, earlier } = await keyRing.ids()
-        if ([current, ...earlier].includes(key)) throw new DomainError('CONFLICT', `The vault holds the key ${key}.`)
-        await giveKeyUp(database, key)
-      })
+      await withInstallation(({ database, keyRing }) => giveKeyUp(database, keyRing, key))
       if (json) return printJson({ givenUp: key })
       say(`Servers start without ${key}.`)
     })

@@ -87,6 +87,12 @@ export const keys: Mutant[] = [
         `if (lacking.length === 0) return`,
         `if (lacking.length >= 0) return`,
       ],
+      [
+        'keys.give-up-unknown',
+        'No key is given up that nobody misses.',
+        `if (!isGivenUp && !lacking.some(({ id }) => id === keyId)) {`,
+        `if (keyId === '') {`,
+      ],
     ],
   ),
   ...mutantsOf(

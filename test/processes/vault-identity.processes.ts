@@ -56,7 +56,16 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   expect(JSON.parse(check.stdout)).toContainEqual(expect.objectContaining({ id: 'S1', holds: false }))
 
   const id = refusal.exec(String(await start(dir).catch((error: unknown) => error)))![1]!
-  expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })
+  const nonsense = ['keys', 'give-up', 'local:0123']
+  const unknown = "No account's key is wrapped by a key local:0123."
+  expect(await annalHere(env, nonsense)).toMatchObject({
+    code: 1,
+    stderr: `${unknown} Missing: ${id} (1 account).\n`,
+  })
+  for (const _time of ['once', 'again']) {
+    expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })
+  }
+  expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} None is missing.\n` })
   await (await start(dir)).close()
   writeFileSync(file, key)
   expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({

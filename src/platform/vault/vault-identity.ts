@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DomainError } from '../../domain/errors.ts'
 import type { Database, KeyRing } from '../../domain/ports.ts'
 import { findSetting, rememberMoment, rememberSetting, settingKeys } from '../../domain/settings.ts'
 import { arrayOf, int, statement, text } from '../../domain/sql.ts'
@@ -56,6 +57,14 @@ const findLackingKeys = statement(
    from used where id <> all ($held) and not exists (select from settings where key = $givenUp || id)`,
 )
 
+async function readLackingKeys(database: Pick<Database, 'query'>, keyRing: Pick<KeyRing, 'ids'>) {
+  const { current, earlier } = await keyRing.ids()
+  return database.query(findLackingKeys, { held: [current, ...earlier], givenUp: settingKeys.keyGivenUp })
+}
+
+const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
+  keys.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`).join(', ')
+
 /**
  * Raises when accounts' keys are wrapped by a key that the vault lacks: a folder that is older than the database's last rotation,
  * or another KEY_ENCRYPTION_KEY. Nothing of them opens then, and what waits for them would be given up in time.
@@ -65,19 +74,31 @@ export async function assertKeysHeld(
   keyRing: Pick<KeyRing, 'ids'>,
   dir: string,
 ): Promise<void> {
-  const { current, earlier } = await keyRing.ids()
-  const lacking = await database.query(findLackingKeys, {
-    held: [current, ...earlier],
-    givenUp: settingKeys.keyGivenUp,
-  })
+  const lacking = await readLackingKeys(database, keyRing)
   if (lacking.length === 0) return
-  const keys = lacking.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`)
   throw new Error(
-    `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${keys.join(', ')}. Restore the newest backup of ANNAL_DIR/keys, ` +
+    `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${listKeys(lacking)}. Restore the newest backup of ANNAL_DIR/keys, ` +
       `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. What is lost for good is given up by: annal keys give-up ${lacking[0]!.id}`,
   )
 }
 
-/** Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. */
-export const giveKeyUp = (database: Pick<Database, 'query'>, keyId: string) =>
-  database.query(rememberMoment, { key: `${settingKeys.keyGivenUp}${keyId}` })
+/**
+ * Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. Raises a DomainError for a key that is
+ * held, and for one that nobody misses.
+ */
+export async function giveKeyUp(
+  database: Pick<Database, 'query'>,
+  keyRing: Pick<KeyRing, 'ids'>,
+  keyId: string,
+): Promise<void> {
+  const { current, earlier } = await keyRing.ids()
+  if ([current, ...earlier].includes(keyId)) throw new DomainError('CONFLICT', `The vault holds the key ${keyId}.`)
+  const lacking = await readLackingKeys(database, keyRing)
+  const key = `${settingKeys.keyGivenUp}${keyId}`
+  const isGivenUp = (await database.query(findSetting, { key })).length > 0
+  if (!isGivenUp && !lacking.some(({ id }) => id === keyId)) {
+    const missing = lacking.length === 0 ? 'None is missing.' : `Missing: ${listKeys(lacking)}.`
+    throw new DomainError('NOT_FOUND', `No account's key is wrapped by a key ${keyId}. ${missing}`)
+  }
+  await database.query(rememberMoment, { key })
+}
