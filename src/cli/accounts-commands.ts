@@ -1,7 +1,7 @@
 /** `annal admin`, `annal sessions` and `annal grant`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
-import { counted, print, printJson, say, table } from './output.ts'
+import { counted, ifUnread, print, printJson, say, table } from './output.ts'
 import { readPassword } from './read-password.ts'
 import { withServices } from './with-installation.ts'
 
@@ -39,6 +39,9 @@ export function addAdminCommands(program: Command): void {
         )
         return { id: toId('user', id), token }
       })
+      ifUnread(
+        `The administrator ${made.id} was made, and nobody has seen the token. Sign in with the password for another.`,
+      )
       if (json) return printJson(made)
       print(
         table([

@@ -1,7 +1,7 @@
 /** `annal api-key`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
-import { print, printJson, say, table } from './output.ts'
+import { ifUnread, print, printJson, say, table } from './output.ts'
 import { withServices } from './with-installation.ts'
 
 const toKeyId = async () => {
@@ -22,6 +22,7 @@ export function addApiKeyCommands(program: Command): void {
         apiKeys.issue({ kind: 'system' }, { name }, context),
       )
       const made = { id: (await toKeyId())(issued.id), key: issued.key }
+      ifUnread(`The key ${made.id} was made, and nobody has seen it. Revoke it: annal api-key revoke ${made.id}`)
       if (json) return printJson(made)
       print(
         table([

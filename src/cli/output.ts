@@ -16,6 +16,11 @@ export const fail = (code = FAILURE): void => {
 export const print = (text: string): void => void terminal().stdout.write(`${text}\n`)
 /** Writes a line for whoever is at the terminal. */
 export const say = (text: string): void => void terminal().stderr.write(`${text}\n`)
+/** What is said when what is printed from now on cannot be read: a secret is told this once. */
+export const ifUnread = (text: string): void => {
+  terminal().ifUnread = text
+}
+
 /** Writes what was asked for as JSON. */
 export const printJson = (value: unknown) => print(JSON.stringify(value, null, 2))
 

@@ -10,6 +10,8 @@ export interface Terminal {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   exitCode: number
+  /** What is said when nobody can read what was printed: it is told this once. */
+  ifUnread?: string
   /** Aborted, with an InterruptedError, when the command is to end; undefined: the process's own signals say so. */
   readonly interrupted?: AbortSignal | undefined
 }

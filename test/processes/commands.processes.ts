@@ -1,12 +1,17 @@
 /** What every command promises, and the commands on webhooks and migrations. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { leavesOf } from '../../src/cli/command.ts'
 import { commandsPage } from '../../src/cli/commands-page.ts'
 import { createProgram } from '../../src/cli/program.ts'
+import { toId } from '../../src/domain/ids.ts'
 import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
@@ -50,6 +55,55 @@ it('a command whose reader has read enough ends in silence', async () => {
   command.stdout.destroy()
   const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
   expect({ said, code }).toEqual({ said: '', code: 0 })
+})
+
+it.runIf(process.platform === 'linux')(
+  'a command says when there is no room for what it prints, and how to be rid of a secret',
+  async () => {
+    const full = openSync('/dev/full', 'w')
+    onTestFinished(() => closeSync(full))
+    const intoFull = async (...args: string[]) => {
+      const command = startAnnal(app.env.ANNAL_DIR!, args, app.env, ['ignore', full, 'pipe'])
+      const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
+      return { code, said }
+    }
+    const sentence = 'What was asked for cannot be printed: no space left on device (ENOSPC).\n'
+    expect(await intoFull('config')).toEqual({ code: 1, said: sentence })
+    expect(await intoFull('--help')).toEqual({ code: 1, said: sentence })
+
+    const { code, said } = await intoFull('api-key', 'issue', '--name', 'unread', '--json')
+    const [key] = await app.sql(`select id from api_keys where name = 'unread'`)
+    const id = toId('key', key!.id!)
+    expect(code).toBe(1)
+    expect(said).toContain(`The key ${id} was made, and nobody has seen it. Revoke it: annal api-key revoke ${id}\n`)
+    expect(said).toContain(sentence)
+  },
+)
+
+it.runIf(process.platform === 'linux')('a command ends as it does when nobody hears what it says', async () => {
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const command = startAnnal(app.env.ANNAL_DIR!, ['no-such-command'], {}, ['ignore', 'ignore', full])
+  expect(await once(command, 'exit')).toEqual([2, null])
+})
+
+it('a proof is written where nothing is yet, or not at all', async () => {
+  const nid = 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'
+  const dir = await mkdtemp(join(tmpdir(), 'annal-proof-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const kept = join(dir, 'kept.car')
+  await writeFile(kept, 'kept')
+  const places = { [kept]: 'EEXIST', [dir]: 'EEXIST', [join(dir, 'none', 'proof.car')]: 'ENOENT' }
+  for (const [out, code] of Object.entries(places)) {
+    expect(await annal('proof', nid, '--out', out)).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(new RegExp(`^${out} cannot be written: .* \\(${code}\\)\\. Name a place .*\n$`)),
+    })
+  }
+  expect(await readFile(kept, 'utf8')).toBe('kept')
+  const unknown = await annal('proof', nid, '--out', join(dir, 'unknown.car'))
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/no registry|holds no commit/) })
+  expect(await readdir(dir)).toEqual(['kept.car'])
 })
 
 describe('annal webhooks', () => {

@@ -1,5 +1,5 @@
 /** The command line: as an operator has it, a process of its own, or carried out in this one, which costs much less. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -15,7 +15,13 @@ export interface CommandOptions {
 }
 
 /** Starts `annal <args>` on the installation in `dir`, and leaves it to the caller. */
-export const startAnnal = (dir: string, args: readonly string[], env: Record<string, string> = {}) =>
+export const startAnnal = (
+  dir: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  /** Its streams, where they are no pipes. */
+  stdio: StdioOptions = 'pipe',
+) =>
   spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/cli.ts'), ...args], {
     env: {
       PATH: process.env.PATH,
@@ -25,7 +31,8 @@ export const startAnnal = (dir: string, args: readonly string[], env: Record<str
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
       ...env,
     },
-  })
+    stdio,
+  }) as ChildProcessWithoutNullStreams
 
 /** What a command said, and how it ended. */
 export interface Said {

@@ -1,6 +1,6 @@
 /** Proofs as the service hands them out, and what it says of a history itself; whatever is changed in a proof or the database is named. */
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CarReader } from '@ipld/car/reader'
@@ -11,6 +11,7 @@ import { create } from 'multiformats/hashes/digest'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CODES, type Manifest } from '../../src/verify/proof-layout.ts'
 import type { Verification } from '../../src/verify/verification.ts'
+import { annalHere } from '../support/annal-command.ts'
 import { annalVerify } from '../support/annal-verify.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
@@ -112,6 +113,14 @@ beforeAll(async () => {
 })
 
 describe('a proof', () => {
+  it('is written by the command, too', async () => {
+    const path = join(dir, 'written.car')
+    const said = await annalHere(app.env, ['proof', id, '--out', path, '--json'])
+    const written = await readFile(path)
+    expect([said.code, JSON.parse(said.stdout)]).toEqual([0, { nid: id, path, bytes: written.length }])
+    expect(await verify(written, '--block-hash', anchor)).toMatchObject({ code: 0, verdict: 'holds' })
+  })
+
   it('holds without a network once one hash is believed, and beside the file', async () => {
     const bytes = await carOf(blocks)
     expect(await verify(bytes, '--block-hash', anchor)).toMatchObject({
