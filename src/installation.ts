@@ -48,6 +48,7 @@ import { closeFolders } from './platform/private-folders.ts'
 import { createCustody } from './platform/vault/custody.ts'
 import { createEnvelopeCipher } from './platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from './platform/vault/local-key-vault.ts'
+import { assertDatabaseNotLost } from './platform/vault/lost-database.ts'
 import { assertKeysHeld, assertVaultBelongs } from './platform/vault/vault-identity.ts'
 
 /** The parts that are open. */
@@ -116,7 +117,7 @@ export async function openInstallation(
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
   const pooler = postgres ? undefined : await lookAtWays({ url, directUrl: databaseUrl })
-  const applied = await prepare(databaseUrl, mayMigrate).catch(async (error: unknown) => {
+  const applied = await prepare(databaseUrl, config.dir, mayMigrate).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
@@ -191,13 +192,16 @@ const keyPairs = {
 }
 
 async function startDatabase({ dir }: Config, log: Log) {
-  const { startEmbeddedPostgres } = await import('./platform/embedded/embedded-postgres.ts')
-  return startEmbeddedPostgres({ dir, log })
+  const { startEmbeddedDatabase } = await import('./platform/vault/embedded-database.ts')
+  return startEmbeddedDatabase(dir, log)
 }
 
 /** Returns the migrations that were applied. */
-async function prepare(databaseUrl: string, mayMigrate: boolean): Promise<string[]> {
-  if (mayMigrate) return (await import('./platform/database/prepare-database.ts')).prepareDatabase(databaseUrl)
+async function prepare(databaseUrl: string, dir: string, mayMigrate: boolean): Promise<string[]> {
+  if (mayMigrate) {
+    await assertDatabaseNotLost(databaseUrl, dir)
+    return (await import('./platform/database/prepare-database.ts')).prepareDatabase(databaseUrl)
+  }
   await assertMigrated(databaseUrl)
   return []
 }

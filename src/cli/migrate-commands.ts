@@ -19,7 +19,11 @@ export function addMigrateCommands(program: Command): void {
     .option('--json', 'prints {"applied"}')
     .action(async ({ json }) => {
       const { prepareDatabase } = await import('../platform/database/prepare-database.ts')
-      const applied = await withDatabaseUrl(prepareDatabase)
+      const { assertDatabaseNotLost } = await import('../platform/vault/lost-database.ts')
+      const applied = await withDatabaseUrl(async (url, dir) => {
+        await assertDatabaseNotLost(url, dir)
+        return prepareDatabase(url)
+      })
       if (json) return printJson({ applied })
       for (const name of applied) print(name)
       say(green(applied.length === 0 ? 'Nothing to apply.' : 'The tables are those of this version.'))

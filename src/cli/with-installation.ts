@@ -31,17 +31,15 @@ export async function withInstallation<T>(work: (installation: Installation) => 
  * Carries out `work` on the database's address, whatever its tables are: that of the configuration, or the embedded server's, which is
  * started when it does not run. Raises ConfigError.
  */
-export async function withDatabaseUrl<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
+export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string) => Promise<T>): Promise<T> {
   const { readConfig } = await import('../config.ts')
   const { database, dir, logLevel } = readConfig(terminal().env)
-  if (database.directUrl) return work(database.directUrl)
-  const { closeFolders } = await import('../platform/private-folders.ts')
-  await closeFolders(dir)
-  const { startEmbeddedPostgres } = await import('../platform/embedded/embedded-postgres.ts')
+  if (database.directUrl) return work(database.directUrl, dir)
+  const { startEmbeddedDatabase } = await import('../platform/vault/embedded-database.ts')
   const { createLog } = await import('../platform/log.ts')
-  const embedded = await startEmbeddedPostgres({ dir, log: createLog(quieter(logLevel)) })
+  const embedded = await startEmbeddedDatabase(dir, createLog(quieter(logLevel)))
   try {
-    return await work(embedded.localUrl)
+    return await work(embedded.localUrl, dir)
   } finally {
     await embedded.stop()
   }

@@ -96,6 +96,24 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/vault/lost-database.ts',
+    ['processes/vault-identity.processes.ts'],
+    [
+      [
+        'keys.empty-database',
+        'Keys of accounts are not taken to an empty database.',
+        `if (!(await holdsKeyShares(dir)) || `,
+        `if (dir !== '' || `,
+      ],
+      [
+        'keys.lost-cluster',
+        'No empty embedded database takes the place of one that is lost.',
+        `if (existsSync(join(dir, 'postgres')) || `,
+        `if (dir !== '' || `,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/keys/key-rotation.ts',
     ['processes/key-rotation.processes.ts'],
     [

@@ -167,7 +167,10 @@ describe('annal migrate', () => {
     await client.connect()
     await client.query('drop schema public cascade; create schema public; drop schema jobs cascade')
     await client.end()
-    const migrate = (...args: string[]) => annalHere({ ...app.env, DATABASE_URL: database.url }, ['migrate', ...args])
+    const dir = await mkdtemp(join(tmpdir(), 'annal-migrate-'))
+    onTestFinished(() => rm(dir, { recursive: true }))
+    const env = { ...app.env, ANNAL_DIR: dir, DATABASE_URL: database.url }
+    const migrate = (...args: string[]) => annalHere(env, ['migrate', ...args])
     const before = await migrate('status', '--json')
     expect(before.code).toBe(1)
     const { applied, pending } = JSON.parse(before.stdout)

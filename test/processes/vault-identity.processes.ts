@@ -1,7 +1,8 @@
 /** A database and the folder of keys that belongs to it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { openInstallation } from '../../src/installation.ts'
@@ -39,6 +40,42 @@ it('a database takes the vault it is first opened with, and no other', async () 
   await (await start(dirOf('second'))).close()
 })
 
+it('a vault with keys of accounts is not started on an empty database, which stays as it was', async () => {
+  const dir = dirOf('first')
+  const admin = ['admin', 'create', '--username', 'first', '--email', 'first@example.org']
+  await (await start(dir)).close()
+  expect(await annalHere(variables(dir), admin, { input: 'correct horse\n' })).toMatchObject({ code: 0 })
+  const empty = new URL(testDatabase.url)
+  empty.pathname = `/${empty.pathname.slice(1)}_empty`
+  const server = new pg.Client({ connectionString: testDatabase.url })
+  await server.connect()
+  await server.query(`create database ${empty.pathname.slice(1)}`)
+  const env = { ...variables(dir), DATABASE_URL: empty.href }
+  const doctor = await annalHere(env, ['doctor', '--only', 'migrations', '--json'])
+  const [{ finding, fix }] = JSON.parse(doctor.stdout)
+  expect([doctor.code, finding, fix]).toEqual([
+    1,
+    `The database is empty, and ${join(dir, 'keys')} holds keys of accounts.`,
+    expect.stringMatching(/^Name that of the accounts in DATABASE_URL, .* set ANNAL_DIR to another folder\.$/),
+  ])
+  const refused = openInstallation(readConfig(env), createTestLog(), { mayMigrate: true })
+  await expect(refused).rejects.toThrow(`${finding} ${fix}`)
+  expect(await annalHere(env, ['migrate'])).toMatchObject({ code: 1, stderr: `${finding} ${fix}\n` })
+  const { pending, applied } = JSON.parse((await annalHere(env, ['migrate', 'status', '--json'])).stdout)
+  expect([applied, pending.length > 0]).toEqual([[], true])
+  // Without such keys it is a new installation.
+  expect(await annalHere({ ...env, ANNAL_DIR: dirOf('new') }, ['migrate'])).toMatchObject({ code: 0 })
+  await server.query(`drop database ${empty.pathname.slice(1)}`)
+  await server.end()
+
+  const embedded = await annalHere({ ANNAL_DIR: dir }, ['jobs'])
+  const gone = `${join(dir, 'postgres')} is missing, and ${join(dir, 'keys')} holds keys of accounts. Restore it`
+  expect(embedded).toMatchObject({ code: 1, stderr: expect.stringContaining(gone) })
+  const { stdout } = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is missing, and') }])
+  expect(existsSync(join(dir, 'postgres'))).toBe(false)
+})
+
 it('a server does not start without a key that wraps accounts’ keys, until it is given up', async () => {
   const dir = dirOf('first')
   const env = variables(dir)
@@ -49,7 +86,7 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   const file = join(dir, 'keys/key-encryption-key')
   const key = readFileSync(file, 'utf8')
   writeFileSync(file, 'ab'.repeat(32))
-  const refusal = /lacks keys that wrap the keys of accounts: (local:\w{16}) \(1 account\).*Restore the newest backup/
+  const refusal = /lacks keys that wrap the keys of accounts: (local:\w{16}) \(2 accounts\).*Restore the newest backup/
   await expect(start(dir)).rejects.toThrow(refusal)
   // Commands tell what is wrong.
   const check = await annalHere(env, ['check', '--json'])
@@ -60,7 +97,7 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   const unknown = "No account's key is wrapped by a key local:0123."
   expect(await annalHere(env, nonsense)).toMatchObject({
     code: 1,
-    stderr: `${unknown} Missing: ${id} (1 account).\n`,
+    stderr: `${unknown} Missing: ${id} (2 accounts).\n`,
   })
   for (const _time of ['once', 'again']) {
     expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })

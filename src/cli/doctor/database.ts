@@ -45,6 +45,8 @@ export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
     throw new SkippedError('The database cannot be had.')
   })
   const { assertMigrated } = await import('../../platform/database/migrations.ts')
+  const { assertDatabaseNotLost } = await import('../../platform/vault/lost-database.ts')
+  await assertDatabaseNotLost(url, (await parts.config()).dir)
   await assertMigrated(url)
   const { checkTables } = await import('../../domain/invariants/check-tables.ts')
   const [first] = (await checkTables((await parts.database()).database)).rows

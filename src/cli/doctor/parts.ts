@@ -48,6 +48,8 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
   const openDatabaseUrl = once(async () => {
     const { database, dir } = await config()
     if (database.directUrl !== undefined) return database.directUrl
+    const { assertClusterNotLost } = await import('../../platform/vault/lost-database.ts')
+    await assertClusterNotLost(dir)
     if (!existsSync(join(dir, 'postgres'))) throw new SkippedError(`Nothing was ever started in ${dir}.`)
     const { startEmbeddedPostgres } = await import('../../platform/embedded/embedded-postgres.ts')
     const server = await startEmbeddedPostgres({ dir, log: silent })
