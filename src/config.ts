@@ -27,12 +27,19 @@ const isBare = (text: string) => {
   const { username, search, hash } = new URL(text)
   return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
 }
+/** How many private keys secp256k1 has, and one. */
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const isPrivateKey = (digits: string) => BigInt(`0x${digits}`) > 0n && BigInt(`0x${digits}`) < CURVE_ORDER
 const relayKeys = z
   .string()
   .transform((text) => text.split(',').map((key) => key.trim().toLowerCase().replace(/^0x/, '')))
+  .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/.test(key)), {
+    error: 'Expected 64 hex digits, or several of them separated by commas.',
+    abort: true,
+  })
   .refine(
-    (keys) => keys.every((key) => /^[0-9a-f]{64}$/.test(key)),
-    'Expected 64 hex digits, or several of them separated by commas.',
+    (keys) => keys.every(isPrivateKey),
+    'Expected private keys of secp256k1, which are above 0 and below its order.',
   )
   .refine((keys) => new Set(keys).size === keys.length, 'The same key stands there twice.')
   .transform((keys) => keys.map((key) => `0x${key}`))
@@ -503,6 +510,9 @@ function read(env: NodeJS.ProcessEnv): Values {
 /** What each variable allows and all together do not. */
 function contradictionsIn(values: Values): string[] {
   const problems: string[] = []
+  if (values.HEALTH_PORT && values.HEALTH_PORT === values.PORT && values.ROLES.includes('http')) {
+    problems.push('HEALTH_PORT and PORT are the same: probes need a port of their own.')
+  }
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
     problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
   }
@@ -738,6 +748,34 @@ export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): string[] =
 
 /** Whether the secret key of AWS, which its SDK looks for, stands in a variable of its own. */
 export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
+
+/** What operators set for tools of ours, and no server reads. */
+const ofTools = ['ANNAL_TOKEN', 'ANNAL_URL', 'ANNAL_API_KEY']
+const prefixOf = (name: string) => name.slice(0, name.indexOf('_') + 1)
+
+/** How names of ours begin: as several do, but for those of a standard, which has more of them than we read. */
+function ownPrefixes(): string[] {
+  const prefixes = Object.keys(variables).map(prefixOf).sort()
+  const shared = prefixes.filter((prefix, at) => prefix !== '' && prefix === prefixes[at - 1])
+  return [...new Set([...shared, 'SMTP_'])].filter((prefix) => prefix !== 'OTEL_')
+}
+
+/** As Kubernetes tells every container of a service that is called as we are. */
+const isOfKubernetes = (name: string) => /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/.test(name)
+
+/** What is set and does nothing, though it is called as ours are: a sentence for each. */
+export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
+  const prefixes = ownPrefixes()
+  const secrets = describeConfig().flatMap(({ name, isSecret }) => (isSecret ? [`${name}_FILE`] : []))
+  const known = new Set([...Object.keys(variables), ...secrets, ...ofTools])
+  return Object.keys(env).flatMap((name) => {
+    if (!env[name] || known.has(name) || isOfKubernetes(name)) return []
+    const whole = name.replace(/_FILE$/, '')
+    if (whole !== name && whole in variables)
+      return [`${name} is not read: of ${whole} there is no file, as it is no secret.`]
+    return prefixes.includes(prefixOf(name)) ? [`${name} is no variable of Annal, and does nothing.`] : []
+  })
+}
 
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
 export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {

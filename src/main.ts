@@ -1,6 +1,7 @@
 /** The service: one process with its roles, or a supervisor with several below it. */
-import { readConfig } from './config.ts'
+import { findUnread, readConfig } from './config.ts'
 import { explainError } from './domain/explain-error.ts'
+import { createLog } from './platform/log.ts'
 
 /**
  * Serves until a signal stops it, and then ends the process. `overrides`: variables as the command line gives them. Raises
@@ -8,6 +9,8 @@ import { explainError } from './domain/explain-error.ts'
  */
 export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): Promise<never> {
   const config = readConfig(undefined, overrides)
+  const log = createLog(config.logLevel)
+  for (const sentence of findUnread()) log.warn({}, sentence)
   // Told before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments && config.roles.has('http')) {

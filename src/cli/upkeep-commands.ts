@@ -7,16 +7,20 @@ import { withServices } from './with-installation.ts'
 
 /** Adds `annal config`. */
 export function addConfigCommand(program: Command): void {
-  command(program, 'config', 'Prints every variable with its effective value; secrets are not shown.', [
-    'annal config',
-    `annal config --json | jq -r '.[] | select(.value != null) | .name'`,
-  ])
+  command(
+    program,
+    'config',
+    'Prints every variable with its effective value; secrets are not shown. Exits with 2 when a server would not start with them.',
+    ['annal config', `annal config --json | jq -r '.[] | select(.value != null) | .name'`],
+  )
     .option('--json', 'prints a list of {"name", "value", "doc"}')
     .action(async ({ json }) => {
-      const { effectiveConfig } = await import('../config.ts')
+      const { effectiveConfig, readConfig } = await import('../config.ts')
       const variables = effectiveConfig(terminal().env)
-      if (json) return printJson(variables.map((variable) => ({ ...variable, value: variable.value ?? null })))
-      print(table(variables.map(({ name, value, doc }) => [name, value === undefined ? '-' : String(value), doc])))
+      if (json) printJson(variables.map((variable) => ({ ...variable, value: variable.value ?? null })))
+      else print(table(variables.map(({ name, value, doc }) => [name, value === undefined ? '-' : String(value), doc])))
+      // What each variable allows, and all together do not.
+      readConfig(terminal().env)
     })
 }
 

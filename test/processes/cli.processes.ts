@@ -61,6 +61,12 @@ describe('annal', () => {
     expect(stdout).not.toContain('abab')
   })
 
+  it('shows a configuration that no server starts with, says why, and ends with 2', async () => {
+    const said = await annal(['config'], { env: { GAS_FEE: 'auto', GAS_FEE_MIN: '5' } })
+    expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^GAS_FEE_MIN +5 /m) })
+    expect(said.stderr).toBe('The configuration has problems:\n  GAS_FEE_MIN is more than GAS_FEE_MAX.\n')
+  })
+
   it('makes an administrator whose token works, and tells why a second one is refused', async () => {
     const args = ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json']
     const made = await annal(args, { input: 'correct horse\n' })

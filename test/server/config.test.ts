@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ConfigError, describeConfig, readConfig } from '../../src/config.ts'
+import { ConfigError, describeConfig, findUnread, readConfig } from '../../src/config.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'annal-config-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -111,10 +111,49 @@ describe('a server', () => {
     ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
     ['more copies than Kubo nodes', { IPFS_API_URL: 'http://a:5001', IPFS_COPIES: '2' }, /IPFS_COPIES is more than/],
     ['copies of no Kubo node', { IPFS_COPIES: '1' }, /IPFS_COPIES is more than IPFS_API_URL names nodes/],
+    ['a relay key of zeros', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
+    [
+      'a treasury key that is too large',
+      { CHAIN_TREASURY_KEY: 'ff'.repeat(32) },
+      /CHAIN_TREASURY_KEY: Expected private/,
+    ],
+    ['one port for two', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
     ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
   ])('does not start with %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
     expect(refusal(env)).not.toMatch(/abab|secret/i)
+  })
+
+  it('tells what is set and does nothing, though it is called as its variables are', () => {
+    const unread = {
+      DATABASE_URI: 'x',
+      CHAIN_CONFIRMATION: '3',
+      SMTP_USER: 'x',
+      GAS_FEE_FILE: '/x',
+      ANNAL_DIRECTORY: 'x',
+    }
+    const others = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'x',
+      NODE_OPTIONS: 'x',
+      ANNAL_PORT_4000_TCP: 'x',
+      ANNAL_SERVICE_HOST: 'x',
+    }
+    const read = {
+      ...production,
+      DATABASE_URL_FILE: '/x',
+      ANNAL_TOKEN: 'x',
+      AWS_REGION: 'x',
+      SESSION_MANAGER: 'x',
+      S3_BUKET: '',
+    }
+    const told = findUnread({ ...unread, ...others, ...read })
+    expect(told.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(Object.keys(unread).sort())
+    expect(told).toContain('GAS_FEE_FILE is not read: of GAS_FEE there is no file, as it is no secret.')
+  })
+
+  it('may have its probes alone at PORT', () => {
+    const alone = { ROLES: 'jobs', PORT: '4115', HEALTH_PORT: '4115' }
+    expect(readConfig(alone)).toMatchObject({ port: 4115, healthPort: 4115 })
   })
 
   it('says of every key what it looks like before one is refused', () => {

@@ -77,6 +77,14 @@ describe('annal doctor', () => {
     expect((await doctor({}, 'database')).states).toEqual({ database: 'right' })
   })
 
+  it('warns of variables that are set and do nothing', async () => {
+    const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
+    expect([code, of('configuration')]).toMatchObject([
+      0,
+      [{ state: 'right' }, { state: 'warning', finding: 'DATABASE_URI is no variable of Annal, and does nothing.' }],
+    ])
+  })
+
   it('looks at what Content Credentials are signed with', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
     expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])

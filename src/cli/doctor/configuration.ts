@@ -4,12 +4,15 @@ import { type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 
 /** Every variable by itself and all together. */
-export async function checkConfiguration({ readConfig }: Parts): Promise<Diagnosis[]> {
+export async function checkConfiguration({ readConfig, env }: Parts): Promise<Diagnosis[]> {
+  const { ConfigError, findUnread } = await import('../../config.ts')
   try {
     const { production } = await readConfig()
-    return [right(`The configuration can be read; it is for ${production ? 'production' : 'development'}.`)]
+    const unread = findUnread(env).map((finding) =>
+      warning(finding, 'Correct its name, or take it away; `annal config` lists all that are read.'),
+    )
+    return [right(`The configuration can be read; it is for ${production ? 'production' : 'development'}.`), ...unread]
   } catch (error) {
-    const { ConfigError } = await import('../../config.ts')
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map((problem) =>
       wrong(problem, 'Set it right where the server gets its variables; `annal config` tells what each means.'),
