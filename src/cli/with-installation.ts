@@ -34,7 +34,12 @@ export async function withInstallation<T>(work: (installation: Installation) => 
 export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string) => Promise<T>): Promise<T> {
   const { readConfig } = await import('../config.ts')
   const { database, dir, logLevel } = readConfig(terminal().env)
-  if (database.directUrl) return work(database.directUrl, dir)
+  const { url, directUrl } = database
+  if (directUrl) {
+    const { assertOwnSessions } = await import('../platform/database/assert-own-sessions.ts')
+    await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
+    return work(directUrl, dir)
+  }
   const { startEmbeddedDatabase } = await import('../platform/vault/embedded-database.ts')
   const { createLog } = await import('../platform/log.ts')
   const embedded = await startEmbeddedDatabase(dir, createLog(quieter(logLevel)))
@@ -56,10 +61,6 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     const { assertMigrated } = await import('../platform/database/migrations.ts')
     const { createDatabase } = await import('../platform/database/database.ts')
     const { database: configured, logLevel } = readConfig(terminal().env)
-    if (configured.url) {
-      const { assertOwnSessions } = await import('../platform/database/assert-own-sessions.ts')
-      await assertOwnSessions(url, configured.url === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
-    }
     await assertMigrated(url)
     const database = createDatabase({ url, pool: configured.pool, log: createLog(quieter(logLevel)) })
     database.watchStandstills()

@@ -14,9 +14,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 /** Whether there is a database that sessions can be had of. */
 export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
   const { database: configured } = await parts.config()
-  const fix = configured.url
-    ? 'Bring PostgreSQL back, or set DATABASE_URL right: postgresql://user:password@host:5432/name.'
-    : 'Read postgres.log in ANNAL_DIR.'
+  const fix = configured.url ? 'Set DATABASE_URL and DATABASE_DIRECT_URL right.' : 'Read postgres.log in ANNAL_DIR.'
   try {
     const directUrl = await parts.openDatabaseUrl()
     const { lookAtWays } = await import('../../platform/database/pooler.ts')

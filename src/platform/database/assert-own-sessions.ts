@@ -20,6 +20,19 @@ const instead: Record<SessionVariable, string> = {
   DATABASE_DIRECT_URL: 'Lead it to PostgreSQL itself.',
 }
 
+/** Nothing that the driver or the system says holds a password. Of a host with several addresses each has a reason. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+const awayError = (variable: SessionVariable, cause: unknown) =>
+  new FixableError(
+    `The database that ${variable} names cannot be had: ${reasonOf(cause)}.`,
+    `Bring PostgreSQL back, or set ${variable} right: postgresql://user:password@host:5432/name.`,
+    { cause },
+  )
+
 const backendOf = async (client: pg.Client) => {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   return rows[0]!.pid
@@ -43,7 +56,7 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
 
 /**
  * Tries whether sessions are our own. Raises a FixableError that says what to do when `databaseUrl` leads through a pooler that
- * shares sessions or drops settings, and as `assertSettings` does.
+ * shares sessions or drops settings, where no database answers, and as `assertSettings` does.
  */
 export async function assertOwnSessions(
   databaseUrl: string,
@@ -57,11 +70,15 @@ export async function assertOwnSessions(
       statement_timeout: PROBE,
       application_name: 'annal probe',
     })
-  const clients = [open(), open()] as const
-  for (const client of clients) client.on('error', () => {})
+  const clients: pg.Client[] = []
+  const connect = async () => {
+    const client = open()
+    clients.push(client)
+    client.on('error', () => {})
+    return client.connect()
+  }
   try {
-    for (const client of clients) await client.connect()
-    const [one, other] = clients
+    const [one, other] = [await connect(), await connect()]
     // A server tells a new connection its own number; poolers make one up.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
@@ -81,7 +98,8 @@ export async function assertOwnSessions(
     }
     await assertSettings(one)
   } catch (error) {
-    if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
+    if (error instanceof FixableError) throw error
+    if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw awayError(variable, error)
     throw new FixableError(
       `${variable} leads through a pooler that takes no settings (${error.message}).`,
       instead[variable],

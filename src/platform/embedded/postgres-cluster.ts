@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { FixableError } from '../fixable-error.ts'
 import { replaceFile } from '../lasting-file.ts'
 import { makeFolders } from '../make-folders.ts'
+import { systemReason } from '../system-reason.ts'
 import { findFreePort, isServerAlive } from './child-process.ts'
 import { errorCode, ifMissing } from './error-code.ts'
 
@@ -182,6 +183,13 @@ const ensureOwner = async (dataDir: string, { owner }: Runner) => {
     )
 }
 
+/** What initdb ends with, or the system says. */
+const reasonOf = (error: unknown) => {
+  const lines = (error as { stderr?: string }).stderr?.trim().split('\n') ?? []
+  const last = lines.findLast((line) => line.startsWith('initdb: error: '))
+  return last?.replace('initdb: error: ', '') ?? systemReason(error)
+}
+
 /**
  * Makes the data directory when there is none. initdb works beside it and a rename puts it into place, so that neither
  * a crash nor a second process at the same time leaves half a cluster under the final name.
@@ -221,7 +229,7 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
     await rename(workDir, dataDir)
   } catch (error) {
     if (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST') return
-    throw new Error(`The database under ${dataDir} could not be created.`, { cause: error })
+    throw new Error(`The database under ${dataDir} could not be created: ${reasonOf(error)}.`, { cause: error })
   } finally {
     await rm(workDir, { recursive: true, force: true })
     await rm(passwordFile, { force: true })

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createListener, type Server as Listen
 import type { Duplex } from 'node:stream'
 import { DomainError } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports.ts'
+import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
@@ -238,7 +239,8 @@ export function createHttpServer({
         const listener = nextListener()
         listener.once('error', (error: NodeJS.ErrnoException) => {
           const taken = `Port ${port} of ${host} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
-          reject(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error)
+          const other = `Nobody can listen at port ${port} of ${host}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
+          reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
         })
         listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
         listeners.push(listener)
