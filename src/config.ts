@@ -7,12 +7,15 @@ import { type Role, roles } from './domain/roles.ts'
 import { readDatabaseUrl } from './platform/database/database-url.ts'
 
 const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
-const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
+const flag = z.stringbool({
+  truthy: ['true', '1', 'yes', 'on'],
+  falsy: ['false', '0', 'no', 'off'],
+  error: 'Expected true or false.',
+})
 const whole = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, 'Expected a whole number.')
-    .transform(Number)
+    .transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN))
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
@@ -24,7 +27,10 @@ const addresses = z
 const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
 /** Links are made by adding a path, so nothing may follow it. */
 const isBare = (text: string) => {
-  const { username, search, hash } = new URL(text)
+  const url = URL.parse(text)
+  // What is no URL at all is told as that.
+  if (!url) return true
+  const { username, search, hash } = url
   return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
 }
 /** How many private keys secp256k1 has, and one. */
@@ -61,10 +67,11 @@ const databaseUrls = z
     (urls) => urls.every((each) => /^postgres(ql)?:\/\//.test(each) && URL.canParse(each)),
     'Expected a postgresql:// URL, or several of them separated by commas.',
   )
+const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
 const roleList = z
   .string()
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
-  .pipe(z.array(z.enum(roles, `Expected some of ${roles.join(', ')}, separated by commas.`)).min(1))
+  .pipe(z.array(z.enum(roles, someRoles)).min(1, someRoles))
 const databaseUrl = z.string().superRefine((url, { addIssue }) => {
   try {
     readDatabaseUrl(url)

@@ -1,7 +1,8 @@
 /** `annal admin`, `annal sessions` and `annal grant`. */
-import type { Command } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { command } from './command.ts'
-import { counted, ifUnread, print, printJson, say, table } from './output.ts'
+import { nameOptions } from './name-options.ts'
+import { counted, ifUnread, print, printJson, say, table, WRONG_USAGE } from './output.ts'
 import { readPassword } from './read-password.ts'
 import { withServices } from './with-installation.ts'
 
@@ -81,6 +82,9 @@ interface GrantFlags {
   json?: true
 }
 
+const MOMENT = '2027-01-01T00:00:00Z'
+const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.grant', message)
+
 /** Adds `annal grant`. */
 export function addGrantCommand(program: Command): void {
   command(program, 'grant', 'Gives points to a user.', [
@@ -90,17 +94,20 @@ export function addGrantCommand(program: Command): void {
     .requiredOption('--user <user>', 'identifier, e-mail address or username')
     .requiredOption('--points <amount>', 'how many, such as 0.5')
     .requiredOption('--reason <text>', 'why, at most 500 characters')
-    .option('--expires <moment>', 'until when they can be spent, such as 2027-01-01T00:00:00Z; default: for ever')
+    .option('--expires <moment>', `until when they can be spent, such as ${MOMENT}; default: for ever`)
     .option('--idempotency-key <key>', 'given again with the same key, they are given once')
     .option('--json', 'prints {"id", "userId", "amount", "expiresAt", "replayed"}')
     .action(async ({ user, points, reason, expires, idempotencyKey, json }: GrantFlags) => {
       const { toId } = await import('../domain/ids.ts')
       const { formatAmount } = await import('../domain/money.ts')
-      const expiresAt = expires === undefined ? undefined : new Date(expires)
+      const { parseMoment } = await import('../domain/parse-moment.ts')
+      const expiresAt = expires === undefined ? undefined : parseMoment(expires)
+      if (expires !== undefined && !expiresAt) throw wrong(`--expires is a moment such as ${MOMENT}.`)
+      if (idempotencyKey?.trim() === '') throw wrong('--idempotency-key is empty.')
       const context = { key: idempotencyKey, replayed: false }
       const grant = await withServices(({ services: { grants } }) =>
         grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, context),
-      )
+      ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason', expiresAt: '--expires' }))
       const { amount, userId } = grant
       const made = { id: toId('grant', grant.id), userId: toId('user', userId), amount: formatAmount(amount) }
       if (json) return printJson({ ...made, expiresAt: grant.expiresAt, replayed: context.replayed })

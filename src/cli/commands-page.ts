@@ -31,7 +31,7 @@ export function commandsPage(program: Command): string {
 
 \`npm run annal -- <command>\`, or \`annal <command>\` where the package is installed. Configured by the same variables as the server; works beside
 a running one, and starts the embedded database when none runs. Data goes to stdout, talk to stderr; \`--json\` prints data for programs. Exit codes: 0, 1 when something
-is wrong, 2 on wrong usage. Colours follow the terminal and \`NO_COLOR\`. \`annal completion\` has a shell complete all of it.
+is wrong, 2 on wrong usage; \`annal verify\` has 3, too. Colours follow the terminal and \`NO_COLOR\`. \`annal completion\` has a shell complete all of it.
 
 This page is made of the commands' own help (\`npm run test:processes -- commands -u\`).
 

@@ -57,7 +57,7 @@ Examples:
   $ annal verify bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
 
 Works beside a running server with the same ANNAL_DIR or DATABASE_URL, and starts the embedded database when none runs.
-Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong, 2 on wrong usage.`,
+Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong, 2 on wrong usage; verify also with 3.`,
     )
   for (const add of [
     addServeCommand,

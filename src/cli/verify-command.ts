@@ -32,21 +32,42 @@ interface Sources {
   treesOf(nid: string): FileSource['block']
 }
 
+const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.verify', message)
+
+/** What an address that is none raises is wrong usage. */
+const asUsage =
+  <T>(connect: (address: string) => T) =>
+  (address: string): T => {
+    try {
+      return connect(address)
+    } catch (error) {
+      throw wrong((error as Error).message)
+    }
+  }
+
+async function openProof(path: string) {
+  const { open } = await import('node:fs/promises')
+  const { systemReason } = await import('../platform/system-reason.ts')
+  const file = await open(path).catch((cause: unknown) => {
+    throw new Error(`${path} cannot be read: ${systemReason(cause)}.`, { cause })
+  })
+  return file.createReadStream()
+}
+
 /** Three flags name the chain, the contract and the file network: then nothing of Annal is asked or trusted. */
 async function withSources<T>(
   { rpc = [], registry, gateway }: SourceFlags,
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
   const { connectNode } = await import('../verify/chain-node.ts')
-  const [node, ...others] = rpc.map(connectNode)
+  const [node, ...others] = rpc.map(asUsage(connectNode))
   if (node && registry && gateway) {
     const { connectGateway } = await import('../verify/gateway.ts')
-    const files = connectGateway(gateway)
+    const files = asUsage(connectGateway)(gateway)
     return work({ nodes: [node, ...others], registry, files, treesOf: () => files.block })
   }
   if (node || registry || gateway) {
-    const message = 'Give --rpc, --registry and --gateway together, or none of them.'
-    throw new CommanderError(WRONG_USAGE, 'annal.verify', message)
+    throw wrong('Give --rpc, --registry and --gateway together, or none of them.')
   }
   return withOwnSources(work)
 }
@@ -75,7 +96,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
 
 async function assertNid(text: string): Promise<void> {
   const { isNid } = await import('../domain/ids.ts')
-  if (!isNid(text)) throw new CommanderError(WRONG_USAGE, 'annal.verify', 'A nid is a CID, such as bafkrei….')
+  if (!isNid(text)) throw wrong('A nid is a CID, such as bafkrei….')
 }
 
 async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
@@ -83,11 +104,10 @@ async function verify(subject: string, flags: VerifyFlags): Promise<Verification
   const { isProofPath } = await import('../verify/proof-path.ts')
   const { verifyOnline, verifyProof } = await import('../verify/verify.ts')
   if (await isProofPath(subject)) {
-    const { createReadStream } = await import('node:fs')
     const { connectNode } = await import('../verify/chain-node.ts')
-    const nodes = sources.rpc?.map(connectNode)
+    const nodes = sources.rpc?.map(asUsage(connectNode))
     const { registry } = sources
-    return verifyProof({ proof: createReadStream(subject), file, registry, recorders: recorder, hashes, nodes })
+    return verifyProof({ proof: await openProof(subject), file, registry, recorders: recorder, hashes, nodes })
   }
   await assertNid(subject)
   return withSources(sources, ({ recorders, ...given }) =>

@@ -234,6 +234,11 @@ describe('the key ring', () => {
   it('refuses a damaged key', async () => {
     expect(() => open({ key: 'abc' })).toThrow('damaged')
     expect(() => open({ key: hex(), previousKeys: ['z'.repeat(64)] })).toThrow('damaged')
+    const { dir } = open()
+    const file = join(dir, 'keys', 'key-encryption-key')
+    await writeFile(file, 'geheim')
+    const sentence = `${file} is damaged: it is no key of 64 hex digits. Restore ANNAL_DIR/keys from the backup.`
+    for (const key of [undefined, hex()]) expect(() => open({ dir, key })).toThrow(sentence)
   })
 })
 

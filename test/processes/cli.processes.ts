@@ -47,8 +47,17 @@ describe('annal', () => {
       ['verify', 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', '--gateway', 'http://127.0.0.1:1'],
       /--rpc, --registry and --gateway/,
     ],
+    [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  it('says that a proof is not there', async () => {
+    const said = await annal(['verify', '/none.car'])
+    expect(said).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: '/none.car cannot be read: no such file or directory (ENOENT).\n',
+    })
   })
 
   it('shows the configuration without its secrets', async () => {

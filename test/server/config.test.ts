@@ -111,6 +111,11 @@ describe('a server', () => {
     ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
     ['more copies than Kubo nodes', { IPFS_API_URL: 'http://a:5001', IPFS_COPIES: '2' }, /IPFS_COPIES is more than/],
     ['copies of no Kubo node', { IPFS_COPIES: '1' }, /IPFS_COPIES is more than IPFS_API_URL names nodes/],
+    ['a port below 0', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
+    ['a delay of ages', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /Expected a whole number from 0 to 60\.$/],
+    ['no role', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
+    ['neither yes nor no', { S3_PATH_STYLE: 'maybe' }, /S3_PATH_STYLE: Expected true or false\.$/],
+    ['an address that is a word', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
     ['a relay key of zeros', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
     [
       'a treasury key that is too large',

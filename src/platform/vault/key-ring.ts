@@ -19,6 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DomainError, LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing } from '../../domain/ports.ts'
+import { FixableError } from '../fixable-error.ts'
 import { createFile, removeFile, replaceFile } from '../lasting-file.ts'
 
 /** A key-encryption key, 32 bytes, by its identifier. */
@@ -60,11 +61,24 @@ export function readOrCreate(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
+const isKey = (hex: string) => /^[0-9a-f]{64}$/i.test(hex)
+
 function toRingKey(hex: string): RingKey {
-  if (!/^[0-9a-f]{64}$/i.test(hex)) throw new Error('A key-encryption key is damaged: expected 64 hex digits.')
+  if (!isKey(hex)) throw new Error('A key-encryption key is damaged: expected 64 hex digits.')
   const key = Buffer.from(hex, 'hex')
   return { id: `local:${createHash('sha256').update(key).digest('hex').slice(0, 16)}`, key }
 }
+
+/** What a file of a key holds. Raises a FixableError. */
+function checked(hex: string, file: string): string {
+  if (isKey(hex)) return hex
+  throw new FixableError(
+    `${file} is damaged: it is no key of 64 hex digits.`,
+    'Restore ANNAL_DIR/keys from the backup.',
+  )
+}
+
+const readKey = (file: string) => checked(readFileSync(file, 'utf8').trim(), file)
 
 /** Another one when the file was replaced. */
 function versionOf(file: string): string {
@@ -94,16 +108,16 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   /** Newest first. */
   function read(): [RingKey, ...RingKey[]] {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    const hexes = isOfFiles ? [readOrCreate(file, newKey)] : [key]
+    const hexes = isOfFiles ? [checked(readOrCreate(file, newKey), file)] : [key]
     hexes.push(...previousKeys)
     if (existsSync(ringDir)) {
       // A dot names what a crash left half written.
       const files = readdirSync(ringDir).filter((name) => !name.includes('.'))
       const found = files.map((name) => ({ path: join(ringDir, name), madeAt: statSync(join(ringDir, name)).mtimeMs }))
-      hexes.push(...found.sort((a, b) => b.madeAt - a.madeAt).map(({ path }) => readFileSync(path, 'utf8').trim()))
+      hexes.push(...found.sort((a, b) => b.madeAt - a.madeAt).map(({ path }) => readKey(path)))
     }
     // Moving from a file to the environment is a rotation as well.
-    if (!isOfFiles && existsSync(file)) hexes.push(readFileSync(file, 'utf8').trim())
+    if (!isOfFiles && existsSync(file)) hexes.push(readKey(file))
     const keys = new Map(hexes.map(toRingKey).map((each) => [each.id, each]))
     return [...keys.values()] as [RingKey, ...RingKey[]]
   }
@@ -158,9 +172,7 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
       const wait = isOfFiles ? REST_MS - (Date.now() - statSync(file).mtimeMs) : 0
       const filesOf = (each: RingKey) => [
         copyOf(each),
-        ...(!isOfFiles && existsSync(file) && toRingKey(readFileSync(file, 'utf8').trim()).id === each.id
-          ? [file]
-          : []),
+        ...(!isOfFiles && existsSync(file) && toRingKey(readKey(file)).id === each.id ? [file] : []),
       ]
       const doomed = keys.slice(1).filter((each) => filesOf(each).some((path) => existsSync(path)))
       if (doomed.length > 0 && wait > 0) {
