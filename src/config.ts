@@ -109,7 +109,7 @@ const variables = {
   },
   SHUTDOWN_DELAY_SECONDS: {
     schema: whole(0, 60).prefault('0'),
-    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most.',
+    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most, or 19 with WEB_CONCURRENCY above 1.',
   },
   WEB_CONCURRENCY: {
     schema: whole(1, 64).prefault('1'),
@@ -142,7 +142,10 @@ const variables = {
     schema: whole(1, 60).prefault('5'),
     doc: 'A replica that is further behind than this is not read from.',
   },
-  DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process, and as many to each replica.' },
+  DATABASE_POOL: {
+    schema: count.prefault('10'),
+    doc: 'Connections of one process for requests, and as many to each replica; up to eight to the database come besides (docs/scaling.md).',
+  },
   ANNAL_EMBEDDED_DEPOSITS: {
     schema: flag.default(false),
     doc: 'Credits coins that come in over the embedded chain, where whoever runs Annal makes as many as they like. For trying it out.',

@@ -69,7 +69,8 @@ export function addJobsCommand(program: Command): void {
     'jobs',
     'Shows which background work waits, and what of it fails and why.',
     ['annal jobs', 'annal jobs --retry', 'annal jobs --retry 01890000-0000-7000-8000-000000000000'],
-    `A mail about an account that failed for good keeps no address: one that went to a given address cannot be tried again.`,
+    `Of what failed for good, its kind and identifiers are kept, and it can be tried again where they are enough. A notice to an address that its
+account has given up also keeps that address, for 30 days.`,
   )
     .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')
     .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "setbacks"}')
