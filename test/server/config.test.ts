@@ -77,6 +77,11 @@ describe('a server', () => {
       /DATABASE_URL: Expected postgresql:\/\/user:password@host:5432\/name, or/,
     ],
     [
+      'a database with a password that ends it',
+      { DATABASE_URL: 'postgresql://u:secret#abab@a/b' },
+      /in a password, .* # .* are written as .* %23 /,
+    ],
+    [
       'a database with part of a password for a port',
       { DATABASE_URL: 'postgresql://u:secret/abab@a/b' },
       /each port from 1 to 65535; in a password/,

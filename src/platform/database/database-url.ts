@@ -33,6 +33,8 @@ const asked = ['read-write', 'primary']
 const plain = 'postgresql://user:password@host:5432/name'
 const several = 'postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write'
 
+const escapes = 'in a password, / ? # @ : and , are written as %2F %3F %23 %40 %3A and %2C'
+
 const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
 const withBrackets = (host: string) => (host.includes(':') ? `[${host}]` : host)
 
@@ -49,15 +51,13 @@ function portsOf(given: readonly (string | undefined)[], count: number): number[
  */
 export function readDatabaseUrl(url: string): DatabaseServers {
   const [, scheme, user = '', authority, path, search = ''] = shape.exec(url) ?? []
-  if (scheme === undefined || authority === undefined) throw new Error(`Expected ${plain}, or ${several}.`)
+  if (scheme === undefined || authority === undefined) throw new Error(`Expected ${plain}, or ${several}; ${escapes}.`)
   const query = new URLSearchParams(search)
   const places = authority.split(',').map((each) => place.exec(each))
   const hosts = (query.get('host')?.split(',') ?? places.map((found) => found?.[1] ?? '')).map(withoutBrackets)
   const ports = portsOf(query.get('port')?.split(',') ?? places.map((found) => found?.[2]), hosts.length)
   if (places.includes(null) || !ports) {
-    throw new Error(
-      `Expected ${plain}, each port from 1 to ${LAST_PORT}; in a password, / ? # @ : and , are written as %2F %3F %23 %40 %3A and %2C.`,
-    )
+    throw new Error(`Expected ${plain}, each port from 1 to ${LAST_PORT}; ${escapes}.`)
   }
   const wanted = query.get('target_session_attrs')
   if (wanted !== null && !asked.includes(wanted)) {
