@@ -54,6 +54,38 @@ export const admin: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/cli/verify-command.ts',
+    ['processes/commands.processes.ts'],
+    [
+      ['admin.proof-left', 'No proof that breaks off is left.', `    await rm(path, { force: true })\n`, ``],
+      ['admin.proof-over', 'A proof is written over nothing.', `await open(path, 'wx')`, `await open(path, 'w')`],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/api-key-commands.ts',
+    ['processes/commands.processes.ts'],
+    [
+      [
+        'admin.unread-key',
+        'Of a key that was made and that nobody has seen it is told how to be rid of it.',
+        `      ifUnread(`,
+        `      void (`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/accounts-commands.ts',
+    ['processes/commands.processes.ts'],
+    [
+      [
+        'admin.empty-key',
+        'An empty key of idempotency is refused: points would be given twice.',
+        `if (idempotencyKey?.trim() === '') throw`,
+        `if (idempotencyKey === ' ') throw`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [
     [
       'admin.own-form',
