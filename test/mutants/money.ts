@@ -207,6 +207,24 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/deposit-balance-statements.ts',
+    ['domain/deposit-books.test.ts'],
+    [
+      [
+        'money.contract-twice',
+        'What a contract sent, was lost and is back settles what its wallet owes for it.',
+        `d.status = 'FROZEN' and d.block_number is null`,
+        `d.status = 'FROZEN' and d.block_number is not null`,
+      ],
+      [
+        'money.contract-more',
+        'Deposits of contracts that were lost come back as far as an address has too much.',
+        `lost where sum <= excess`,
+        `lost where sum <= 1000 * excess`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/deposit-freeze-statements.ts',
     ['processes/deposits-reorg.processes.ts'],
     [

@@ -23,8 +23,9 @@ export const findWatchedWallets = statement(
 )
 
 /**
- * Holds what addresses hold at a block to what is known, if nobody has moved the scan since. What is too much becomes a deposit that a contract
- * sent; what is too little is told. A mark says what was there where the sum cannot.
+ * Holds what addresses hold at a block to what is known, if nobody has moved the scan since. What is too much is given to the wallet's deposits
+ * by contracts that the chain has lost, as many as it covers, those first that something is owed for: nothing names them, and they are not to be
+ * credited twice. What is left of it becomes a new one. What is too little is told. A mark says what was there where the sum cannot.
  */
 export const settleBalances = statement(
   'balances_settle',
@@ -56,10 +57,27 @@ export const settleBalances = statement(
        where wallet_id = r.user_id and block_number > base_number and block_number <= $height
      ) went
    ),
+   excesses as materialized (
+     select user_id, balance - known as excess from known_balances where balance > known and not is_earlier
+   ),
+   returned_deposits as materialized (
+     select id, user_id, amount from (
+       select d.id, e.user_id, e.excess, d.amount,
+         sum(d.amount) over (partition by e.user_id order by d.shortfall + d.written_off = 0, d.amount, d.id) as sum
+       from excesses e join deposits d on d.wallet_id = e.user_id
+       where d.kind = 'CONTRACT' and d.status = 'FROZEN' and d.block_number is null
+     ) lost where sum <= excess
+   ),
+   updated_deposits as (
+     update deposits d set block_number = $height, block_hash = $hash from returned_deposits r where d.id = r.id returning 1
+   ),
+   new_excesses as materialized (
+     select user_id, excess - coalesce((select sum(amount) from returned_deposits r where r.user_id = e.user_id), 0) as excess from excesses e
+   ),
    inserted_deposits as (
      insert into deposits (reference, kind, status, wallet_id, amount, block_number, block_hash)
-     select 'deposit:' || $hash || ':' || user_id, 'CONTRACT', 'PENDING', user_id, balance - known, $height, $hash
-     from known_balances where balance > known and not is_earlier order by user_id
+     select 'deposit:' || $hash || ':' || user_id, 'CONTRACT', 'PENDING', user_id, excess, $height, $hash
+     from new_excesses where excess > 0 order by user_id
      on conflict (reference) do nothing returning 1
    ),
    inserted_marks as (
@@ -67,6 +85,6 @@ export const settleBalances = statement(
      from known_balances where is_earlier or balance < known or rows > ${ROWS_OF_A_MARK}
      on conflict (wallet_id, block_number) do nothing
    )
-   select (select count(*) from inserted_deposits)::int as found,
+   select ((select count(*) from inserted_deposits) + (select count(*) from updated_deposits))::int as found,
      array(select address from known_balances where balance < known and not is_earlier order by address) as lacking`,
 )

@@ -1,0 +1,107 @@
+/** The books of deposits where the chain changes and several processes are at them: each step is made by hand, without a chain. */
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
+import { add } from '../../src/domain/money.ts'
+import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const books = createDepositBooks(app.installation)
+
+const newHash = () => `0x${randomBytes(32).toString('hex')}`
+const newUser = () => app.newUser({ num: '0', points: '0' })
+const num = async (user: SignedIn) => (await app.wallet(user)).num
+const contradictions = async () =>
+  (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
+const depositsOf = (user: SignedIn) =>
+  app.sql(
+    `select kind::text, status::text, trim_scale(amount)::text as amount, trim_scale(shortfall)::text as shortfall, block_number as block
+     from deposits where wallet_id = $1::uuid order by id`,
+    [user.id],
+  )
+
+let chains = 0
+/** A scan of a chain of its own, as a watcher moves it. */
+async function newScan() {
+  chains += 1
+  const chainId = 700_000 + chains
+  let places = 0
+  let position = 'place 0'
+  await books.beginBalances(chainId)
+  await books.begin(chainId, position)
+  const next = () => {
+    places += 1
+    return { from: position, to: `place ${places}` }
+  }
+  return {
+    chainId,
+    place: () => ({ chainId, position }),
+    credit: (due: number) => books.creditDue({ chainId, position }, due),
+    /** Looks at what addresses hold at a block. */
+    look: (number: number, held: [SignedIn, string][], hash = newHash()) =>
+      books.settleBalances(
+        { chainId, position },
+        { number, hash },
+        held.map(([{ address }, balance]) => ({ address, balance })),
+      ),
+    /** Freezes what was credited from blocks above this one, and moves the scan back to it. */
+    async goBack(height: number) {
+      const move = next()
+      while ((await books.freezeAbove({ chainId, position }, height)).frozen.length > 0);
+      await books.goBack(chainId, move, height)
+      position = move.to
+    },
+  }
+}
+
+/** Takes so much out of a wallet. */
+async function spend(user: SignedIn, amount: string) {
+  const json = { amount, to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
+  expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
+}
+
+it('releases what a contract sent, was spent, and is found again after a reorganisation, instead of crediting it twice', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.look(100, [[user, '7']])
+  await scan.credit(100)
+  await spend(user, '6.9')
+  const left = await num(user)
+  const owed = add('7', `-${left}`)
+  await scan.goBack(90)
+  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', shortfall: owed, block: null }])
+  expect(await num(user)).toBe('0')
+
+  await scan.look(101, [[user, '7']])
+  await scan.credit(101)
+  expect(await num(user)).toBe(left)
+  expect(await depositsOf(user)).toEqual([
+    { kind: 'CONTRACT', status: 'CREDITED', amount: '7', shortfall: '0', block: 101 },
+  ])
+  expect(await contradictions()).toEqual([])
+})
+
+it('gives back to frozen deposits of contracts no more than an address has too much, and credits the rest anew', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.look(100, [[user, '2']])
+  await scan.look(101, [[user, '9']])
+  await scan.credit(101)
+  await scan.goBack(90)
+
+  await scan.look(102, [[user, '2.5']])
+  await scan.credit(102)
+  expect(await num(user)).toBe('2.5')
+  await scan.look(103, [[user, '9.5']])
+  await scan.credit(103)
+  expect(await num(user)).toBe('9.5')
+  expect((await depositsOf(user)).map(({ status, amount, block }) => [status, amount, block])).toEqual([
+    ['CREDITED', '2', 102],
+    ['CREDITED', '7', 103],
+    ['CREDITED', '0.5', 102],
+  ])
+  expect(await contradictions()).toEqual([])
+})
