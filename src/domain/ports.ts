@@ -592,10 +592,11 @@ export interface DepositBooks {
    * shown to the operator. Raises UNAVAILABLE.
    */
   creditDue(place: ScanPlace, due: number): Promise<number>
-  /** Takes out of the books what was credited from blocks above a height, a bounded part of it: none, once all is done. */
-  freezeAbove(place: ScanPlace, height: number): Promise<FrozenDeposits>
-  /** Moves the scan back to a block: what lies above is found anew, and what of it did not count yet is forgotten. */
-  goBack(chainId: number, move: ScanMove, blockNumber: number): Promise<void>
+  /**
+   * Takes out of the books what was credited from blocks above a height, a bounded part of it. None, once all is done: then the scan is moved
+   * back to `to`, what lies above is found anew, and what of it did not count yet is forgotten.
+   */
+  goBack(place: ScanPlace, to: string, height: number): Promise<FrozenDeposits>
   /** Begins to hold balances to what is known, unless it has begun: what earlier accounts hold then is taken for granted. */
   beginBalances(chainId: number): Promise<void>
   /** A page of wallets that may be sent something by contracts, in the order of their ids, after one of these. */

@@ -182,6 +182,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'kept_pins',
       'event_feeds',
       'deposits_find_frozen',
+      'deposits_freeze',
       'withdrawal_due',
       'withdrawal_waiting',
       'relay_unprepared',

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { add } from '../../src/domain/money.ts'
+import type { FoundDeposit } from '../../src/domain/ports.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
+import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -24,8 +26,9 @@ const depositsOf = (user: SignedIn) =>
   )
 
 let chains = 0
-/** A scan of a chain of its own, as a watcher moves it. */
+/** A scan of a chain of its own, as a watcher moves it. What other tests left is out of its way. */
 async function newScan() {
+  await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
   chains += 1
   const chainId = 700_000 + chains
   let places = 0
@@ -39,6 +42,16 @@ async function newScan() {
   return {
     chainId,
     place: () => ({ chainId, position }),
+    /** Writes down a deposit of coins, or what is said. */
+    async note(to: SignedIn, amount: string, blockNumber: number, more: Partial<FoundDeposit> = {}) {
+      const found = { kind: 'COIN' as const, transactionHash: newHash(), position: -1, address: to.address, amount }
+      const move = next()
+      await books.note(chainId, move, {
+        deposits: [{ ...found, blockNumber, blockHash: newHash(), ...more }],
+        spendings: [],
+      })
+      position = move.to
+    },
     credit: (due: number) => books.creditDue({ chainId, position }, due),
     /** Looks at what addresses hold at a block. */
     look: (number: number, held: [SignedIn, string][], hash = newHash()) =>
@@ -50,8 +63,7 @@ async function newScan() {
     /** Freezes what was credited from blocks above this one, and moves the scan back to it. */
     async goBack(height: number) {
       const move = next()
-      while ((await books.freezeAbove({ chainId, position }, height)).frozen.length > 0);
-      await books.goBack(chainId, move, height)
+      while ((await books.goBack({ chainId, position }, move.to, height)).frozen.length > 0);
       position = move.to
     },
   }
@@ -61,6 +73,24 @@ async function newScan() {
 async function spend(user: SignedIn, amount: string) {
   const json = { amount, to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
   expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
+}
+
+/** Begins one after the other while a wallet is held, each once the one before waits for a row, and lets them go on then; what becomes of them. */
+async function whileHeld<T>({ id }: SignedIn, works: (() => Promise<T>)[]): Promise<T[]> {
+  const { prisma } = app.installation.database
+  const begun = await prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`select from wallets where user_id = ${id}::uuid for update`
+    const outcomes: Promise<T>[] = []
+    for (const work of works) {
+      outcomes.push(work())
+      await eventually(
+        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        ({ length }) => length === outcomes.length,
+      )
+    }
+    return { outcomes }
+  })
+  return Promise.all(begun.outcomes)
 }
 
 it('releases what a contract sent, was spent, and is found again after a reorganisation, instead of crediting it twice', async () => {
@@ -104,4 +134,35 @@ it('gives back to frozen deposits of contracts no more than an address has too m
     ['CREDITED', '0.5', 102],
   ])
   expect(await contradictions()).toEqual([])
+})
+
+it('freezes what another process credits while the scan is about to go back', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  const place = scan.place()
+  const [credited, gone] = await whileHeld<unknown>(user, [
+    () => books.creditDue(place, 100),
+    () => books.goBack(place, 'gone back', 90),
+  ])
+  expect([credited, gone]).toMatchObject([1, { frozen: [expect.any(String)] }])
+  expect([await num(user), await books.scanned(scan.chainId)]).toEqual(['0', place.position])
+
+  expect(await books.goBack(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
+  expect(await books.scanned(scan.chainId)).toBe('gone back')
+  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
+  expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
+})
+
+it('forgets what another process finds while the scan goes back', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  const place = scan.place()
+  const [found] = await whileHeld<unknown>(user, [
+    () => scan.look(95, [[user, '5']]),
+    () => books.goBack(place, 'gone back', 90),
+  ])
+  expect(found).toMatchObject({ found: 1 })
+  expect(await books.scanned(scan.chainId)).toBe('gone back')
+  expect(await depositsOf(user)).toEqual([])
 })

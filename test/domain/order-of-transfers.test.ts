@@ -58,7 +58,7 @@ async function deposit({ address }: SignedIn, count: number) {
     ...{ hashes: each(hash), addresses: each(() => address), amounts: each(() => '1') },
     ...{ blockNumbers: each(() => 1), blockHashes: each(hash), spentBy: [], spenders: [], spent: [], spentIn: [] },
   })
-  return database.query(creditDeposits, { setting: key, from: '2', references, due: 1 })
+  return database.query(creditDeposits, { references, due: 1 })
 }
 
 const withdraw = async (user: SignedIn): Promise<{ id: string }> => {

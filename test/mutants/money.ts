@@ -207,6 +207,24 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/deposit-books.ts',
+    ['domain/deposit-books.test.ts'],
+    [
+      [
+        'money.deposit-slips',
+        'What another process credits before the scan goes back is frozen, and what it finds is forgotten.',
+        `(await hold(query, place)) ? work(query) : []`,
+        `(await database.query(holdScan, { setting: settingOf(place.chainId), from: place.position })).length > 0 ? work(query) : []`,
+      ],
+      [
+        'money.deposit-back-early',
+        'A scan goes back once nothing is credited any more from blocks that are gone.',
+        `if (isDone) await`,
+        `if (isDone || rows.length > 0) await`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/deposit-balance-statements.ts',
     ['domain/deposit-books.test.ts'],
     [

@@ -109,12 +109,12 @@ export function createDepositWatcher({
     return block ? [passedBlockOf(block)] : []
   }
 
-  /** Takes out of the books what was credited from blocks above `height`, however much it is. */
-  const freeze = async (place: ScanPlace, height: number) => {
+  /** Takes out of the books what was credited from blocks above the first one of `trail`, however much it is, and goes back to there. */
+  const freeze = async (place: ScanPlace, trail: Trail) => {
     const references: string[] = []
     let shortfall = 0n
     for (;;) {
-      const part = await books.freezeAbove(place, height)
+      const part = await books.goBack(place, writeTrail(trail), trail[0].number)
       if (part.frozen.length === 0) return { references, shortfall: fromUnits(shortfall) }
       references.push(...part.frozen)
       shortfall += toUnits(part.shortfall)
@@ -125,7 +125,8 @@ export function createDepositWatcher({
   const goBack = async ({ due }: Look, place: ScanPlace, trail: Trail) => {
     const [fork, ...rest] = (await findFork(rpc, trail)) ?? (await findStart(trail, due))
     if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
-    const { references, shortfall } = await freeze(place, fork.number)
+    balances.forget()
+    const { references, shortfall } = await freeze(place, [fork, ...rest])
     const depth = trail[0].number - fork.number
     const facts = { from: fork.number, to: trail[0].number, frozen: references.length, shortfall }
     if (references.length > 0 || (confirmations !== 'finalized' && depth > confirmations)) {
@@ -135,8 +136,6 @@ export function createDepositWatcher({
           'from the blocks that are gone are frozen until they are found again: "annal deposits" shows them',
       )
     } else log.info(facts, 'The chain changed; its newest blocks are read again for deposits')
-    balances.forget()
-    await books.goBack(place.chainId, { from: place.position, to: writeTrail([fork, ...rest]) }, fork.number)
   }
 
   /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */

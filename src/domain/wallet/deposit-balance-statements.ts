@@ -2,7 +2,6 @@
 import { NIL_UUID } from '../ids.ts'
 import { arrayOf, int, numeric, orNull, statement, text, uuid } from '../sql.ts'
 import { lyingSql } from './coin-sql.ts'
-import { heldScanSql } from './deposit-statements.ts'
 
 /** Rows since the last mark of a wallet from which on another one is made, so that few are summed at each look. */
 const ROWS_OF_A_MARK = 200
@@ -23,7 +22,7 @@ export const findWatchedWallets = statement(
 )
 
 /**
- * Holds what addresses hold at a block to what is known, if nobody has moved the scan since. What is too much is given to the wallet's deposits
+ * Holds what addresses hold at a block to what is known; the scan is held. What is too much is given to the wallet's deposits
  * by contracts that the chain has lost, as many as it covers, those first that something is owed for: nothing names them, and they are not to be
  * credited twice. What is left of it becomes a new one. What is too little is told. A mark says what was there where the sum cannot.
  */
@@ -31,16 +30,15 @@ export const settleBalances = statement(
   'balances_settle',
   {
     parameters: {
-      ...{ setting: text, from: text, since: text, height: int, hash: text },
+      ...{ since: text, height: int, hash: text },
       ...{ addresses: arrayOf(text), balances: arrayOf(numeric) },
     },
     columns: { found: int, lacking: arrayOf(text) },
   },
-  `with ${heldScanSql},
-   read_balances as materialized (
+  `with read_balances as materialized (
      select w.user_id, w.address, b.balance, m.balance as base, coalesce(m.block_number, -1) as base_number,
        m.balance is null and u.created_at <= (select value::timestamptz from settings where key = $since) as is_earlier
-     from held_scan cross join unnest($addresses, $balances) as b (address, balance)
+     from unnest($addresses, $balances) as b (address, balance)
      join wallets w on w.address = b.address and ${isWatchedSql('w')} join users u on u.id = w.user_id
      left join lateral (
        select balance, block_number from balance_marks where wallet_id = w.user_id and block_number <= $height

@@ -1,11 +1,11 @@
 /** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
-import type { Database, DepositBooks, FeedNotifications, FoundDeposit, Log } from '../ports.ts'
+import type { Database, DepositBooks, FeedNotifications, FoundDeposit, Log, ScanPlace } from '../ports.ts'
 import { findSetting, rememberMoment, rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
 import { freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
-import { creditDeposits, findDueDeposits, findWalletAddresses, noteDeposits } from './deposit-statements.ts'
+import { creditDeposits, findDueDeposits, findWalletAddresses, holdScan, noteDeposits } from './deposit-statements.ts'
 
 /** Deposits of one statement. */
 const PAGE = 500
@@ -27,12 +27,18 @@ interface Dependencies {
  */
 export function createDepositBooks({ database, notifications, log }: Dependencies): DepositBooks {
   const sweeper = createSweeper({ database, log, notifications })
-  const creditSweep = (setting: string, from: string, due: number): Sweep => ({
+  const hold = async (query: Database['query'], { chainId, position: from }: ScanPlace) =>
+    (await query(holdScan, { setting: settingOf(chainId), from })).length > 0
+  /** The rows of `work`, done while nobody moves the scan, and after all that others did at this place; none when somebody has moved it. */
+  const whileHeld = <Row>(place: ScanPlace, work: (query: Database['query']) => Promise<Row[]>) =>
+    database.transaction(async (query) => ((await hold(query, place)) ? work(query) : []))
+
+  const creditSweep = (place: ScanPlace, due: number): Sweep => ({
     name: 'credit-deposits',
     find: (query, page) => query(findDueDeposits, { ...page, due }),
     page: PAGE,
     async carryOut(query, references) {
-      const [row] = await query(creditDeposits, { setting, from, references, due })
+      const [row] = (await hold(query, place)) ? await query(creditDeposits, { references, due }) : []
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },
   })
@@ -75,18 +81,17 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
       await database.query(replaceSetting, { key: settingKeys.depositsHead, value: `${head} ${due}` })
     },
 
-    creditDue: ({ chainId, position }, due) => sweeper.run(creditSweep(settingOf(chainId), position, due)),
+    creditDue: (place, due) => sweeper.run(creditSweep(place, due)),
 
-    async freezeAbove({ chainId, position }, height) {
-      const [row] = await database.query(freezeDeposits, {
-        ...{ setting: settingOf(chainId), from: position, height, limit: PAGE },
+    async goBack(place, to, height) {
+      const [row] = await whileHeld(place, async (query) => {
+        const rows = await query(freezeDeposits, { height, limit: PAGE })
+        const isDone = rows.every(({ frozen }) => frozen.length === 0)
+        if (isDone) await query(moveScanBack, { setting: settingOf(place.chainId), from: place.position, to, height })
+        return rows
       })
       for (const owner of row?.owners ?? []) notifications.notify(owner)
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
-    },
-
-    async goBack(chainId, { from, to }, blockNumber) {
-      await database.query(moveScanBack, { setting: settingOf(chainId), from, to, height: blockNumber })
     },
 
     async beginBalances(chainId) {
@@ -95,12 +100,14 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
 
     watchedWallets: (after, limit) => database.query(findWatchedWallets, { after, limit }),
 
-    async settleBalances({ chainId, position }, { number, hash }, read) {
-      const [row] = await database.query(settleBalances, {
-        ...{ setting: settingOf(chainId), from: position, since: sinceOf(chainId), height: number, hash },
-        addresses: read.map(({ address }) => address),
-        balances: read.map(({ balance }) => balance),
-      })
+    async settleBalances(place, { number, hash }, read) {
+      const [row] = await whileHeld(place, (query) =>
+        query(settleBalances, {
+          ...{ since: sinceOf(place.chainId), height: number, hash },
+          addresses: read.map(({ address }) => address),
+          balances: read.map(({ balance }) => balance),
+        }),
+      )
       return { found: row?.found ?? 0, lacking: row?.lacking ?? [] }
     },
   }

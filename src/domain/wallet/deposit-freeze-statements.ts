@@ -2,24 +2,23 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { arrayOf, int, numeric, orNull, statement, text, timestamp, uuid } from '../sql.ts'
-import { advanceSql, heldScanSql, scanMove } from './deposit-statements.ts'
+import { advanceSql, scanMove } from './deposit-statements.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
 /**
- * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first, if nobody has moved the scan since. Their
- * coins leave the books; a wallet that has spent them gives what it has, never more, and what is missing stands in SHORTFALL.
+ * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first; the scan is held. Their coins leave the
+ * books; a wallet that has spent them gives what it has, never more, and what is missing stands in SHORTFALL.
  */
 export const freezeDeposits = statement(
   'deposits_freeze',
   {
-    parameters: { setting: text, from: text, height: int, limit: int },
+    parameters: { height: int, limit: int },
     columns: { frozen: arrayOf(text), shortfall: numeric, owners: arrayOf(uuid) },
   },
-  `with ${heldScanSql},
-   locked_deposits as materialized (
+  `with locked_deposits as materialized (
      select d.id, d.reference, d.wallet_id as user_id, d.kind, d.amount, d.freezes + 1 as freezes
-     from deposits d cross join held_scan where d.status = 'CREDITED' and d.block_number > $height
+     from deposits d where d.status = 'CREDITED' and d.block_number > $height
      order by d.block_number desc, d.id desc limit $limit for no key update of d
    ),
    lost_deposits as materialized (
@@ -69,7 +68,7 @@ export const freezeDeposits = statement(
 )
 
 /**
- * Moves the scan back; `height` is that of the block up to which the chain is the same. What did not count yet is forgotten with its block, and
+ * Moves the scan back, which is held; `height` is that of the block up to which the chain is the same. What did not count yet is forgotten with its block, and
  * found anew if the chain still has it.
  */
 export const moveScanBack = statement(

@@ -18,9 +18,16 @@ export const advanceSql = `
    advanced_scan as materialized (
      update settings set value = $to where key = $setting and value = $from returning key
    )`
-/** The part `held_scan`, which has a row if nobody has moved the scan since: nobody does until this is done. */
-export const heldScanSql = `
-   held_scan as materialized (select key from settings where key = $setting and value = $from for no key update)`
+
+/**
+ * Holds a scan until the transaction ends; no row when somebody has moved it. A statement of its own: only the one after it sees what was done at
+ * the same place while this one waited.
+ */
+export const holdScan = statement(
+  'deposits_hold_scan',
+  { parameters: { setting: text, from: text }, columns: { key: text } },
+  'select key from settings where key = $setting and value = $from for no key update',
+)
 
 /**
  * Moves the scan on and writes down what it found, a deposit in each place, and what wallets' own keys spent. What is written down already stays what it is; of one whose block
@@ -79,19 +86,18 @@ export const findDueDeposits = statement(
 )
 
 /**
- * Credits deposits that count, if nobody has moved the scan since. One that was frozen comes back less what its wallet still owed for it and
+ * Credits deposits that count; the scan is held. One that was frozen comes back less what its wallet still owed for it and
  * what the platform bore. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
  */
 export const creditDeposits = statement(
   'deposits_credit',
   {
-    parameters: { setting: text, from: text, references: arrayOf(text), due: int },
+    parameters: { references: arrayOf(text), due: int },
     columns: { items: arrayOf(text), owners: arrayOf(uuid) },
   },
-  `with ${heldScanSql},
-   locked_deposits as materialized (
+  `with locked_deposits as materialized (
      select d.id, d.reference, d.wallet_id as user_id, d.kind, d.status, d.freezes, d.amount, d.shortfall, d.written_off
-     from deposits d cross join held_scan where d.reference = any ($references) and ${dueSql} order by d.id for no key update of d
+     from deposits d where d.reference = any ($references) and ${dueSql} order by d.id for no key update of d
    ),
    due_deposits as materialized (
      select *, amount - shortfall - written_off as gain,
