@@ -166,3 +166,40 @@ it('forgets what another process finds while the scan goes back', async () => {
   expect(await books.scanned(scan.chainId)).toBe('gone back')
   expect(await depositsOf(user)).toEqual([])
 })
+
+it('leaves a deposit frozen whose transaction comes back with another outcome, and credits what it brings now', async () => {
+  const scan = await newScan()
+  const [user, other] = [await newUser(), await newUser()]
+  const token = { kind: 'TOKEN' as const, transactionHash: newHash(), position: 0 }
+  await scan.note(user, '1000', 50, token)
+  await scan.credit(60)
+  await scan.goBack(40)
+  // Twice, so that what was found then is found again, too.
+  for (const block of [52, 53]) {
+    await scan.note(other, '3', block, token)
+    await scan.credit(60)
+    expect([await num(user), await num(other)]).toEqual(['0', '3'])
+    await scan.goBack(40)
+    expect([await num(user), await num(other)]).toEqual(['0', '0'])
+  }
+  await scan.note(user, '999', 54, token)
+  await scan.credit(60)
+  const frozen = { status: 'FROZEN', block: null }
+  expect(await depositsOf(user)).toMatchObject([
+    { ...frozen, amount: '1000' },
+    { status: 'CREDITED', amount: '999', block: 54 },
+  ])
+  expect(await depositsOf(other)).toMatchObject([{ ...frozen, amount: '3' }])
+  await scan.goBack(40)
+
+  await scan.note(other, '1000', 55, token)
+  await scan.credit(60)
+  expect([await num(user), await num(other)]).toEqual(['0', '1000'])
+  await scan.goBack(40)
+
+  await scan.note(user, '1000', 56, token)
+  await scan.credit(60)
+  expect(await num(user)).toBe('1000')
+  expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['CREDITED', 'FROZEN'])
+  expect(await contradictions()).toEqual([])
+})

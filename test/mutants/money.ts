@@ -207,6 +207,24 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/deposit-statements.ts',
+    ['domain/deposit-books.test.ts'],
+    [
+      [
+        'money.deposit-outcome-amount',
+        'A transaction that comes back with another amount brings that one.',
+        `(d.wallet_id, d.amount) is distinct from (w.user_id, i.amount)`,
+        `d.wallet_id is distinct from w.user_id`,
+      ],
+      [
+        'money.deposit-outcome-owner',
+        'A transaction that comes back for somebody else brings nothing to whom it was for before.',
+        `(d.wallet_id, d.amount) is distinct from (w.user_id, i.amount)`,
+        `d.amount is distinct from i.amount`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/deposit-books.ts',
     ['domain/deposit-books.test.ts'],
     [

@@ -31,7 +31,8 @@ export const holdScan = statement(
 
 /**
  * Moves the scan on and writes down what it found, a deposit in each place, and what wallets' own keys spent. What is written down already stays what it is; of one whose block
- * the chain had lost, its new block is noted. Named in the order of what came in, so that a list tells it so.
+ * the chain had lost, its new block is noted. Where the same transaction has another outcome by now, what it brings is another deposit, named by whom it is for and how much it is.
+ * Named in the order of what came in, so that a list tells it so.
  */
 export const noteDeposits = statement(
   'deposits_note',
@@ -51,7 +52,10 @@ export const noteDeposits = statement(
   },
   `with ${advanceSql},
    found_deposits as materialized (
-     select i.*, w.user_id from advanced_scan
+     select i.*, w.user_id, i.reference || case when exists (
+       select from deposits d where d.reference = i.reference and (d.wallet_id, d.amount) is distinct from (w.user_id, i.amount)
+     ) then ':' || w.user_id || ':' || trim_scale(i.amount) else '' end as name
+     from advanced_scan
      cross join unnest($references, $kinds, $hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
        with ordinality as i (reference, kind, hash, address, amount, block_number, block_hash, position)
      join wallets w on w.address = i.address
@@ -59,7 +63,7 @@ export const noteDeposits = statement(
    ),
    inserted_deposits as (
      insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
-     select reference, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
+     select name, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
      on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
    ),
    inserted_spendings as (
