@@ -203,3 +203,22 @@ it('leaves a deposit frozen whose transaction comes back with another outcome, a
   expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['CREDITED', 'FROZEN'])
   expect(await contradictions()).toEqual([])
 })
+
+it.each([
+  ['in the order of blocks', [100, 101]],
+  ['the other way round', [101, 100]],
+])('finds what a contract sent once when two look at one place of the scan, %s', async (_, blocks) => {
+  const scan = await newScan()
+  const user = await newUser()
+  const looks = await whileHeld(
+    user,
+    blocks.map((block) => () => scan.look(block, [[user, '7']])),
+  )
+  expect(looks).toEqual([
+    { found: 1, lacking: [] },
+    { found: 0, lacking: [] },
+  ])
+  await scan.credit(101)
+  expect(await num(user)).toBe('7')
+  expect(await scan.look(102, [[user, '7']])).toEqual({ found: 0, lacking: [] })
+})

@@ -258,6 +258,12 @@ export const money: Mutant[] = [
         `lost where sum <= excess`,
         `lost where sum <= 1000 * excess`,
       ],
+      [
+        'money.contract-later',
+        'What a contract sent is found once, also by who looks at an earlier block after it.',
+        `balance - known - later.sum as excess`,
+        `balance - known as excess`,
+      ],
     ],
   ),
   ...mutantsOf(

@@ -24,7 +24,7 @@ export const findWatchedWallets = statement(
 /**
  * Holds what addresses hold at a block to what is known; the scan is held. What is too much is given to the wallet's deposits
  * by contracts that the chain has lost, as many as it covers, those first that something is owed for: nothing names them, and they are not to be
- * credited twice. What is left of it becomes a new one. What is too little is told. A mark says what was there where the sum cannot.
+ * credited twice. What is left of it becomes a new one, but for what was found at a later block already. What is too little is told. A mark says what was there where the sum cannot.
  */
 export const settleBalances = statement(
   'balances_settle',
@@ -56,7 +56,10 @@ export const settleBalances = statement(
      ) went
    ),
    excesses as materialized (
-     select user_id, balance - known as excess from known_balances where balance > known and not is_earlier
+     select user_id, balance - known - later.sum as excess from known_balances k, lateral (
+       select coalesce(sum(amount), 0) as sum from deposits where wallet_id = k.user_id and kind = 'CONTRACT' and block_number > $height
+     ) later
+     where balance > known and not is_earlier
    ),
    returned_deposits as materialized (
      select id, user_id, amount from (
