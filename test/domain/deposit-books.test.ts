@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { add } from '../../src/domain/money.ts'
 import type { FoundDeposit } from '../../src/domain/ports.ts'
+import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -12,7 +13,9 @@ import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
 const books = createDepositBooks(app.installation)
+const coins = createCoinService(app.installation)
 
+const COIN = 10n ** 18n
 const newHash = () => `0x${randomBytes(32).toString('hex')}`
 const newUser = () => app.newUser({ num: '0', points: '0' })
 const num = async (user: SignedIn) => (await app.wallet(user)).num
@@ -221,4 +224,29 @@ it.each([
   await scan.credit(101)
   expect(await num(user)).toBe('7')
   expect(await scan.look(102, [[user, '7']])).toEqual({ found: 0, lacking: [] })
+})
+
+/** A move of all that lies at an address, as it is signed. */
+const moveOf = ({ id, address }: SignedIn, amount: bigint) => {
+  const gasPrice = 10n ** 9n
+  const signed = [{ hash: newHash(), raw: randomBytes(8), gasPrice, value: amount - 21_000n * gasPrice }]
+  const place = { userId: id, sender: address, recipient: `0x${'e2'.repeat(20)}`, nonce: 0 }
+  return { ...place, amount, lying: amount, isAnew: false, signed }
+}
+
+it('gathers nothing that is frozen while the wallet was waited for', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const [gone, isStored] = await whileHeld<unknown>(user, [
+    () => books.goBack(scan.place(), 'gone back', 90),
+    () => coins.store(moveOf(user, 5n * COIN)),
+  ])
+  expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
+  expect(await app.sql('select from coin_moves where wallet_id = $1::uuid', [user.id])).toEqual([])
+  expect(await app.sql('select amount::int from lying_coins where wallet_id = $1::uuid', [user.id])).toEqual([
+    { amount: 0 },
+  ])
+  expect(await contradictions()).toEqual([])
 })

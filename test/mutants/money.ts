@@ -309,6 +309,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/coin-service.ts',
+    ['domain/deposit-books.test.ts'],
+    [
+      [
+        'money.gathered-frozen',
+        'What is frozen while its wallet is waited for is not gathered.',
+        `whileHeld([move.sender], (query) => storeMove(query, move))`,
+        `storeMove(query, move)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/coin-move-statements.ts',
     ['processes/coins.processes.ts'],
     [

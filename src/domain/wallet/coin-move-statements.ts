@@ -76,6 +76,16 @@ export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => 
    ),
    ${insertTransactionsSql('inserted_move')}`
 
+/**
+ * Holds the wallets of these addresses until the transaction ends. A statement of its own: only the one after it sees what became of their coins
+ * while this one waited.
+ */
+export const holdWallets = statement(
+  'coins_hold_wallets',
+  { parameters: { addresses: arrayOf(text) } },
+  'select from wallets where address = any ($addresses) order by user_id for no key update',
+)
+
 const lockedWalletSql = `
    locked_wallet as materialized (
      select user_id, address from wallets where user_id = $user and closed_at is null for no key update

@@ -18,6 +18,7 @@ import {
   findMoves,
   findNextNonce,
   findUnderWay,
+  holdWallets,
   markMovesIncluded,
   markMovesSent,
   settleMoves,
@@ -64,7 +65,10 @@ export const columnsOf = ({
   values: signed.map(({ value }) => fromUnits(value)),
 })
 
-/** Stores a move out of an owner's address. False when somebody was quicker, or the account is deleted. */
+/**
+ * Stores a move out of an owner's address; where it says what must lie there, in a transaction that holds the wallet. False when somebody was
+ * quicker, or the account is deleted.
+ */
 export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
   const lying = move.lying === undefined ? null : fromUnits(move.lying)
   return (
@@ -76,19 +80,26 @@ export async function storeMove(query: Database['query'], move: SignedMove): Pro
 const PAGE = 100
 
 interface Dependencies {
-  database: Pick<Database, 'query'>
+  database: Pick<Database, 'query' | 'transaction'>
   notifications: Pick<FeedNotifications, 'notify'>
 }
 
 /** The books of the coins. Every method is safe to be called again, and in several processes at once. */
 export function createCoinService({ database, notifications }: Dependencies): CoinBooks {
   const { query } = database
+  /** Does `work` while nothing comes in, is frozen or is signed at these addresses, and after all that was. */
+  const whileHeld = <T>(addresses: string[], work: (query: Database['query']) => Promise<T>) =>
+    database.transaction(async (query) => {
+      await query(holdWallets, { addresses })
+      return work(query)
+    })
+
   return {
     async findLying(least, after, limit) {
       const rows = await query(findLying, { least: fromUnits(least), after, limit })
       return rows.map((row) => lyingOf(row))
     },
-    store: (move) => storeMove(query, move),
+    store: (move) => whileHeld([move.sender], (query) => storeMove(query, move)),
     async findOpen(youngest, after, limit) {
       const rows = await query(findMoves, {
         ...{ youngest, limit, afterSender: after?.sender ?? '', afterNonce: after?.nonce ?? 0 },
