@@ -78,11 +78,12 @@ async function spend(user: SignedIn, amount: string) {
   expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
 }
 
-/** Begins one after the other while a wallet is held, each once the one before waits for a row, and lets them go on then; what becomes of them. */
-async function whileHeld<T>({ id }: SignedIn, works: (() => Promise<T>)[]): Promise<T[]> {
+const rowOf = ({ id }: SignedIn) => `wallets where user_id = '${id}'`
+/** Begins one after the other while a row is held, each once the one before waits for it or another, and lets them go on then; what becomes of them. */
+async function whileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T[]> {
   const { prisma } = app.installation.database
   const begun = await prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`select from wallets where user_id = ${id}::uuid for update`
+    await tx.$queryRawUnsafe(`select from ${row} for update`)
     const outcomes: Promise<T>[] = []
     for (const work of works) {
       outcomes.push(work())
@@ -144,7 +145,7 @@ it('freezes what another process credits while the scan is about to go back', as
   const user = await newUser()
   await scan.note(user, '5', 95)
   const place = scan.place()
-  const [credited, gone] = await whileHeld<unknown>(user, [
+  const [credited, gone] = await whileHeld<unknown>(rowOf(user), [
     () => books.creditDue(place, 100),
     () => books.goBack(place, 'gone back', 90),
   ])
@@ -161,7 +162,7 @@ it('forgets what another process finds while the scan goes back', async () => {
   const scan = await newScan()
   const user = await newUser()
   const place = scan.place()
-  const [found] = await whileHeld<unknown>(user, [
+  const [found] = await whileHeld<unknown>(rowOf(user), [
     () => scan.look(95, [[user, '5']]),
     () => books.goBack(place, 'gone back', 90),
   ])
@@ -214,7 +215,7 @@ it.each([
   const scan = await newScan()
   const user = await newUser()
   const looks = await whileHeld(
-    user,
+    rowOf(user),
     blocks.map((block) => () => scan.look(block, [[user, '7']])),
   )
   expect(looks).toEqual([
@@ -234,19 +235,40 @@ const moveOf = ({ id, address }: SignedIn, amount: bigint) => {
   return { ...place, amount, lying: amount, isAnew: false, signed }
 }
 
+const lyingOf = async ({ id }: SignedIn) =>
+  (await app.sql<{ amount: number }>('select amount::int from lying_coins where wallet_id = $1::uuid', [id]))[0]?.amount
+
 it('gathers nothing that is frozen while the wallet was waited for', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
   await scan.credit(100)
-  const [gone, isStored] = await whileHeld<unknown>(user, [
+  const [gone, isStored] = await whileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
     () => coins.store(moveOf(user, 5n * COIN)),
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
   expect(await app.sql('select from coin_moves where wallet_id = $1::uuid', [user.id])).toEqual([])
-  expect(await app.sql('select amount::int from lying_coins where wallet_id = $1::uuid', [user.id])).toEqual([
-    { amount: 0 },
+  expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
+})
+
+it('takes no move up again for coins that are frozen while the wallet was waited for', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  expect(await coins.store(moveOf(user, 5n * COIN))).toBe(true)
+  await scan.goBack(90)
+  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  expect(await coins.setAside()).toEqual([user.address])
+  await scan.note(user, '5', 96)
+  await scan.credit(100)
+  expect(await lyingOf(user)).toBe(5)
+
+  const [gone, resumed] = await whileHeld<unknown>(rowOf(user), [
+    () => books.goBack(scan.place(), 'gone back', 90),
+    () => coins.resume([{ address: user.address, free: 5n * COIN }]),
   ])
-  expect(await contradictions()).toEqual([])
+  expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
+  expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
 })

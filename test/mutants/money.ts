@@ -315,8 +315,14 @@ export const money: Mutant[] = [
       [
         'money.gathered-frozen',
         'What is frozen while its wallet is waited for is not gathered.',
-        `whileHeld([move.sender], (query) => storeMove(query, move))`,
+        `whileHeld([move.sender], (held) => storeMove(held, move))`,
         `storeMove(query, move)`,
+      ],
+      [
+        'money.resumed-frozen',
+        'What is frozen while its wallet is waited for has no move taken up again.',
+        `whileHeld(addresses, (held) => held(resumeMoves`,
+        `whileHeld([], (held) => held(resumeMoves`,
       ],
     ],
   ),

@@ -99,7 +99,7 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       const rows = await query(findLying, { least: fromUnits(least), after, limit })
       return rows.map((row) => lyingOf(row))
     },
-    store: (move) => whileHeld([move.sender], (query) => storeMove(query, move)),
+    store: (move) => whileHeld([move.sender], (held) => storeMove(held, move)),
     async findOpen(youngest, after, limit) {
       const rows = await query(findMoves, {
         ...{ youngest, limit, afterSender: after?.sender ?? '', afterNonce: after?.nonce ?? 0 },
@@ -162,10 +162,9 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       }))
     },
     async resume(seen) {
-      const [row] = await query(resumeMoves, {
-        addresses: seen.map(({ address }) => address),
-        free: seen.map(({ free }) => fromUnits(free)),
-      })
+      const addresses = seen.map(({ address }) => address)
+      const free = seen.map((each) => fromUnits(each.free))
+      const [row] = await whileHeld(addresses, (held) => held(resumeMoves, { addresses, free }))
       return row?.addresses ?? []
     },
     async noteWaiting(count) {

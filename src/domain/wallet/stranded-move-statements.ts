@@ -68,7 +68,7 @@ export const findResumable = statement(
 /**
  * Takes moves up again that were set aside, the oldest one of each of these addresses: with the largest amount that is signed at its nonce and
  * that the books have there. Not with less than what is `free` for it on the chain, as far as that is signed for: the rest is not credited yet, and
- * nothing else can be sent at that nonce. Returns the addresses.
+ * nothing else can be sent at that nonce. Their wallets are held. Returns the addresses.
  */
 export const resumeMoves = statement(
   'coins_resume',
