@@ -272,3 +272,23 @@ it('takes no move up again for coins that are frozen while the wallet was waited
   expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
   expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
 })
+
+it('takes back what is settled while the move is being displaced', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const move = moveOf(user, 5n * COIN)
+  const fee = 21_000n * move.signed[0]!.gasPrice
+  expect(await coins.store(move)).toBe(true)
+  const [stored] = await app.sql('select id from coin_moves where sender = $1', [user.address])
+  const [id, blockHash] = [stored!.id!, newHash()]
+  const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
+  await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
+  // What is settled waits for the note of all coins, with the move in its hands.
+  await whileHeld('coin_balances', [() => coins.settle([{ id, blockHash }]), () => coins.markDisplaced([id])])
+  expect(await app.sql('select status::text from coin_moves where id = $1::uuid', [id])).toEqual([
+    { status: 'BROADCAST' },
+  ])
+  expect(await contradictions()).toEqual([])
+})

@@ -324,6 +324,12 @@ export const money: Mutant[] = [
         `whileHeld(addresses, (held) => held(resumeMoves`,
         `whileHeld([], (held) => held(resumeMoves`,
       ],
+      [
+        'money.displaced-settled',
+        'What is settled while its move is being displaced is taken back.',
+        `await held(holdMoves, { ids })`,
+        `await held(holdMoves, { ids: [] })`,
+      ],
     ],
   ),
   ...mutantsOf(

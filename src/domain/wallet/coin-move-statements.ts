@@ -268,7 +268,14 @@ export const settleMoves = statement(
    select from settled_moves limit 0`,
 )
 
-/** The blocks of these are gone. What was booked for one that counted as settled is taken back. */
+/** Holds moves until the transaction ends. A statement of its own, as `holdWallets` is: the one after it sees what was settled meanwhile. */
+export const holdMoves = statement(
+  'coins_hold_moves',
+  { parameters: { ids: arrayOf(uuid) } },
+  'select from coin_moves where id = any ($ids) order by id for no key update',
+)
+
+/** The blocks of these, which are held, are gone. What was booked for one that counted as settled is taken back. */
 export const displaceMoves = statement(
   'coins_displace',
   { parameters: { ids: arrayOf(uuid) } },

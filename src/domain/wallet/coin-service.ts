@@ -18,6 +18,7 @@ import {
   findMoves,
   findNextNonce,
   findUnderWay,
+  holdMoves,
   holdWallets,
   markMovesIncluded,
   markMovesSent,
@@ -188,7 +189,10 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       })
     },
     async markDisplaced(ids) {
-      await query(displaceMoves, { ids })
+      await database.transaction(async (held) => {
+        await held(holdMoves, { ids })
+        await held(displaceMoves, { ids })
+      })
     },
     async settle(moves) {
       await query(settleMoves, { ids: moves.map(({ id }) => id), blockHashes: moves.map(({ blockHash }) => blockHash) })
