@@ -6,6 +6,7 @@ import { NIL_UUID } from '../domain/ids.ts'
 import { keysetPages } from '../domain/keyset-pages.ts'
 import type { Database } from '../domain/ports.ts'
 import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
+import { bringsTokens } from './deposits/finder.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/prepare-statements.ts'
 import { transactionsOfSql } from './relay/statements.ts'
@@ -48,15 +49,28 @@ const findFirstBlock = statement(
   { columns: { block: orNull(int) } },
   'select min(block_number) as block from commit_relays where block_number is not null',
 )
+const depositColumns = {
+  id: uuid,
+  hash: orNull(text),
+  /** Of tokens: the place among the token's events of the transaction. */
+  position: orNull(int),
+  wallet_id: uuid,
+  address: text,
+  amount: numeric,
+  block_number: int,
+  block_hash: text,
+}
 /** The deposits in the books, a page at a time. */
 const findDeposits = statement(
   'check_chain_deposits',
   {
     parameters: { after: uuid, limit: int },
-    columns: { id: uuid, hash: orNull(text), wallet_id: uuid, amount: numeric, block_number: int, block_hash: text },
+    columns: depositColumns,
   },
-  `select id, transaction_hash as hash, wallet_id, trim_scale(amount) as amount, block_number, block_hash from deposits
-   where status = 'CREDITED' and id > $after order by id limit $limit`,
+  `select d.id, d.transaction_hash as hash, case d.kind when 'TOKEN' then split_part(d.reference, ':', 3)::int end as position,
+     d.wallet_id, w.address, trim_scale(d.amount) as amount, d.block_number, d.block_hash
+   from deposits d join wallets w on w.user_id = d.wallet_id
+   where d.status = 'CREDITED' and d.id > $after order by d.id limit $limit`,
 )
 
 const COMMITS_PAGE = 1_000
@@ -192,6 +206,16 @@ const whereaboutsOf = ({ hash, block_number }: { hash: string | null; block_numb
     ? { method: 'eth_getBlockByNumber', params: [quantity(block_number), false] }
     : { method: 'eth_getTransactionReceipt', params: [hash] }
 
+/** A block, or the receipt of a transaction. */
+type Whereabouts = Partial<BlockReply & ReceiptReply>
+
+/** Of tokens the same transaction may bring another amount, or to somebody else, once it is included in another block. */
+const isThere = (row: RowOf<typeof depositColumns>, found: Whereabouts | null) => {
+  if (row.hash === null) return found?.hash === row.block_hash
+  if (found?.status !== '0x1') return false
+  return row.position === null || bringsTokens(found.logs ?? [], { ...row, position: row.position })
+}
+
 async function* lostDeposits({ database, registry }: ChainCheck) {
   const pages = keysetPages({
     first: NIL_UUID,
@@ -201,11 +225,15 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
   })
   for await (const rows of pages) {
     const answers = await registry.rpc.batch(rows.map(whereaboutsOf))
-    for (const [index, { hash, wallet_id, amount, block_number, block_hash }] of rows.entries()) {
-      const found = resultOf<Partial<ReceiptReply & BlockReply> | null>(answers[index])
-      if (hash === null ? found?.hash === block_hash : found?.status === '0x1') continue
-      const subject = hash === null ? { block: block_number } : { transaction: hash }
-      yield { ...subject, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }
+    for (const [index, row] of rows.entries()) {
+      if (isThere(row, resultOf<Whereabouts | null>(answers[index]))) continue
+      const subject = row.hash === null ? { block: row.block_number } : { transaction: row.hash }
+      yield {
+        ...subject,
+        wallet: row.wallet_id,
+        amount: row.amount,
+        problem: 'credited, and the chain does not have it',
+      }
     }
   }
 }

@@ -5,6 +5,8 @@
 
 /** An event. */
 export interface LogReply {
+  /** Of the contract. */
+  address: string
   topics: string[]
   data: string
   transactionHash: string

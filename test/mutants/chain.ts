@@ -328,6 +328,12 @@ export const chain: Mutant[] = [
         `same.length > wanted)`,
         `same.length > wanted + 1)`,
       ],
+      [
+        'chain.check-outcome',
+        'A deposit of tokens is named whose transaction brings something else.',
+        `row.position === null || bringsTokens`,
+        `row.position !== -1 || bringsTokens`,
+      ],
     ],
   ),
 ]

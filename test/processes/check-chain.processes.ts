@@ -3,9 +3,11 @@ import { expect, it } from 'vitest'
 import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
+import { quantity } from '../../src/chain/rpc.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
 import { useRelayScene } from '../chain/support/relay-scene.ts'
+import { deploy } from '../chain/support/test-contracts.ts'
 import type { TestServer, World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -66,6 +68,30 @@ it('commits and deposits of a chain that was put back are named', async () => {
     H1: [expect.objectContaining({ commit: lost, nid: asset.nid })],
     H5: [expect.objectContaining({ transaction: hash, wallet: owner.id, amount: '2' })],
   })
+})
+
+it('a deposit of tokens is named whose transaction brings something else, or brings it to somebody else', async () => {
+  const [owner, other] = [await world.addUser(), await world.addUser()]
+  const [sender] = await chain.rpc.call<string[]>('eth_accounts')
+  const mine = async (blocks: number) => void (await chain.rpc.call('anvil_mine', quantity(blocks)))
+  const token = await deploy({ rpc: chain.rpc, sender: sender!, mine }, 'TestToken', [6])
+  const hash = await token.call('transferTwice', [owner.address, 7n, 1_500_000n])
+  await mine(1)
+  await world.sql(
+    `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     values ('deposit:' || $1 || ':1', 'TOKEN', 'CREDITED', $1, $2::uuid, 1.5, 9, '0x')`,
+    [hash, owner.id],
+  )
+  expect(await check()).toEqual({})
+  for (const [wallet, amount] of [
+    [owner, '1000'],
+    [other, '1.5'],
+  ] as const) {
+    await world.sql('update deposits set amount = $1, wallet_id = $2::uuid', [amount, wallet.id])
+    expect(await check()).toEqual({
+      H5: [expect.objectContaining({ transaction: hash, wallet: wallet.id, amount })],
+    })
+  }
 })
 
 it('commits that the database does not know are named with who made them', async () => {

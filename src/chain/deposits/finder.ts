@@ -3,7 +3,7 @@
  * configured. What a contract sends on is in neither (`balances.ts`).
  */
 import { getAddress, Interface } from 'ethers'
-import { fromUnits } from '../../domain/money.ts'
+import { fromUnits, toUnits } from '../../domain/money.ts'
 import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports.ts'
 import { type BlockReply, type FullBlockReply, feeOf, type LogReply, type ReceiptReply } from '../replies.ts'
 import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../rpc.ts'
@@ -51,6 +51,29 @@ function readTransfers(logs: readonly LogReply[]) {
       return [{ transactionHash, position, address: getAddress(`0x${topics[2]!.slice(-40)}`), units: BigInt(data) }]
     })
 }
+
+/** What a deposit of tokens says that a transaction brings. */
+export interface ToldTransfer {
+  /** The wallet's, with EIP-55 checksum. */
+  address: string
+  /** Its place among the token's events of the transaction. */
+  position: number
+  /** Currency units, a decimal string. */
+  amount: string
+}
+
+/** Whether a transaction with these events brings it, of whatever token that is: amounts are compared but for the token's decimals. */
+export function bringsTokens(logs: readonly LogReply[], { address, position, amount }: ToldTransfer): boolean {
+  const events = logs.filter(({ topics: [topic] }) => topic === transferTopic)
+  const transfers = [...Map.groupBy(events, (event) => event.address).values()].flatMap(readTransfers)
+  return transfers.some((each) => {
+    const isSamePlace = each.address === address && each.position === position
+    return isSamePlace && isEqualButForDecimals(toUnits(amount), each.units)
+  })
+}
+
+const isEqualButForDecimals = (whole: bigint, units: bigint) =>
+  Array.from({ length: MOST_DECIMALS + 1 }, (_, places) => units * 10n ** BigInt(places)).includes(whole)
 
 /** Finds deposits in blocks. */
 export function createDepositFinder({ rpc, books, token }: Dependencies) {
