@@ -140,6 +140,34 @@ it('gives back to frozen deposits of contracts no more than an address has too m
   expect(await contradictions()).toEqual([])
 })
 
+it('takes what is owed for what a contract had sent from what comes back of it in parts', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.look(100, [[user, '7']])
+  await scan.credit(100)
+  await spend(user, '6.9')
+  const left = await num(user)
+  const owed = add('7', `-${left}`)
+  await scan.goBack(90)
+
+  await scan.look(101, [[user, '3']])
+  await scan.credit(101)
+  expect(await num(user)).toBe('0')
+  expect(await depositsOf(user)).toMatchObject([
+    { status: 'FROZEN', shortfall: add(owed, '-3') },
+    { status: 'CREDITED', amount: '3' },
+  ])
+  await scan.look(102, [[user, '7.5']])
+  await scan.credit(102)
+  expect(await num(user)).toBe(add(left, '0.5'))
+  expect(await depositsOf(user)).toMatchObject([
+    { status: 'FROZEN', shortfall: '0' },
+    { status: 'CREDITED', amount: '3' },
+    { status: 'CREDITED', amount: '4.5' },
+  ])
+  expect(await contradictions()).toEqual([])
+})
+
 it('freezes what another process credits while the scan is about to go back', async () => {
   const scan = await newScan()
   const user = await newUser()

@@ -240,6 +240,12 @@ export const money: Mutant[] = [
         `if (isDone) await`,
         `if (isDone || rows.length > 0) await`,
       ],
+      [
+        'money.contract-parts',
+        'What is back in parts of what a contract sent settles what its wallet owes for it.',
+        `if (row?.items.length) await`,
+        `if (row === null) await`,
+      ],
     ],
   ),
   ...mutantsOf(
@@ -263,6 +269,18 @@ export const money: Mutant[] = [
         'What a contract sent is found once, also by who looks at an earlier block after it.',
         `balance - known - later.sum as excess`,
         `balance - known as excess`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/deposit-freeze-statements.ts',
+    ['domain/deposit-books.test.ts'],
+    [
+      [
+        'money.contract-parts-more',
+        'No more is taken for what a contract had sent than is back of it and owed for it.',
+        `least(shortfall, amount - earlier) as taken`,
+        `amount - earlier as taken`,
       ],
     ],
   ),

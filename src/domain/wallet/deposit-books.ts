@@ -4,7 +4,7 @@ import { findSetting, rememberMoment, rememberSetting, replaceSetting, settingKe
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
-import { freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
+import { collectReturned, freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
 import { creditDeposits, findDueDeposits, findWalletAddresses, holdScan, noteDeposits } from './deposit-statements.ts'
 
 /** Deposits of one statement. */
@@ -39,6 +39,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     page: PAGE,
     async carryOut(query, references) {
       const [row] = (await hold(query, place)) ? await query(creditDeposits, { references, due }) : []
+      if (row?.items.length) await query(collectReturned, { references: row.items })
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },
   })
