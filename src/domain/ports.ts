@@ -593,8 +593,8 @@ export interface DepositBooks {
    */
   creditDue(place: ScanPlace, due: number): Promise<number>
   /**
-   * Takes out of the books what was credited from blocks above a height, a bounded part of it. None, once all is done: then the scan is moved
-   * back to `to`, what lies above is found anew, and what of it did not count yet is forgotten.
+   * Takes out of the books what was credited from blocks above a height, a bounded part of it; with the last part the scan is moved back to `to`:
+   * what lies above is found anew, and what of it did not count yet is forgotten. None, once all is done.
    */
   goBack(place: ScanPlace, to: string, height: number): Promise<FrozenDeposits>
   /** Begins to hold balances to what is known, unless it has begun: what earlier accounts hold then is taken for granted. */

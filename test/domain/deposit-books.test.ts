@@ -178,12 +178,25 @@ it('freezes what another process credits while the scan is about to go back', as
     () => books.goBack(place, 'gone back', 90),
   ])
   expect([credited, gone]).toMatchObject([1, { frozen: [expect.any(String)] }])
-  expect([await num(user), await books.scanned(scan.chainId)]).toEqual(['0', place.position])
-
   expect(await books.goBack(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
   expect(await books.scanned(scan.chainId)).toBe('gone back')
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
   expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
+})
+
+it('freezes however many there are before the scan goes back', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
+  const deposits = Array.from({ length: 501 }, () => ({ ...found, transactionHash: newHash(), blockHash: newHash() }))
+  await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, { deposits, spendings: [] })
+  const place = { chainId: scan.chainId, position: 'read' }
+  expect(await books.creditDue(place, 100)).toBe(501)
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(500)
+  expect([await num(user), await books.scanned(scan.chainId)]).toEqual(['1', 'read'])
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(1)
+  expect([await num(user), await books.scanned(scan.chainId)]).toEqual(['0', 'gone back'])
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
 })
 
 it('forgets what another process finds while the scan goes back', async () => {

@@ -238,7 +238,7 @@ export const money: Mutant[] = [
         'money.deposit-back-early',
         'A scan goes back once nothing is credited any more from blocks that are gone.',
         `if (isDone) await`,
-        `if (isDone || rows.length > 0) await`,
+        `if (isDone || place) await`,
       ],
       [
         'money.contract-parts',

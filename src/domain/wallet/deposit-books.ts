@@ -87,7 +87,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     async goBack(place, to, height) {
       const [row] = await whileHeld(place, async (query) => {
         const rows = await query(freezeDeposits, { height, limit: PAGE })
-        const isDone = rows.every(({ frozen }) => frozen.length === 0)
+        const isDone = rows.every(({ frozen }) => frozen.length < PAGE)
         if (isDone) await query(moveScanBack, { setting: settingOf(place.chainId), from: place.position, to, height })
         return rows
       })
