@@ -99,7 +99,7 @@ describe('what a transaction cost', () => {
   const topic = registry.getEvent('Commit')!.topicHash
   const place = { transactionHash: '0x', blockNumber: '0x1', blockHash: '0x' }
   const log = (characters: number): LogReply => ({
-    ...{ ...place, topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' },
+    ...{ ...place, address: '0x', topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' },
   })
   const receipt = (sizes: number[], more: Partial<ReceiptReply> = {}): ReceiptReply => ({
     ...{ ...place, status: '0x1' },

@@ -22,7 +22,8 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   it('describes the fields and parameters that it reads, and no others', () => {
     const { fields, files, query } = noteReadings(route)
     expect(keysOf(route.body)).toEqual(unique([...fields, ...files, ...(presented[name]?.fields ?? [])]))
-    const unused = ['dry_run', ...(unusedParameters[name] ?? [])]
+    const shared = route.body && 'max_cost' in route.body.shape ? ['dry_run', 'max_cost'] : ['dry_run']
+    const unused = [...shared, ...(unusedParameters[name] ?? [])]
     const read = [...query, ...(presented[name]?.query ?? [])].filter((each) => !unused.includes(each))
     expect(keysOf(route.query)).toEqual(unique(read))
     expect(keysOf(route.params)).toEqual(namesIn(route.path).sort())

@@ -325,7 +325,7 @@ describe('commits by others', () => {
   it('are told by logs that hold anything: what is no commit is none, and nothing raises', () => {
     const word = `0x${'0'.repeat(24)}${addresses[0]!.slice(2)}`
     const topics = [commitTopic, word, `0x${'ab'.repeat(32)}`]
-    const place = { transactionHash: '0x1', blockNumber: '0x2', blockHash: '0x3', logIndex: '0x0' }
+    const place = { address: '0x4', transactionHash: '0x1', blockNumber: '0x2', blockHash: '0x3', logIndex: '0x0' }
     const read = (data: string, of = topics) => readCommitLog({ topics: of, data, ...place })
     for (const data of [
       '0x',
