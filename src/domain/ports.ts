@@ -675,6 +675,12 @@ export interface DueWithdrawal {
   gasLimit: bigint
 }
 
+/** What withdrawals are paid from: wei that no signed move takes, and wei that a unit of gas costs now. */
+export interface Means {
+  free: bigint
+  price: bigint
+}
+
 /** Where no chain is asked and nothing can have come in. */
 export const noCoins: Coins = {
   planLast: async () => [],
@@ -754,8 +760,10 @@ export interface CoinBooks {
   doubtTreasury(address: string, doubted: boolean): Promise<void>
   /** What was gathered in other treasuries than this one and was not moved from there, in wei. */
   findEarlierTreasuries(current: string): Promise<{ address: string; held: bigint }[]>
-  /** Withdrawals that may be signed for, oldest first. */
-  findDueWithdrawals(limit: number): Promise<DueWithdrawal[]>
+  /** Withdrawals that may be signed for and that `means` pay for, or that may never be because they need more gas than `mostGas`; oldest first. */
+  findDueWithdrawals(means: Means, mostGas: bigint, limit: number): Promise<DueWithdrawal[]>
+  /** Wei of all withdrawals that may be signed for and that `means` do not pay for, with their fees. */
+  sumDue(means: Means): Promise<bigint>
   /** Stores the move of a withdrawal. False when it was cancelled meanwhile, or somebody was quicker. */
   storeWithdrawal(id: string, move: SignedMove): Promise<boolean>
   /** Gives a withdrawal back for which nothing was signed. */

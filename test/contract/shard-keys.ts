@@ -184,6 +184,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'deposits_find_frozen',
       'deposits_freeze',
       'withdrawal_due',
+      'withdrawal_due_sum',
       'withdrawal_waiting',
       'relay_unprepared',
       'relay_waiting',

@@ -149,8 +149,38 @@ export const chain: Mutant[] = [
       [
         'chain.treasury-short',
         'Nothing is signed for that the treasury cannot pay.',
-        `treasury.free >= needed && treasury.free >= withdrawal.amount + withdrawal.gasLimit * price`,
-        `treasury.free >= 0n * needed && treasury.free >= 0n * (withdrawal.amount + withdrawal.gasLimit * price)`,
+        `treasury.free < amount + larger(fee, gasLimit * price)`,
+        `treasury.free < 0n * (amount + larger(fee, gasLimit * price))`,
+      ],
+      [
+        'chain.payment-gas-when-signed',
+        'Nothing is signed for that needs more gas than a payment may.',
+        `if (gasLimit > most)`,
+        `if (gasLimit > 1000n * most)`,
+      ],
+      [
+        'chain.treasury-sum',
+        'The operator is told of all that the treasury is short of.',
+        `missing > 0n`,
+        `missing < 0n`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/coin-quote.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'chain.payment-gas',
+        'Nothing is paid to what needs more gas than a payment may.',
+        `if (gas > mostGas(view))`,
+        `if (gas > 1000n * mostGas(view))`,
+      ],
+      [
+        'chain.payment-gas-endless',
+        'A recipient for which no gas is enough takes no coins.',
+        `/revert|out ?of ?gas|gas required exceeds/i`,
+        `/revert/i`,
       ],
     ],
   ),

@@ -415,6 +415,12 @@ export const money: Mutant[] = [
         `and $sequence >= 0 and w.num >= 0 * ($amount + $fee)`,
       ],
       [
+        'money.withdrawal-passed',
+        'What the treasury cannot pay keeps back nothing that it can.',
+        `and (\${isPayableSql} or gas_limit > $mostGas)`,
+        `and ($free + $price + $mostGas > 0 or \${isPayableSql})`,
+      ],
+      [
         'money.withdrawal-cancelled-in-doubt',
         'A withdrawal that the chain may have paid already is not cancelled.',
         ` and \${isTreasuryCertainSql}`,

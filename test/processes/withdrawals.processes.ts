@@ -238,6 +238,82 @@ it('costs what the chain takes for the one below it, too, in the books', async (
   expect((await findings()).broken).toEqual([])
 })
 
+it('that the treasury can pay is paid while others wait that are larger, and the operator is told of all that wait', async () => {
+  await fund(1n)
+  const [many, few] = [await app.newUser({ num: '40' }), await app.newUser({ num: '5' })]
+  const large = Array.from({ length: 21 }, address)
+  for (const to of large) await withdraw(many, { amount: '1.2', to })
+  const to = address()
+  await withdraw(few, { amount: '0.5', to })
+  moveCoins()
+  await becomes(few, 'confirmed')
+  expect(await balanceOf(to)).toBe(COIN / 2n)
+  expect(new Set(await statusOf(many))).toEqual(new Set(['waiting']))
+  const [{ total }] = (await app.sql<{ total: string }>(
+    `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id = $1`,
+    [many.id],
+  )) as [{ total: string }]
+  await eventually(
+    () => app.log.lines.map(({ message }) => message),
+    (told) => told.some((line) => line.includes(`is short of coins: withdrawals of ${total} wait`)),
+  )
+  await fund(100n)
+  await eventually(
+    async () => {
+      await mine()
+      return statusOf(many)
+    },
+    (statuses) => statuses.every((status: string) => status === 'confirmed'),
+  )
+  expect(await balanceOf(large[0]!)).toBe((COIN * 6n) / 5n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+/** Takes coins, and counts down from this number on the way. */
+const count = (to: string, from: string) => chain.rpc.call('anvil_setCode', to, `0x62${from}5b600190038060045700`)
+const TOO_MUCH_GAS = 'needs more gas to take coins than a payment may'
+
+it('is refused by both doors where its recipient needs more gas than a payment may, and not where it needs a little', async () => {
+  const user = await app.newUser({ num: '5' })
+  const [costly, endless, wallet] = [address(), address(), address()]
+  // 27 of the 30 million gas of a block, more than all of it, and some thousands.
+  await count(costly, '0fd700')
+  await count(endless, 'ffffff')
+  await count(wallet, '000200')
+  const json = { amount: '1', to: costly, current_password: PASSWORD }
+  const answers = [
+    await ask(user, { amount: '1', to: costly }),
+    await user.rest('POST', 'wallet/withdrawals/', { json }),
+  ]
+  for (const answer of answers) expect(expectError(answer, 'VALIDATION_FAILED').text).toContain(TOO_MUCH_GAS)
+  const { quote } = expectOk(await ask(user, { amount: '1', to: costly, dryRun: true })).withdraw
+  expect(quote.problems).toEqual([expect.objectContaining({ code: 'VALIDATION_FAILED', field: 'to' })])
+  expectError(await ask(user, { amount: '1', to: endless }), 'VALIDATION_FAILED')
+  expect(await app.wallet(user)).toMatchObject({ num: '5' })
+
+  await withdraw(user, { amount: '1', to: wallet })
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(wallet)).toBe(COIN)
+})
+
+it('that waits with more gas than a payment may need is given back, and those behind it are paid', async () => {
+  const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
+  const to = address()
+  await withdraw(user, { amount: '1', to: address() })
+  // As it was written down before there was a bound.
+  await app.sql(`update withdrawals set gas_limit = 33763853 where wallet_id = $1`, [user.id])
+  await withdraw(other, { amount: '1', to })
+  moveCoins()
+  await becomes(other, 'confirmed')
+  expect(await balanceOf(to)).toBe(COIN)
+  expect(await statusOf(user)).toEqual(['failed'])
+  expect(await app.wallet(user)).toMatchObject({ num: '5' })
+  const [{ failure }] = expectOk(await user.rest('GET', 'wallet/withdrawals/')).results
+  expect(failure).toContain(TOO_MUCH_GAS)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
 it('arrives once, whatever is lost on the way and however many processes send', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()

@@ -4,15 +4,24 @@
  */
 import type { CoinPlan } from '../../domain/ports.ts'
 import { type FeeMarket, larger, smaller } from '../fees.ts'
+import type { ChainView } from '../view.ts'
 
 /** Gas of a plain transfer to an account. */
 export const TRANSFER_GAS = 21_000n
+/** Gas that any payment may need: one to a wallet that is a contract needs some tens of thousands. */
+const MOST_GAS = 500_000n
+/** A payment that wants much of a block waits for one that has it left, and one that wants more than a block has, for ever. */
+const SHARE_OF_BLOCK = 4n
 /** Coins are gathered once the fee is at most this part of them. */
 export const DUST_FACTOR = 100n
 
 /** What a transfer that is to be included soon offers for a unit of gas: the base fee may rise once meanwhile. Undefined above `cap`. */
 export const presentPrice = ({ nextBaseFee, tip }: FeeMarket, cap: bigint): bigint | undefined =>
   nextBaseFee > cap ? undefined : smaller((nextBaseFee * 9n) / 8n + larger(tip, 1n), cap)
+
+/** The gas that a payment may need at most: what needs more could be kept out of every block, and hold up all payments behind it. */
+export const mostGas = ({ gasLimit }: Pick<ChainView, 'gasLimit'>): bigint =>
+  larger(TRANSFER_GAS, smaller(MOST_GAS, gasLimit / SHARE_OF_BLOCK))
 
 /** Prices that double from `lowest` to `cap`, which is the last. */
 export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {

@@ -5,7 +5,7 @@ import type { Coins } from '../../domain/ports.ts'
 import { isNoAnswer, type Registry } from '../registry/registry.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 import { readView } from '../view.ts'
-import { presentPrice, TRANSFER_GAS } from './plan.ts'
+import { mostGas, presentPrice, TRANSFER_GAS } from './plan.ts'
 
 /** Which chain it is, and which addresses are the service's own. */
 export interface CoinQuoteOptions {
@@ -34,6 +34,9 @@ function readAddress(text: string): string | undefined {
   }
 }
 
+/** Whether a node says that the recipient refuses coins, or takes them with no gas that there is. */
+export const isRefusal = ({ message }: RpcError): boolean => /revert|out ?of ?gas|gas required exceeds/i.test(message)
+
 /** The gas that coins need to arrive; undefined where the recipient is a contract that refuses them. */
 async function readGas(rpc: Rpc, from: string, to: string, value: bigint): Promise<bigint | undefined> {
   const [code] = await rpc.batch([{ method: 'eth_getCode', params: [to, 'latest'] }])
@@ -42,7 +45,7 @@ async function readGas(rpc: Rpc, from: string, to: string, value: bigint): Promi
     return (BigInt(await rpc.call<string>('eth_estimateGas', { from, to, value: quantity(value) })) * 5n) / 4n
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    return /revert/i.test(error.message) ? undefined : CONTRACT_GAS
+    return isRefusal(error) ? undefined : CONTRACT_GAS
   }
 }
 
@@ -85,6 +88,8 @@ export function createCoinQuotes({
       if (own.includes(address)) return refused('This is an address of the service itself.')
       const gas = await readGas(rpc, treasury, address, value)
       if (gas === undefined) return refused('This is a contract that takes no coins.')
+      if (gas > mostGas(view))
+        return refused('This is a contract that needs more gas to take coins than a payment may.')
       const price = presentPrice(view, cap) ?? cap
       return { address, fee: fromUnits(gas * price), gasLimit: Number(gas) }
     },

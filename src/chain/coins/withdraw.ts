@@ -1,22 +1,29 @@
 /** Signs for withdrawals: out of the treasury, oldest first, as far as its coins go. */
 import { fromUnits } from '../../domain/money.ts'
 import type { DueWithdrawal } from '../../domain/ports.ts'
+import { larger } from '../fees.ts'
 import { signCoins } from '../key-pairs.ts'
 import { quantity, RpcError } from '../rpc.ts'
 import { logOnce } from '../teller.ts'
 import type { ChainView } from '../view.ts'
 import type { MoverParts } from './parts.ts'
-import { presentPrice, pricesUpTo } from './plan.ts'
-import { readTreasury } from './treasury.ts'
+import { mostGas, presentPrice, pricesUpTo } from './plan.ts'
+import { isRefusal } from './quote.ts'
+import { readTreasury, type Treasury } from './treasury.ts'
 
 /** Withdrawals of one step. */
 const PAGE = 20
 
-/** Signs and stores a move for each withdrawal that is due and that the treasury can pay; what it cannot waits, and is told of. */
+/**
+ * Signs and stores a move for each withdrawal that is due and that the treasury can pay, oldest first. What needs more than it has waits, keeps
+ * nothing back that needs less, and is told of.
+ */
 export async function payWithdrawals(parts: MoverParts, view: ChainView): Promise<void> {
-  const due = await parts.books.findDueWithdrawals(PAGE)
+  const { books, memory } = parts
   const price = presentPrice(view, parts.maxFeePerGas)
-  if ((due.length === 0 && !parts.memory.isTreasuryDoubted) || price === undefined) return
+  if (price === undefined) return
+  const isAnyDue = (await books.sumDue({ free: 0n, price })) > 0n
+  if (!isAnyDue && !memory.isTreasuryDoubted) return
   const treasury = await readTreasury(parts, view)
   if (!treasury) {
     logOnce(
@@ -26,17 +33,8 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
     )
     return
   }
-  const prices = pricesUpTo(price, parts.maxFeePerGas)
-  let missing = 0n
-  for (const withdrawal of due) {
-    const needed = withdrawal.amount + withdrawal.fee
-    const isEnough = treasury.free >= needed && treasury.free >= withdrawal.amount + withdrawal.gasLimit * price
-    if (!isEnough) missing += needed
-    else if (await payOne(parts, view, withdrawal, treasury.nextNonce, prices)) {
-      treasury.free -= needed
-      treasury.nextNonce += 1
-    }
-  }
+  await payPage(parts, view, treasury, price)
+  const missing = await books.sumDue({ free: treasury.free, price })
   logOnce(
     parts.log,
     parts.tellers.treasury,
@@ -46,23 +44,45 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
   )
 }
 
+/** Pays what the treasury has enough for, one after the other, and takes it off what is free. Gives back what may not be paid. */
+async function payPage(parts: MoverParts, view: ChainView, treasury: Treasury, price: bigint): Promise<void> {
+  const most = mostGas(view)
+  const prices = pricesUpTo(price, parts.maxFeePerGas)
+  for (const withdrawal of await parts.books.findDueWithdrawals({ free: treasury.free, price }, most, PAGE)) {
+    const { amount, fee, gasLimit } = withdrawal
+    if (gasLimit > most)
+      await giveBack(parts, withdrawal, 'The recipient needs more gas to take coins than a payment may.')
+    else if (treasury.free < amount + larger(fee, gasLimit * price)) continue
+    else if (await payOne(parts, view, withdrawal, treasury.nextNonce, prices)) {
+      treasury.free -= amount + fee
+      treasury.nextNonce += 1
+    }
+  }
+}
+
+async function giveBack({ books, log }: MoverParts, { id }: DueWithdrawal, failure: string): Promise<void> {
+  log.warn({ withdrawal: id }, `A withdrawal failed and is given back: ${failure}`)
+  await books.failWithdrawal(id, failure)
+}
+
 /** Whether it was signed for. One whose recipient refuses coins is given back. */
 async function payOne(
-  { books, rpc, treasury, log }: MoverParts,
+  parts: MoverParts,
   { chainId }: ChainView,
-  { id, userId, recipient: to, amount: value, fee, gasLimit }: DueWithdrawal,
+  withdrawal: DueWithdrawal,
   nonce: number,
   prices: readonly bigint[],
 ): Promise<boolean> {
+  const { books, rpc, treasury } = parts
+  const { id, userId, recipient: to, amount: value, fee, gasLimit } = withdrawal
   const call = { from: treasury.address, to, value: quantity(value), gas: quantity(gasLimit) }
   try {
     await rpc.call('eth_call', call, 'latest')
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     // Whatever else a node says is found out by sending.
-    if (/revert|out ?of ?gas/i.test(error.message)) {
-      log.warn({ withdrawal: id }, 'A withdrawal failed and is given back: its recipient refuses coins')
-      await books.failWithdrawal(id, 'The recipient refuses coins.')
+    if (isRefusal(error)) {
+      await giveBack(parts, withdrawal, 'The recipient refuses coins.')
       return false
     }
   }

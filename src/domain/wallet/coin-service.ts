@@ -6,6 +6,7 @@ import type {
   Database,
   FeedNotifications,
   LyingCoins,
+  Means,
   SealedKey,
   SignedMove,
 } from '../ports.ts'
@@ -28,7 +29,13 @@ import {
 } from './coin-move-statements.ts'
 import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
 import { findResumable, resumeMoves, strandMoves } from './stranded-move-statements.ts'
-import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
+import {
+  endWithdrawals,
+  failWithdrawal,
+  findDueWithdrawals,
+  storeWithdrawal,
+  sumDueWithdrawals,
+} from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
 export function lyingOf(row: LyingRow, open: BookedCoins['open'] = []): LyingCoins {
@@ -76,6 +83,8 @@ export async function storeMove(query: Database['query'], move: SignedMove): Pro
     (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), user: move.userId, lying })).length > 0
   )
 }
+
+const columnsOfMeans = ({ free, price }: Means) => ({ free: fromUnits(free), price: fromUnits(price) })
 
 /** Withdrawals ended in one statement. */
 const PAGE = 100
@@ -131,11 +140,15 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       const rows = await query(findEarlierTreasuries, { current })
       return rows.map(({ address, held }) => ({ address, held: toUnits(held) }))
     },
-    async findDueWithdrawals(limit) {
-      const rows = await query(findDueWithdrawals, { limit })
+    async findDueWithdrawals(means, mostGas, limit) {
+      const rows = await query(findDueWithdrawals, { ...columnsOfMeans(means), mostGas: Number(mostGas), limit })
       return rows.map(({ amount, fee, gasLimit, ...row }) => ({
         ...{ ...row, amount: toUnits(amount), fee: toUnits(fee), gasLimit: BigInt(gasLimit) },
       }))
+    },
+    async sumDue(means) {
+      const [row] = await query(sumDueWithdrawals, columnsOfMeans(means))
+      return toUnits(row!.amount)
     },
     async storeWithdrawal(id, move) {
       return (await query(storeWithdrawal, { ...columnsOf(move), user: move.userId, withdrawal: id })).length > 0

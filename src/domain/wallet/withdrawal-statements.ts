@@ -181,7 +181,7 @@ export const cancelWithdrawal = statement(
    select told_withdrawals.id from told_withdrawals, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Gives a withdrawal back that can never be signed for: its recipient refuses coins. */
+/** Gives a withdrawal back that can never be signed for: its recipient refuses coins, or needs too much gas. */
 export const failWithdrawal = statement(
   'withdrawal_fail',
   { parameters: { withdrawal: uuid, failure: text }, columns: { owner: uuid } },
@@ -215,15 +215,31 @@ export const endWithdrawals = statement(
    select array(select distinct wallet_id from told_withdrawals) as owners from (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** Withdrawals that may be signed for, oldest first. */
+/** What a treasury pays withdrawals from: currency units, the second for a unit of gas. */
+const means = { free: numeric, price: numeric }
+/** Whether that is enough for a withdrawal whose gas costs more by now than was charged for it. */
+const isPayableSql = `amount + greatest(fee, gas_limit * $price) <= $free`
+const isDueSql = `status = 'WAITING' and due_at <= now()`
+
+/**
+ * Withdrawals that may be signed for, oldest first: those for which the treasury has enough, so that what it cannot pay keeps nothing back, and those
+ * that are to be given back because they need more gas than `mostGas`.
+ */
 export const findDueWithdrawals = statement(
   'withdrawal_due',
   {
-    parameters: { limit: int },
+    parameters: { ...means, mostGas: int, limit: int },
     columns: { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int },
   },
   `select id, wallet_id as "userId", recipient, amount, fee, gas_limit as "gasLimit" from withdrawals
-   where status = 'WAITING' and due_at <= now() order by id limit $limit`,
+   where ${isDueSql} and (${isPayableSql} or gas_limit > $mostGas) order by id limit $limit`,
+)
+
+/** The sum of all that may be signed for and for which the treasury has not enough. */
+export const sumDueWithdrawals = statement(
+  'withdrawal_due_sum',
+  { parameters: means, columns: { amount: numeric } },
+  `select coalesce(sum(amount + fee), 0) as amount from withdrawals where ${isDueSql} and not (${isPayableSql})`,
 )
 
 /** Stores a move out of the treasury with all its transactions, for a withdrawal that waits. No row: it waits no more, or another move has the nonce. */
@@ -254,5 +270,5 @@ export const countDueWithdrawals = statement(
   { columns: { count: int, amount: numeric, oldest: orNull(timestamp), late: boolean } },
   `select count(*)::int as count, coalesce(sum(amount + fee), 0) as amount, min(due_at) as oldest,
      coalesce(min(due_at) < now() - interval '10 minutes', false) as late
-   from withdrawals where status = 'WAITING' and due_at <= now()`,
+   from withdrawals where ${isDueSql}`,
 )
