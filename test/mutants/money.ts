@@ -367,10 +367,36 @@ export const money: Mutant[] = [
         `where d.before in ('FAILED')`,
       ],
       [
+        'money.refused-after-all',
+        'A withdrawal that was confirmed, lost its block and is refused in another one is given back.',
+        `and x.status = 'CONFIRMED' and s.arrived = 0`,
+        `and x.status = 'CONFIRMED' and s.arrived < 0`,
+        ['processes/withdrawals.processes.ts'],
+      ],
+      [
+        'money.borne-no-more',
+        'The platform bears of a payment what arrived.',
+        `m.wallet_id is null as borne`,
+        `false as borne`,
+        ['processes/coins-restore.processes.ts'],
+      ],
+      [
         'money.coins-fee',
         'The fee of a gathering is the platform’s.',
         `{ book: 'GAS', currency: 'NUM', amount: '-fee' }`,
         `{ book: 'DEPOSITS', currency: 'NUM', amount: '-fee' }`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/invariants/book-invariants.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'money.check-refused',
+        'The books are told of where a withdrawal counts as confirmed and its coins were refused.',
+        `where x.status = 'CONFIRMED' and m.status = 'FAILED'`,
+        `where x.status = 'WAITING' and m.status = 'FAILED'`,
       ],
     ],
   ),

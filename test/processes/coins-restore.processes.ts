@@ -148,6 +148,61 @@ it('what only the chain knows of is found, named and taken into the books, and n
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
+it('a payment that the platform bears is borne no more when it loses its block and is refused in another one', async () => {
+  await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
+  const user = await app.newUser({ num: '5' })
+  const to = Wallet.createRandom().address
+  const borne = () =>
+    app.sql(
+      `select trim_scale(sum(amount))::text as sum from entries where book = 'REVENUE' and currency = 'NUM'
+       and transfer_id in (select id from transfers where reference like 'coins-%')`,
+    )
+  const before = await borne()
+  const moveTo = () =>
+    app.sql<{ status: string; isRefused: boolean | null }>(
+      `select status, arrived = 0 as "isRefused" from coin_moves where recipient = $1`,
+      [to],
+    )
+  const becomes = (check: (move: { status: string; isRefused: boolean | null }) => boolean) =>
+    eventually(
+      async () => {
+        await mine()
+        return moveTo()
+      },
+      ([move]) => move !== undefined && check(move),
+    )
+  const noted = moveCoins()
+  await eventually(
+    () => app.sql(`select from settings where key = $1`, [`treasury:${treasuryAddress}`]),
+    ([row]) => row !== undefined,
+  )
+  await noted.stop()
+  const backup = await backUp(app.env.DATABASE_URL!)
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  await withdraw(user, '1', to)
+  const first = moveCoins()
+  await confirmed(user, 1)
+  await first.stop()
+  await backup.restore()
+  const [{ unknown }] = (await coins()).differing
+  expect(await coins('--bear', unknown[0].transaction, '--adopt')).toMatchObject({ code: 0, adopted: 1 })
+  const second = moveCoins()
+  await becomes(({ status }) => status === 'FINAL')
+  await second.stop()
+
+  await chain.rpc.call('evm_revert', snapshot)
+  await chain.rpc.call('anvil_setCode', to, '0x60006000fd')
+  await chain.rpc.call('evm_increaseTime', 1_000)
+  await mine(10)
+  moveCoins()
+  await becomes(({ isRefused }) => isRefused === true)
+  await mine(130)
+  await becomes(({ status }) => status === 'FAILED')
+  expect(await borne()).toEqual(before)
+  expect(await balanceOf(to)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
 it('coins that somebody else moved are told of, and nothing is written', async () => {
   const user = await rich(COIN)
   const thief = Wallet.createRandom().address

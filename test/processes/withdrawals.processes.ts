@@ -405,3 +405,38 @@ it('that was refused in a block which the chain loses afterwards is paid once, a
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
+
+it('that was confirmed, lost its block and is refused in another one is given back', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  const { fee } = await withdraw(user, { amount: '1', to })
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  const mover = moveCoins()
+  await becomes(user, 'confirmed')
+  await mover.stop()
+
+  await chain.rpc.call('evm_revert', snapshot)
+  await refuse(to)
+  await chain.rpc.call('evm_increaseTime', 1_000)
+  await mine(10)
+  moveCoins()
+  await isRefused(to)
+  expect(await statusOf(user)).toEqual(['confirmed'])
+  await mine(LONG)
+  await becomesNow(user, 'failed')
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
+  expect((await kindsOf(user))[0]).toEqual(['withdrawal_refund', '1'])
+  const feed = await app.sql<{ type: string }>(`select type from events where owner_id = $1 order by sequence`, [
+    user.id,
+  ])
+  expect(feed.map(({ type }) => type).slice(-2)).toEqual(['withdrawal.confirmed', 'withdrawal.failed'])
+  expect(await balanceOf(to)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  // Were it confirmed still, the books would say so.
+  const set = (status: string) => app.sql(`update withdrawals set status = '${status}' where wallet_id = $1`, [user.id])
+  await set('CONFIRMED')
+  const { broken } = await findings()
+  expect(broken.map(({ invariant }) => invariant.id)).toEqual(['C8'])
+  expect(broken[0]!.rows).toContainEqual(expect.objectContaining({ problem: 'confirmed, and its move failed' }))
+  await set('FAILED')
+})

@@ -171,11 +171,12 @@ export const adoptionsOf = ({ differing }: Comparison): Adoption[] =>
   differing.flatMap(({ address, owner, unknown }) =>
     unknown
       .toSorted((a, b) => a.nonce - b.nonce)
-      .map(({ nonce, hash, to, arrived, fee, raw, claim }): Adoption => {
-        const signed = raw ? [{ hash, raw, value: arrived, gasPrice: fee / TRANSFER_GAS }] : []
+      .map(({ nonce, hash, to, value, fee, raw, claim }): Adoption => {
+        // What it moves, arrived or not: in another block it could.
+        const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
         const move = { sender: address, recipient: to, nonce, signed }
-        if (owner) return { kind: 'GATHERING', move: { ...move, userId: owner, amount: arrived + fee } }
-        const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : arrived + fee
+        if (owner) return { kind: 'GATHERING', move: { ...move, userId: owner, amount: value + fee } }
+        const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
         return { kind: 'WITHDRAWAL', claim, move: { ...move, amount } }
       }),
   )

@@ -171,7 +171,7 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'C8',
     sentence:
-      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; what has not arrived stands in WITHDRAWALS.',
+      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; none is confirmed whose coins were refused; what has not arrived stands in WITHDRAWALS.',
     query: `select coalesce(x.id::text, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
               from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
               where x.id is null or t.reference is null
@@ -183,6 +183,9 @@ export const bookInvariants: Invariant[] = [
             select x.id::text, 'given back without being over, or over without being given back' from withdrawals x
               left join transfers t on t.reference = 'withdrawal-refund:' || x.id
               where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
+            union all
+            select x.id::text, 'confirmed, and its move failed' from withdrawals x join coin_moves m on m.id = x.move_id
+              where x.status = 'CONFIRMED' and m.status = 'FAILED'
             union all
             select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
               select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,

@@ -4,7 +4,7 @@ import { orNull, statement, uuid } from '../sql.ts'
 import { signedColumns, storeMoveSql } from './coin-move-statements.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
-/** A payment that no withdrawal in the database asks for: the platform bears what arrives. No row: another move has the nonce. */
+/** A payment that no withdrawal in the database asks for: the platform bears what arrives, and all of it until that is settled. No row: another move has the nonce. */
 export const storeUnclaimed = statement(
   'coins_store_unclaimed',
   { parameters: { ...signedColumns, user: orNull(uuid) }, columns: { id: uuid } },

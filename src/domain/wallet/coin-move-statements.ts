@@ -234,7 +234,11 @@ export const markMovesIncluded = statement(
    select from included_moves limit 0`,
 )
 
-/** Settled, where its block is still the one of that hash. What the fee did not take of what was kept for it goes back to where it came from. */
+/**
+ * Settled, where its block is still the one of that hash. What the fee did not take of what was kept for it goes back to where it came from. A withdrawal
+ * that was confirmed by an earlier block, and that its recipient refused in this one, is to be ended once more; of what the platform bears it bears
+ * what arrived.
+ */
 export const settleMoves = statement(
   'coins_settle',
   { parameters: { ids: arrayOf(uuid), blockHashes: arrayOf(text) } },
@@ -243,7 +247,12 @@ export const settleMoves = statement(
        settlements = m.settlements + 1, updated_at = now()
      from unnest($ids, $blockHashes) as item (id, block_hash)
      where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
-     returning m.id, m.kind, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id
+     returning m.id, m.kind, m.wallet_id is null as borne, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id,
+       (select t.value from coin_transactions t where t.hash = m.transaction_hash) as value
+   ),
+   reopened_withdrawals as (
+     update withdrawals x set status = 'SENDING', settled_at = null from settled_moves s
+     where x.move_id = s.id and x.status = 'CONFIRMED' and s.arrived = 0
    ),
    ${postTransferSql({
      from: 'settled_moves',
@@ -262,7 +271,12 @@ export const settleMoves = statement(
          currency: 'NUM',
          amount: `case kind when 'GATHERING' then arrived + fee - amount else 0 end`,
        },
-       { book: 'WITHDRAWALS', currency: 'NUM', amount: `case kind when 'GATHERING' then 0 else -arrived end` },
+       {
+         book: 'WITHDRAWALS',
+         currency: 'NUM',
+         amount: `case when kind = 'GATHERING' then 0 when borne then -value else -arrived end`,
+       },
+       { book: 'REVENUE', currency: 'NUM', amount: `case when borne then value - arrived else 0 end` },
      ],
    })}
    select from settled_moves limit 0`,
