@@ -730,7 +730,8 @@ export interface CoinMove {
   blockHash: string | null
   /** Whether its coins arrived in that block. */
   hasArrived: boolean
-  /** Everything that was signed for it, the cheapest first; prices in wei. `isCurrent`: those that move what the books have under way. */
+  /** Everything that was signed for it, the cheapest first; prices in wei. `isCurrent`: those that are sent, which move what the books have under way, or the filler of a
+   * payment that is given up. */
   transactions: readonly { hash: string; gasPrice: bigint; isCurrent: boolean }[]
 }
 
@@ -766,6 +767,8 @@ export interface CoinBooks {
   sumDue(means: Means): Promise<bigint>
   /** Stores the move of a withdrawal. False when it was cancelled meanwhile, or somebody was quicker. */
   storeWithdrawal(id: string, move: SignedMove): Promise<boolean>
+  /** Stores what takes the place of all that is signed for a withdrawal, at its nonce, and moves nothing. False when it has one, or is in a block. */
+  storeFiller(moveId: string, filler: SignedCoins): Promise<boolean>
   /** Gives a withdrawal back for which nothing was signed. */
   failWithdrawal(id: string, failure: string): Promise<void>
   /** Ends withdrawals whose moves are settled: a bounded part of them. */

@@ -167,6 +167,24 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/coins/fill.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'chain.nonce-given-up',
+        'A nonce of the treasury is given up when no block has room for what is signed at it.',
+        `>= REFUSALS`,
+        `>= 1000 * REFUSALS`,
+      ],
+      [
+        'chain.nonce-given-up-early',
+        'A nonce of the treasury is given up only after many refusals.',
+        `const REFUSALS = 10`,
+        `const REFUSALS = 1`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coin-quote.ts',
     ['processes/withdrawals.processes.ts'],
     [

@@ -367,6 +367,13 @@ export const money: Mutant[] = [
         `where d.before in ('FAILED')`,
       ],
       [
+        'money.filler-sent',
+        'What takes the place of a payment that no block has room for is what is sent.',
+        `then t.value = (select min(o.value)`,
+        `then t.value = (select max(o.value)`,
+        ['processes/withdrawals.processes.ts'],
+      ],
+      [
         'money.refused-after-all',
         'A withdrawal that was confirmed, lost its block and is refused in another one is given back.',
         `and x.status = 'CONFIRMED' and s.arrived = 0`,

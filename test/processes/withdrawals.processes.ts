@@ -440,3 +440,51 @@ it('that was confirmed, lost its block and is refused in another one is given ba
   expect(broken[0]!.rows).toContainEqual(expect.objectContaining({ problem: 'confirmed, and its move failed' }))
   await set('FAILED')
 })
+
+it('that no block has room for once it is signed for is given back, and those behind it are paid', async () => {
+  const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
+  const [wallet, to] = [address(), address()]
+  await count(wallet, '000200')
+  const { fee } = await withdraw(user, { amount: '1', to: wallet })
+  proxy.ambush = () => true
+  const mover = moveCoins()
+  await becomesNow(user, 'sending')
+  await mover.stop()
+  proxy.ambush = undefined
+  // Less than it is signed for.
+  const { gasLimit } = await chain.rpc.call<{ gasLimit: string }>('eth_getBlockByNumber', 'latest', false)
+  await chain.rpc.call('evm_setBlockGasLimit', quantity(25_000))
+  await mine()
+  await withdraw(other, { amount: '1', to })
+  moveCoins()
+  await becomes(other, 'confirmed')
+  expect(await balanceOf(to)).toBe(COIN)
+  expect(await statusOf(user)).toEqual(['sending'])
+  await mine(LONG)
+  await becomesNow(user, 'failed')
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
+  const [{ failure }] = expectOk(await user.rest('GET', 'wallet/withdrawals/')).results
+  expect(failure).toContain('than the chain has room for')
+  expect(await balanceOf(wallet)).toBe(0n)
+  await chain.rpc.call('evm_setBlockGasLimit', gasLimit)
+  await mine()
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('that a node refuses for its gas a few times is paid, and nothing is signed in its place', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  await withdraw(user, { amount: '1', to })
+  let refusals = 0
+  proxy.fault = async (calls) => {
+    if (refusals === 3 || !calls.some(({ method }) => method === 'eth_sendRawTransaction')) return undefined
+    refusals += 1
+    const error = { code: -32000, message: 'exceeds block gas limit' }
+    return calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
+  }
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(COIN)
+  const fillers = `select from coin_transactions t join coin_moves m on m.id = t.move_id where m.recipient = $1 and t.value = 0`
+  expect([refusals, await app.sql(fillers, [to])]).toEqual([3, []])
+})

@@ -13,6 +13,7 @@ import { createTeller, logOnce } from '../teller.ts'
 import { type ChainView, readView } from '../view.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { setAside } from './aside.ts'
+import { fillRefused } from './fill.ts'
 import { followMoves } from './follow.ts'
 import { gather } from './gather.ts'
 import { createSendMemory, type MoverParts } from './parts.ts'
@@ -117,6 +118,7 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
     hasMoves = true
     const left = await followMoves(parts, { view, depth }, moves)
     problem = (await sendMoves(parts, view, left)) || problem
+    await fillRefused(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
   forgetOthers(parts.memory, waiting)

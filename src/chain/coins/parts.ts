@@ -11,6 +11,8 @@ export interface SendMemory {
   sentAt: Map<string, number>
   /** When, and at which head, a node first had it. */
   waitingFrom: Map<string, { at: number; head: number }>
+  /** At how many heads nodes said that no block has room for it, and the last of these heads. */
+  refusals: Map<string, { times: number; head: number }>
   /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
   isTreasuryDoubted: boolean | undefined
   /** How many moves that are set aside wait for what is not credited yet, as it was told; undefined before the first look. */
@@ -19,7 +21,7 @@ export interface SendMemory {
 
 /** A memory that knows nothing yet. */
 export const createSendMemory = (): SendMemory => ({
-  ...{ sentAt: new Map(), waitingFrom: new Map() },
+  ...{ sentAt: new Map(), waitingFrom: new Map(), refusals: new Map() },
   isTreasuryDoubted: undefined,
   movesWaiting: undefined,
 })

@@ -3,6 +3,7 @@ import type { CoinMove } from '../../domain/ports.ts'
 import { toHex } from '../keys.ts'
 import { isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
 import type { ChainView } from '../view.ts'
+import { isTooMuchGas } from './fill.ts'
 import type { MoverParts, SendMemory } from './parts.ts'
 
 /** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
@@ -21,6 +22,13 @@ function chooseStep({ transactions, transactionHash, status }: CoinMove, view: C
   return isStuck && wanted < dearest ? ladder[wanted + 1]!.hash : hash
 }
 
+/** Whether it is to be sent: what nodes do not know any more now and then, what no block has room for at each head. */
+function isDue(hash: string, { sentAt, refusals }: SendMemory, head: number): boolean {
+  const refused = refusals.get(hash)
+  if (refused) return head !== refused.head
+  return performance.now() - (sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS
+}
+
 /**
  * Sends what was never taken, was forgotten, lost its block, or pays too little. Returns what is in the way; empty when nothing is. Raises
  * UNAVAILABLE when the node does not answer.
@@ -30,7 +38,7 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
   const now = performance.now()
   const due = moves
     .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
-    .filter(({ hash }) => now - (memory.sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS)
+    .filter(({ hash }) => isDue(hash, memory, view.head.number))
   if (due.length === 0) return ''
   const raws = await parts.books.readRaw(due.map(({ hash }) => hash))
   const outcomes = await parts.rpc.batch(
@@ -41,7 +49,10 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
     const error = outcomes[index]?.error
     // Whatever is in the way, it is not asked again at once.
     memory.sentAt.set(hash, now)
+    const times = (memory.refusals.get(hash)?.times ?? 0) + 1
+    memory.refusals.delete(hash)
     if (!error || isTaken(error)) return true
+    if (isTooMuchGas(error)) memory.refusals.set(hash, { times, head: view.head.number })
     problem ||= /insufficient funds/i.test(error.message)
       ? `The coins at ${sender} that a transaction is to move are not there. It is sent again and again until they are.`
       : `The node does not take a transaction that moves coins: ${error.message}`
@@ -55,7 +66,7 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
 }
 
 /** Forgets all transactions but these, which are on their way. */
-export function forgetOthers({ sentAt, waitingFrom }: SendMemory, hashes: ReadonlySet<string>): void {
-  for (const memory of [sentAt, waitingFrom])
+export function forgetOthers({ sentAt, waitingFrom, refusals }: SendMemory, hashes: ReadonlySet<string>): void {
+  for (const memory of [sentAt, waitingFrom, refusals])
     for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)
 }

@@ -139,6 +139,19 @@ export const signAnew = statement(
    select id from renewed_move`,
 )
 
+/** Stores a transaction that moves nothing, at the nonce of a withdrawal in no block. No row: it has one. */
+export const storeFiller = statement(
+  'coins_store_filler',
+  { parameters: { move: uuid, hash: text, raw: bytes, price: numeric }, columns: { hash: text } },
+  `with given_up_move as materialized (
+     select m.id from coin_moves m where m.id = $move and m.kind = 'WITHDRAWAL' and m.status in ('SIGNED', 'BROADCAST') for no key update
+   )
+   insert into coin_transactions (hash, move_id, raw, gas_price, value)
+   select $hash, id, $raw, $price, 0 from given_up_move where not exists (
+     select from coin_transactions t where t.move_id = $move and t.value = 0
+   ) returning hash`,
+)
+
 const moveColumns = {
   id: uuid,
   sender: text,
@@ -150,7 +163,7 @@ const moveColumns = {
   hasArrived: boolean,
   hashes: arrayOf(text),
   prices: arrayOf(text),
-  /** Whether each moves what the books have under way. */
+  /** Whether each is to be sent: it moves what the books have under way, or is the filler of a withdrawal that is given up. */
   current: arrayOf(boolean),
 }
 
@@ -166,7 +179,10 @@ export const findMoves = statement(
      select * from coin_moves m where m.block_number is not null and m.block_number >= $youngest
    ) m, lateral (
      select array_agg(t.hash order by t.gas_price, t.hash) as hashes, array_agg(t.gas_price::text order by t.gas_price, t.hash) as prices,
-       array_agg(m.kind = 'WITHDRAWAL' or ${leavesSql} = m.amount order by t.gas_price, t.hash) as current
+       array_agg(case m.kind
+         when 'WITHDRAWAL' then t.value = (select min(o.value) from coin_transactions o where o.move_id = m.id)
+         else ${leavesSql} = m.amount
+       end order by t.gas_price, t.hash) as current
      from coin_transactions t where t.move_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,

@@ -25,6 +25,7 @@ import {
   markMovesSent,
   settleMoves,
   signAnew,
+  storeFiller,
   storeGathering,
 } from './coin-move-statements.ts'
 import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
@@ -152,6 +153,9 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     },
     async storeWithdrawal(id, move) {
       return (await query(storeWithdrawal, { ...columnsOf(move), user: move.userId, withdrawal: id })).length > 0
+    },
+    async storeFiller(move, { hash, raw, gasPrice }) {
+      return (await query(storeFiller, { move, hash, raw, price: String(gasPrice) })).length > 0
     },
     async failWithdrawal(id, failure) {
       for (const { owner } of await query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)

@@ -202,12 +202,14 @@ export const endWithdrawals = statement(
   'withdrawal_end',
   { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
   `with settled_withdrawals as materialized (
-     select x.id, m.status as moved from withdrawals x join coin_moves m on m.id = x.move_id
+     select x.id, m.status as moved, t.value > 0 as sent
+     from withdrawals x join coin_moves m on m.id = x.move_id join coin_transactions t on t.hash = m.transaction_hash
      where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED') order by x.id limit $limit for no key update of x skip locked
    ),
    ended_withdrawals as (
      update withdrawals x set status = case s.moved when 'FINAL' then 'CONFIRMED' else 'FAILED' end::withdrawal_status, settled_at = now(),
-       failure = case s.moved when 'FAILED' then 'The recipient refused the coins.' end
+       failure = case when s.moved = 'FINAL' then null when s.sent then 'The recipient refused the coins.'
+         else 'The recipient needs more gas to take coins than the chain has room for.' end
      from settled_withdrawals s where x.id = s.id
      returning x.id, x.wallet_id, x.amount, case s.moved when 'FINAL' then 0 else x.amount end as given_back
    ),
