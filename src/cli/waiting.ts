@@ -4,7 +4,7 @@ import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants/finding.ts'
 import type { Database } from '../domain/ports.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
-import { countDueWithdrawals } from '../domain/wallet/withdrawal-statements.ts'
+import { countDueWithdrawals, findUntaken } from '../domain/wallet/withdrawal-statements.ts'
 import { findDead } from '../platform/jobs/job-statements.ts'
 
 /** The findings W1 (commits), W2 (jobs), W3 (items of sweeps) and W4 (withdrawals); at most `MOST_ROWS` rows are shown of each. */
@@ -31,10 +31,15 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
       problem: 'the treasury is short of coins, or the chain is away',
     },
   }))
+  const untaken = (await query(findUntaken)).map(({ treasury, ...row }) => ({
+    subject: treasury,
+    ...row,
+    problem: 'no node takes what is signed for at this nonce, for a reason that the log tells',
+  }))
   return [
     findingOf('W1', 'No commit waits because it could not be made ready for the chain (`annal relay`).', commits),
     findingOf('W2', 'No background job failed for good (`annal jobs`).', jobs),
     findingOf('W3', 'No sweep has an item that it cannot deal with (`annal jobs`).', items),
-    findingOf('W4', 'No withdrawal that is due waits for ten minutes.', withdrawals),
+    findingOf('W4', 'No withdrawal that is due, or signed for, waits for ten minutes.', [...withdrawals, ...untaken]),
   ]
 }

@@ -448,6 +448,12 @@ export const money: Mutant[] = [
         `and $sequence >= 0 and w.num >= 0 * ($amount + $fee)`,
       ],
       [
+        'money.withdrawal-untaken',
+        'What is signed for and taken by no node is told of.',
+        `m.status = 'SIGNED' and m.created_at < now()`,
+        `m.status = 'BROADCAST' and m.created_at < now()`,
+      ],
+      [
         'money.withdrawal-passed',
         'What the treasury cannot pay keeps back nothing that it can.',
         `and (\${isPayableSql} or gas_limit > $mostGas)`,

@@ -4,6 +4,7 @@ import { Wallet } from 'ethers'
 import { beforeEach, expect, it } from 'vitest'
 import type { ReceiptReply } from '../../src/chain/replies.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
 import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
 import { withL1Fee } from '../support/chain-faults.ts'
@@ -441,6 +442,10 @@ it('that was confirmed, lost its block and is refused in another one is given ba
   await set('FAILED')
 })
 
+/** What `annal check` says of withdrawals that wait. */
+const untaken = async () =>
+  (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W4')?.rows
+
 it('that no block has room for once it is signed for is given back, and those behind it are paid', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const [wallet, to] = [address(), address()]
@@ -452,6 +457,8 @@ it('that no block has room for once it is signed for is given back, and those be
   await mover.stop()
   proxy.ambush = undefined
   // Less than it is signed for.
+  await app.sql(`update coin_moves set created_at = now() - interval '11 minutes' where recipient = $1`, [wallet])
+  expect(await untaken()).toEqual([expect.objectContaining({ subject: treasuryAddress, count: 1 })])
   const { gasLimit } = await chain.rpc.call<{ gasLimit: string }>('eth_getBlockByNumber', 'latest', false)
   await chain.rpc.call('evm_setBlockGasLimit', quantity(25_000))
   await mine()
@@ -460,6 +467,7 @@ it('that no block has room for once it is signed for is given back, and those be
   await becomes(other, 'confirmed')
   expect(await balanceOf(to)).toBe(COIN)
   expect(await statusOf(user)).toEqual(['sending'])
+  expect(await untaken()).toEqual([])
   await mine(LONG)
   await becomesNow(user, 'failed')
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })

@@ -274,3 +274,12 @@ export const countDueWithdrawals = statement(
      coalesce(min(due_at) < now() - interval '10 minutes', false) as late
    from withdrawals where ${isDueSql}`,
 )
+
+/** Treasuries where withdrawals were signed for ten minutes ago and no node has taken what is signed at the first of their nonces. */
+export const findUntaken = statement(
+  'withdrawal_untaken',
+  { columns: { treasury: text, nonce: int, count: int, oldest: timestamp } },
+  `select m.sender as treasury, min(m.nonce) as nonce, count(*)::int as count, min(m.created_at) as oldest
+   from withdrawals x join coin_moves m on m.id = x.move_id
+   where x.status = 'SENDING' and m.status = 'SIGNED' and m.created_at < now() - interval '10 minutes' group by m.sender order by m.sender`,
+)

@@ -104,7 +104,11 @@ export const readState = statement(
          - (select max((value::json -> 0 ->> 0)::int) from settings where key like '${settingKeys.foreignCommits}%'), 0), 0)::float8
    union all select ${metric('annal_foreign_commits_unread_assets')}, null, null, count(*)::float8 from watched_assets where not past_read
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
-     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 from withdrawals where status = 'WAITING' and due_at <= now()
+     coalesce(extract(epoch from now() - min(since)), 0)::float8 from (
+       select due_at as since from withdrawals where status = 'WAITING' and due_at <= now()
+       union all
+       select m.created_at from withdrawals x join coin_moves m on m.id = x.move_id where x.status = 'SENDING' and m.status = 'SIGNED'
+     ) waiting
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8
      from network_apps where webhook_disabled_at is not null and deactivated_at is null`,
 )

@@ -228,7 +228,7 @@ export const metricTable = {
     type: 'gauge',
     source: 'database',
     labels: [],
-    help: 'Seconds that the oldest withdrawal is due and not signed for, because the treasury is short of coins or the chain away; 0 when none is.',
+    help: 'Seconds that the oldest withdrawal is due and not signed for, or signed for and taken by no node, because the treasury is short of coins or the chain away; 0 when none is.',
   },
   annal_deposits: {
     type: 'gauge',
