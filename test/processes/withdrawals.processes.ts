@@ -241,18 +241,24 @@ it('costs what the chain takes for the one below it, too, in the books', async (
 
 it('that the treasury can pay is paid while others wait that are larger, and the operator is told of all that wait', async () => {
   await fund(1n)
-  const [many, few] = [await app.newUser({ num: '40' }), await app.newUser({ num: '5' })]
+  const [many, few, late] = [
+    await app.newUser({ num: '40' }),
+    await app.newUser({ num: '5' }),
+    await app.newUser({ num: '5' }),
+  ]
   const large = Array.from({ length: 21 }, address)
   for (const to of large) await withdraw(many, { amount: '1.2', to })
   const to = address()
   await withdraw(few, { amount: '0.5', to })
+  // There is enough for it, and not for both.
+  await withdraw(late, { amount: '0.6', to: address() })
   moveCoins()
   await becomes(few, 'confirmed')
   expect(await balanceOf(to)).toBe(COIN / 2n)
-  expect(new Set(await statusOf(many))).toEqual(new Set(['waiting']))
+  expect(new Set([...(await statusOf(many)), ...(await statusOf(late))])).toEqual(new Set(['waiting']))
   const [{ total }] = (await app.sql<{ total: string }>(
-    `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id = $1`,
-    [many.id],
+    `select trim_scale(sum(amount + fee))::text as total from withdrawals where wallet_id in ($1, $2)`,
+    [many.id, late.id],
   )) as [{ total: string }]
   await eventually(
     () => app.log.lines.map(({ message }) => message),
