@@ -547,6 +547,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'prisma/migrations/20261126213500_end_refused_withdrawals_again/migration.sql',
+    ['processes/migrated-withdrawals.processes.ts'],
+    [
+      [
+        'money.refused-earlier',
+        'What was refused after it had been confirmed is given back by an upgrade, and nothing that arrived.',
+        `AND m."status" = 'FAILED'`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'prisma/migrations/20261125090000_note_coins/migration.sql',
     ['processes/coins.processes.ts'],
     [
