@@ -10,7 +10,7 @@ import type { ChainView } from '../view.ts'
 import type { MoverParts, SendMemory } from './parts.ts'
 import { TRANSFER_GAS } from './plan.ts'
 
-/** Blocks at which a payment is refused until its nonce is given up: one node may be wrong, or a rule new. */
+/** How often a payment is refused, once a block, until its nonce is given up: one node of several may be wrong. */
 const REFUSALS = 10
 
 /** Whether no node will ever take a transaction with so much gas, whatever it offers. */

@@ -11,7 +11,7 @@ export interface SendMemory {
   sentAt: Map<string, number>
   /** When, and at which head, a node first had it. */
   waitingFrom: Map<string, { at: number; head: number }>
-  /** At how many heads nodes said that no block has room for it, and the last of these heads. */
+  /** How often nodes said that no block has room for it, and at which head they last did. */
   refusals: Map<string, { times: number; head: number }>
   /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
   isTreasuryDoubted: boolean | undefined

@@ -22,10 +22,10 @@ function chooseStep({ transactions, transactionHash, status }: CoinMove, view: C
   return isStuck && wanted < dearest ? ladder[wanted + 1]!.hash : hash
 }
 
-/** Whether it is to be sent: what nodes do not know any more now and then, what no block has room for at each head. */
+/** Whether it is to be sent: now and then, because pools forget, and with each block what was said to have no room in one. */
 function isDue(hash: string, { sentAt, refusals }: SendMemory, head: number): boolean {
   const refused = refusals.get(hash)
-  if (refused) return head !== refused.head
+  if (refused && refused.head !== head) return true
   return performance.now() - (sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS
 }
 
