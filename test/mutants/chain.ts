@@ -185,7 +185,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/coin-quote.ts',
+    'src/chain/coins/quote.ts',
     ['processes/withdrawals.processes.ts'],
     [
       [

@@ -117,7 +117,8 @@ describe('a proof', () => {
     let count = 0
     const { written, anchors } = await eventually(
       async () => {
-        const path = join(dir, `written-${(count += 1)}.car`)
+        count += 1
+        const path = join(dir, `written-${count}.car`)
         const said = await annalHere(app.env, ['proof', id, '--out', path, '--json'])
         const written = await readFile(path)
         expect([said.code, JSON.parse(said.stdout)]).toEqual([0, { nid: id, path, bytes: written.length }])
