@@ -1,10 +1,10 @@
 /** What a caller learns of an error. Expected refusals keep their code; everything else becomes one fixed sentence and a log line. */
 import { PothosValidationError } from '@pothos/core'
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
-import { DomainError, type ErrorCode, errorCodes } from '../domain/errors.ts'
+import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
-import { withoutValues } from './without-values.ts'
+import { refusedVariable, withoutValues } from './without-values.ts'
 
 /** All that a caller learns of a fault. */
 export const INTERNAL_MESSAGE =
@@ -37,6 +37,28 @@ export function domainErrorOf(error: unknown): DomainError | undefined {
   return undefined
 }
 
+/** A scalar's own reason; it holds no value. */
+const reasonOf = ({ originalError }: GraphQLError) =>
+  originalError instanceof ScalarRefusal ? originalError.message : undefined
+
+/** The same to who has not heard of scalars. */
+const plainReasonOf = (error: GraphQLError) =>
+  reasonOf(error)?.replace(/^Not an? \w+: (.)/, (_, first: string) => first.toUpperCase()) ?? 'Not a valid value.'
+
+/** What is wrong with the variables, by the fields of the input object or else by the variables' names; undefined when nothing is. */
+export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | undefined {
+  const fields: FieldErrors = {}
+  for (const error of errors) {
+    const refused = refusedVariable(error.message)
+    if (!refused) continue
+    const [step, field = refused.variable] = /^\.(\w+)/.exec(refused.path) ?? ['']
+    const place = refused.path.slice(step.length)
+    const message = `${place && `At ${place}: `}${plainReasonOf(error)}`
+    fields[field] = [...(fields[field] ?? []), message]
+  }
+  return Object.keys(fields).length > 0 ? fields : undefined
+}
+
 /** The error as it leaves, with a code of our vocabulary. Faults are logged, and so is what a part that is away says. */
 export function maskError(error: unknown, log: () => Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
@@ -53,8 +75,7 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   // An error of GraphQL itself: the document or its variables.
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
-    const reason = from.originalError instanceof ScalarRefusal ? from.originalError.message : undefined
-    return shown(withoutValues(from.message, reason), code, from, {}, http)
+    return shown(withoutValues(from.message, reasonOf(from)), code, from, {}, http)
   }
   log().error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)

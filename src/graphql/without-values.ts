@@ -28,15 +28,22 @@ const inWords = (problem: string) =>
     )
     .replace(/^Expected /, 'expected ')
 
+/** Which variable GraphQL refuses, where in it, and why; undefined when its message is about something else. */
+export function refusedVariable(message: string) {
+  const [, variable, path = '', problem = ''] =
+    /^Variable "\$(\w+)" has invalid value(?: at ([.[].*?))?: (.*)$/s.exec(message) ?? []
+  return variable === undefined ? undefined : { variable, path, problem }
+}
+
 /**
  * What GraphQL says of a document or its variables, without the values it quotes: a password that was sent as the wrong
  * type, or behind a forgotten colon, must not stand in an error that callers log. Where it is, the error's location tells;
  * `reason` is a scalar's own, which holds none.
  */
 export function withoutValues(message: string, reason?: string): string {
-  const [, variable, path = '', problem = ''] =
-    /^Variable "\$(\w+)" has invalid value(?: at ([.[].*?))?: (.*)$/s.exec(message) ?? []
-  if (!variable) return cut(message)
+  const refused = refusedVariable(message)
+  if (!refused) return cut(message)
+  const { variable, path, problem } = refused
   const at = path && ` at "${variable}${path}"`
   return `Variable "$${variable}" got an invalid value${at}; ${reason ?? inWords(problem)}`
 }

@@ -2,10 +2,10 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Context } from '../context.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, validationFailed } from '../domain/errors.ts'
 import { assertVariables } from '../domain/json-input.ts'
 import type { Tracer } from '../domain/telemetry.ts'
-import { maskError } from '../graphql/mask-error.ts'
+import { maskError, refusedFields } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
 
@@ -82,7 +82,10 @@ export async function executeOperation<Data, Variables extends Record<string, un
     ) as Promise<ExecutionResult<Data>>
   const result = await admit({ document, variables: variableValues, actor: context.actor }, run)
   const [error] = result.errors ?? []
-  if (error) throw new RouteRefused(refusalOf(error, context))
+  if (error) {
+    const fields = refusedFields(result.errors!)
+    throw new RouteRefused(refusalOf(fields ? validationFailed(fields) : error, context))
+  }
   return result.data!
 }
 

@@ -26,6 +26,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/execute.ts',
+    ['rest/merge-trees.test.ts'],
+    [
+      [
+        'doors.refused-variables',
+        'What GraphQL refuses of a value is told at the REST door as of its field.',
+        `fields ? validationFailed(fields) : error`,
+        `error`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/fields.ts',
     ['rest/fields.test.ts'],
     [

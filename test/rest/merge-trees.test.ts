@@ -122,6 +122,17 @@ describe('merging trees', () => {
     expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
   })
 
+  it('says which tree has no CID, as of any field', async () => {
+    const json = [asset.trees[0], { assetTreeCid: 'x', timestampCreated: 1 }]
+    const { body } = await user.rest('POST', PATH, { json })
+    const problem = 'At [1].assetTreeCid: Expected a version 1 identifier in base32, such as bafkrei….'
+    expect(body.error).toEqual({
+      type: 'validation_error',
+      message: `trees: ${problem}`,
+      details: { trees: [problem] },
+    })
+  })
+
   it('refuses trees that are too large together, and reads the same ones in parts', async () => {
     const { id } = await user.register()
     const big: object[] = []
