@@ -41,6 +41,12 @@ export interface Fields {
   uploadOrNull(name: string): Upload | null | undefined
 }
 
+/** A number as it is written without an exponent, which no amount may have. */
+function digitsOf(number: number): string {
+  const text = String(number)
+  return text.includes('e') ? number.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 17 }) : text
+}
+
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
 /** Texts are judged by what they are given to: what no text may hold is taken out of a few. */
@@ -88,7 +94,8 @@ export function createFields(
   function text(name: string): string | undefined {
     const value = get(name)
     if (value === undefined || typeof value === 'string') return value
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    if (typeof value === 'number') return digitsOf(value)
+    if (typeof value === 'boolean') return String(value)
     throw invalid(name, 'Not a valid string.')
   }
 

@@ -47,6 +47,12 @@ export const doors: Mutant[] = [
         `typeof value === 'object' ? undefined : String(value).toLowerCase()`,
         `String(value).toLowerCase()`,
       ],
+      [
+        'doors.small-numbers',
+        'A small number is the amount that it says.',
+        `return digitsOf(value)`,
+        `return String(value)`,
+      ],
     ],
   ),
   ...mutantsOf(

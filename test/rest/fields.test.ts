@@ -58,3 +58,18 @@ const flags = [
 it.each(flags)('of $field the flag $flag is read', ({ field, flag }) => {
   expect(createFields({ field }).flag('field')).toBe(flag)
 })
+
+it.each([
+  [1e-7, '0.0000001'],
+  [1.5e-10, '0.00000000015'],
+  [123456.75, '123456.75'],
+  [0, '0'],
+])('the number %d is the amount %s', (field, amount) => {
+  expect(createFields({ field }).amount('field')).toBe(amount)
+})
+
+it('a number that is no amount is none without an exponent either', () => {
+  for (const field of [-1e-7, 1e-19, 1e21]) {
+    expect(outcomeOf(() => createFields({ field }).amount('field'))).toBe('VALIDATION_FAILED')
+  }
+})
