@@ -26,6 +26,30 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/pagination.ts',
+    ['rest/lists.test.ts'],
+    [
+      [
+        'doors.large-limits',
+        'A limit and an offset are large, and not left out, however many digits they have.',
+        `/^\\d+$/`,
+        `/^\\d{1,9}$/`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/asset-input.ts',
+    ['rest/lists.test.ts', 'pages/lookup.test.ts'],
+    [
+      [
+        'doors.hash-with-0x',
+        'A hash is the same with 0x before it.',
+        `.toLowerCase().replace(/^0x/, '')`,
+        `.toLowerCase()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/execute.ts',
     ['rest/merge-trees.test.ts'],
     [

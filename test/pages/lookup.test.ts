@@ -26,9 +26,9 @@ const idsByRest = async (query: string, { rest }: { rest: Rest } = app) => {
 const shown = await owner.register({ asset_file: file('shown'), headline: '<Shown>', public_access: 'true' })
 const hidden = await owner.register({ asset_file: file('hidden') })
 
-it('finds a public file by its SHA-256, in either case, and by its CID, for everybody', async () => {
+it('finds a public file by its SHA-256, in either case and with 0x, and by its CID, for everybody', async () => {
   const hash = sha256('shown')
-  for (const asked of [{ sha256: hash }, { sha256: hash.toUpperCase() }, { cid: shown.id }]) {
+  for (const asked of [{ sha256: hash }, { sha256: hash.toUpperCase() }, { sha256: `0x${hash}` }, { cid: shown.id }]) {
     expect(await byGraphQL(asked)).toMatchObject({ totalCount: 1, nodes: [{ id: shown.id, proofHash: hash }] })
     expect(await idsByRest(new URLSearchParams(Object.entries(asked)).toString())).toEqual([shown.id])
   }

@@ -99,6 +99,8 @@ describe('a filter', () => {
     ['an unknown owner', () => '?owner=nobody@example.org', 0],
     ['proof_hash', () => `?proof_hash=${own[3]!.proof_hash}`, 1],
     ['proof_hash in capitals', () => `?proof_hash=${own[3]!.proof_hash.toUpperCase()}`, 1],
+    ['proof_hash with 0x', () => `?proof_hash=0x${own[3]!.proof_hash}`, 1],
+    ['a proof_hash that is none', () => '?proof_hash=rubbish', 0],
     ['tag', () => '?tag=even', 3],
     ['is_original_owner', () => `?is_original_owner=true&owner=${encodeURIComponent(user.email)}`, 5],
     ['is_original_owner', () => '?is_original_owner=false', 0],

@@ -64,21 +64,22 @@ export const fileNameOf = (name: string | undefined) => {
   return [...base].slice(0, inputLengths.fileName).join('') || 'file'
 }
 
-/** Which assets a list is narrowed to. `proofHash` is the file's SHA-256 in hex, in either case. */
+/** A SHA-256 in hex, in either case; some write `0x` before it. */
+const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
+
+/** Which assets a list is narrowed to. `proofHash` is the file's SHA-256. */
 export const filterInput = partial({
   owner: text(254).transform(normalizeEmail),
-  proofHash: text(64).transform((hash) => hash.toLowerCase()),
+  proofHash: sha256,
   tag: text(255),
   isOriginalOwner: z.boolean(),
 })
 
 const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
 
-/** A file by its SHA-256, in either case, or by its CID; exactly one of them. */
+/** A file by its SHA-256 or by its CID; exactly one of them. */
 export const fileInput = partial({
-  sha256: text(64)
-    .transform((hash) => hash.toLowerCase())
-    .refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
+  sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
   cid: text(100).refine(isNid, 'Expected a CID, version 1 in base32: bafkrei… or bafybei…'),
 }).refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
   message: 'Give either the SHA-256 of the file or its CID.',
