@@ -7,6 +7,8 @@ import { createFields, type Fields } from './fields.ts'
 export interface MultipartOptions extends BodyReaders<IncomingMessage> {
   /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
   files: readonly string[]
+  /** Names of its other fields, which are texts also where they come as files. */
+  texts: readonly string[]
   /** Takes files to disk. */
   intake: Intake
 }
@@ -14,7 +16,7 @@ export interface MultipartOptions extends BodyReaders<IncomingMessage> {
 /** Files of the fields that are taken go to disk as they come, fields may stand before or after them, and memory stays flat. */
 export async function readMultipart(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes, files: taken, intake }: MultipartOptions,
+  { readForm, maxBytes, maxFileBytes, files: taken, texts, intake }: MultipartOptions,
 ): Promise<Fields> {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, IncomingFile> = Object.create(null)
@@ -23,6 +25,7 @@ export async function readMultipart(
     maxBytes,
     maxFileBytes,
     maxFiles: taken.length,
+    isText: (name) => texts.includes(name),
     onField(name, value) {
       values[name] = value
     },

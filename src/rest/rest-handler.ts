@@ -141,7 +141,8 @@ export function createRestHandler(deps: RestDependencies) {
     await route.admit?.(context, { dryRun, declaredBytes })
     const intake = context.services.uploads.open(context.actor, declaredBytes)
     const answered = async () => {
-      const options = { ...deps.body, files, maxFileBytes, listAs, intake }
+      const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
+      const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
       const request: RestRequest = {

@@ -26,6 +26,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/read-multipart.ts',
+    ['rest/bodies.test.ts'],
+    [
+      [
+        'doors.texts-as-files',
+        'A text that comes as a file is not dropped.',
+        `texts.includes(name)`,
+        `texts.includes('')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/pagination.ts',
     ['rest/lists.test.ts'],
     [

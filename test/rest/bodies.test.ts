@@ -196,3 +196,42 @@ it('no upload stays on disk when its request has ended, however it ended', async
   )
   expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])
 })
+
+describe('a text that comes as a file, as browsers send a Blob of JSON', () => {
+  const blob = (text: string, name = 'blob') => new File([text], name, { type: 'application/json' })
+  const texts = { signed_metadata: blob('{"proof": 1}'), signature: blob('[{"signature":"0x"}]') }
+
+  it('is read at a registration', async () => {
+    const record = await user.register({ ...texts, meta: blob('{"at": 1}'), caption: blob('Sea') })
+    expect(record).toMatchObject({
+      information: { at: 1 },
+      signature: [{ signature: '0x' }],
+      signed_metadata: '{"proof": 1}',
+      caption: 'Sea',
+    })
+  })
+
+  it('is read at a change', async () => {
+    const { id } = await user.register({})
+    const changed = await user.rest('PATCH', `assets/${id}/`, { multipart: texts })
+    expect(expectOk(changed)).toMatchObject({ signature: [{ signature: '0x' }], signed_metadata: '{"proof": 1}' })
+  })
+
+  it('is judged as any other', async () => {
+    const { body } = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: blob('{') } })
+    expect(body.error.details).toEqual({ meta: ['Value must be valid JSON.'] })
+  })
+
+  it('is none where nobody chose a file', async () => {
+    const { id } = await user.register({ caption: 'Sea' })
+    const unchosen = new File([], '', { type: 'application/octet-stream' })
+    const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { caption: unchosen, tag: 'new' } })
+    expect(expectOk(answer)).toMatchObject({ caption: 'Sea', tag: 'new' })
+  })
+
+  it('is not taken by another name: a file that nobody asked for is ignored beside one, and refused where none is taken', async () => {
+    const { id } = await user.register({ unheard_of: blob('x') })
+    const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { unheard_of: blob('x') } })
+    expectError(answer, 'VALIDATION_FAILED')
+  })
+})

@@ -33,6 +33,7 @@ const server = createServer(async (req, res) => {
       maxFileBytes: MAX_FILE_BYTES,
       maxFields: 100,
       files: ['file', 'other'],
+      texts: ['caption'],
       intake,
     })
     const { filename, mimeType, open } = await fields.upload('file').file()
@@ -83,6 +84,7 @@ it.each<[string, [string, string | File][]]>([
       ['file', fileOf(1)],
     ],
   ],
+  ['a text over its limit that comes as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
   ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
   ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
 ])('%s is refused, and nothing stays on disk', async (_, fields) => {

@@ -43,6 +43,8 @@ export interface BodyReaders<Request> {
       maxBytes: number
       maxFileBytes: number
       maxFiles: number
+      /** Whether a part of this name is a field though it comes as a file. */
+      isText?(name: string): boolean
       onField(name: string, value: string): void
       /** Undefined: nobody asked for it. */
       onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined

@@ -36,6 +36,8 @@ export interface FormParts {
   maxFileBytes: number
   /** How many are taken at most. */
   maxFiles: number
+  /** Whether a part of this name is a field though it comes as a file: a `Blob` of text does. */
+  isText?(name: string): boolean
   /** May raise a refusal. */
   onField(name: string, value: string): void
   /**
@@ -64,9 +66,14 @@ function assertNamed(name: string | undefined): asserts name is string {
   if (name === undefined) throw notAForm(new Error('a part has no name'))
 }
 
-function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormParts): Parser {
+/** Who chose no file sends one without a name: that is no empty text. */
+const isFile = (type: string | undefined, filename: string | undefined, isText: boolean) =>
+  (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
+
+function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts): Parser {
   try {
     return new Busboy({
+      isPartAFile: (name, type, filename) => isFile(type, filename, isText?.(name ?? '') === true),
       headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
       limits: {
         fieldSize: maxBytes,
