@@ -25,6 +25,14 @@ const picture = async () =>
   new Uint8Array(await (await newPicture({ width: 8, height: 8, format: 'png' })).arrayBuffer())
 const noise = () => new Uint8Array(randomBytes(40).fill(1, 0, 4))
 
+it('a name has its quotation marks, which browsers write as %22', async () => {
+  const answer = await user.rest('POST', 'assets/', {
+    multipart: { asset_file: new File([randomBytes(9)], 'a "good" name %41.txt', { type: 'text/plain' }) },
+  })
+  const { id } = expectOk(answer)
+  expect(expectOk(await user.rest('GET', `assets/${id}/`)).asset_file_name).toBe('a "good" name %41.txt')
+})
+
 it.each([
   ['nothing', undefined],
   ['text', 'text/plain'],

@@ -70,6 +70,9 @@ function assertNamed(name: string | undefined): asserts name is string {
 const isFile = (type: string | undefined, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
+/** Browsers, and others as they do, write these three characters so in a name, and no others. */
+const nameOf = (filename = '') => filename.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
+
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts): Parser {
   try {
     return new Busboy({
@@ -180,7 +183,7 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
       // Told by the parser, or by whoever takes the file.
       bytes.on('error', () => {})
       assertNamed(name)
-      const taking = onFile(name, { filename: filename ?? '', mimeType, bytes })
+      const taking = onFile(name, { filename: nameOf(filename), mimeType, bytes })
       if (!taking) return void bytes.resume()
       streams.add(bytes)
       bytes.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
