@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { metadataFields } from '../../domain/asset/metadata.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { parseAsWritten } from '../parse-as-written.ts'
 import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../values.ts'
 
 /** What is read of an asset. */
@@ -114,10 +113,10 @@ export const assetRecord = z
   })
   .meta({ id: 'Asset', description: 'A registered file with its metadata.' })
 
-/** What JSON text says, its numbers to the digit; undefined when there is none. */
+/** What JSON text says; undefined when there is none. */
 function parsed(text: string | null): unknown {
   try {
-    return text === null ? undefined : parseAsWritten(text)
+    return text === null ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }
