@@ -12,6 +12,7 @@ import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
 import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
+import { writeJson } from './kept-json.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
@@ -250,7 +251,7 @@ function send(
 const cacheHeaders = { 'Cache-Control': 'private, no-cache' }
 
 function sendJson(req: IncomingMessage, res: ServerResponse, status: number, body: unknown) {
-  const bytes = Buffer.from(JSON.stringify(body))
+  const bytes = Buffer.from(writeJson(body))
   res.writeHead(status, {
     ...corsHeaders,
     'Content-Type': 'application/json',

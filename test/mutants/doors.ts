@@ -74,6 +74,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/v3/present-asset.ts',
+    ['rest/kept-json.test.ts'],
+    [
+      [
+        'doors.kept-digits',
+        'JSON text is answered with the digits it was sent with.',
+        `? keptJson(text)`,
+        `? JSON.parse(text)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/fields.ts',
     ['rest/fields.test.ts'],
     [

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { metadataFields } from '../../domain/asset/metadata.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { keptJson } from '../kept-json.ts'
 import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../values.ts'
 
 /** What is read of an asset. */
@@ -96,7 +97,10 @@ export const assetRecord = z
     is_original_owner: same('Asset.isOriginalOwner', z.boolean()),
     information: z.unknown().describe('What `meta` says; an empty object when there is none.'),
     parsed_meta: z.unknown().describe('What `meta` says; null when there is none.'),
-    signature: z.array(z.unknown()).describe('The list that `signature` says; empty when there is none.'),
+    signature: z
+      .array(z.unknown())
+      .transform((list): unknown => list)
+      .describe('The list that `signature` says; empty when there is none.'),
     signed_metadata: z.string().describe('The metadata that was signed, as it was sent; empty when there is none.'),
     digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, when it is text.'),
     parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, when it is text.'),
@@ -113,16 +117,15 @@ export const assetRecord = z
   })
   .meta({ id: 'Asset', description: 'A registered file with its metadata.' })
 
-/** What JSON text says; undefined when there is none. */
-function parsed(text: string | null): unknown {
+/** JSON text as it is answered; undefined when there is none, or it says something else than is wanted. */
+function told(text: string | null, isWanted: (value: unknown) => boolean): string | undefined {
   try {
-    return text === null ? undefined : JSON.parse(text)
+    return text !== null && isWanted(JSON.parse(text)) ? keptJson(text) : undefined
   } catch {
     return undefined
   }
 }
 
-const listOf = (value: unknown) => (Array.isArray(value) ? value : [])
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
 const kinds = ['image', 'video', 'audio'] as const
@@ -147,7 +150,7 @@ const untouched: z.output<typeof absent> = {
 
 /** An asset as old callers read it. */
 export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetRecord> {
-  const meta = parsed(asset.meta)
+  const meta = told(asset.meta, (value) => value !== null)
   const custom = asset.nitCommitCustom as Record<string, unknown>
   return {
     id: asset.nid,
@@ -179,7 +182,7 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
     // The phone app restores captures from it.
     information: meta ?? {},
     parsed_meta: meta ?? null,
-    signature: listOf(parsed(asset.signature)),
+    signature: told(asset.signature, Array.isArray) ?? [],
     signed_metadata: asset.signedMetadata ?? '',
     digital_source_type: textOf(custom.digitalSourceType),
     parent_asset_cid: textOf(custom.parentAssetCid),
