@@ -27,11 +27,12 @@ function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
   const refuse = (message: string) => context.reportError(new GraphQLError(message))
   return {
     Field({ name, selectionSet }) {
-      if (name.value === '__schema') refuse('The schema is not told here.')
+      if (name.value === '__schema') refuse('Introspection is disabled.')
       if (name.value !== '__type') return
       const isName = (node: { kind: string; name?: { value: string } | undefined }) =>
         node.kind === 'Field' && (node.name?.value === 'name' || node.name?.value === '__typename')
-      if (!selectionSet?.selections.every(isName)) refuse('Only the name of a type is told here.')
+      if (!selectionSet?.selections.every(isName))
+        refuse('Introspection is disabled, except for `__typename` and the name of a type.')
     },
   }
 }

@@ -68,7 +68,7 @@ function assertWhole(directives: readonly DirectiveNode[]): void {
   for (const { name } of directives) {
     if (INCREMENTAL.has(name.value)) {
       throw documentRefusal(
-        `Answers come whole: @${name.value} is not offered. Leave it out, and ask for what may come later in a request of its own.`,
+        `@${name.value} is not supported. Leave it out, and ask for what may come later in a request of its own.`,
       )
     }
   }

@@ -45,7 +45,7 @@ function entriesOf(json: string): Entry[] {
   try {
     manifest = JSON.parse(json)
   } catch {
-    throw new Error('is no JSON.')
+    throw new Error('is not valid JSON.')
   }
   const entries: unknown[] =
     isJsonObject(manifest) && Array.isArray(manifest.operations)

@@ -31,7 +31,7 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   description: 'One call of a receiver and what came of it.',
   select: { number: true, startedAt: true, duration: true, statusCode: true, failure: true, response: true },
   fields: (t) => ({
-    number: t.int({ description: 'The how manyth attempt; the first is 1.', resolve: ({ number }) => number }),
+    number: t.int({ description: 'Number of the attempt, from 1.', resolve: ({ number }) => number }),
     startedAt: t.field({ type: 'DateTime', description: 'When it began.', resolve: ({ startedAt }) => startedAt }),
     duration: t.int({ description: 'How long it took, in milliseconds.', resolve: ({ duration }) => duration }),
     statusCode: t.int({

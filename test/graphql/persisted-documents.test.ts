@@ -202,12 +202,12 @@ describe('a manifest with problems', () => {
   })
 
   it.each([
-    ['is no JSON', '{', /is no JSON/],
+    ['is not valid JSON', '{', /is not valid JSON/],
     ['is a list', [], /holds no documents/],
     ['is empty', {}, /holds no documents/],
     ['is something else', { name: 'annal', version: 1 }, /is no manifest/],
     ['has no texts', { operations: [{ id: 'x' }] }, /is no manifest/],
-    ['asks for answers in parts', { x: '{ me { id ... @defer { email } } }' }, /Answers come whole/],
+    ['asks for answers in parts', { x: '{ me { id ... @defer { email } } }' }, /@defer is not supported/],
   ])('is refused when it %s', async (_how, manifest, told) => {
     expect(problemsOf(await write('one.json.draft', manifest))).toMatch(told)
   })

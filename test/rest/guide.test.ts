@@ -24,7 +24,7 @@ it.skipIf(!hasCurl)('the guide leads from changes to what was, and back', async 
   const env = { ...process.env, TOKEN: user.token, NID: id }
   const { stdout } = await promisify(execFile)('sh', ['-c', script], { env })
   const [first, second, , tree, whatWas, reverted] = stdout.split('\n').map((line) => (line ? JSON.parse(line) : null))
-  expect([first.headline, second.headline]).toEqual(['Sunset', 'Dusk'])
+  expect([first.headline, second.headline]).toEqual(['Dawn', 'Dusk'])
   expect(tree).toMatchObject({ nid: id, assetTree: { abstract: 'Evening at sea', headline: '' } })
   expect(whatWas.data).toMatchObject({
     before: { headline: '' },

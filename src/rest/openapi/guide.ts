@@ -19,7 +19,8 @@ export const createGuide = (
 
 \`POST /api/v3/auth/token/login\` answers a token. Send it as \`Authorization: Bearer <token>\` or \`Authorization: token <token>\`.
 Orders also need an API key, which identifies a trusted service: \`x-api-key: <key>\`. An expired or revoked token is refused with
-401, except by sign-up, login and password reset, which ignore it. 401 always means "who are you?"; what you may not do is 403.
+401, except by sign-up, login and password reset, and by addresses where everybody is answered the same (probes, descriptions,
+\`app-info\`), which ignore it. 401 always means "who are you?"; what you may not do is 403.
 
 ## Addresses and bodies
 
@@ -36,7 +37,8 @@ Times are ISO 8601 in UTC. Money is a decimal string, never a number; one point 
 fields from time to time, so readers ignore those that they do not know; none is ever taken away. Every answer has an
 \`X-Request-Id\`: tell it when you ask for help.
 
-Lists answer \`{count, next, previous, results}\`; \`next\` and \`previous\` are whole addresses.
+Lists answer \`{count, next, previous, results}\`; \`next\` and \`previous\` are whole addresses. A history has \`commits\` in the
+place of \`results\`; the feed of events has neither \`count\` nor \`previous\`.
 
 ## Retrying
 

@@ -17,7 +17,8 @@ const create = defineRoute({
   operationId: 'createOrder',
   tag: 'Orders',
   summary: 'Order an action of a network app',
-  description: 'Nothing is charged before it is confirmed, which has to be done within 15 minutes.',
+  description:
+    'Nothing is charged before it is confirmed, which has to be done within 15 minutes unless the operator says otherwise (`expired_at`).',
   apiKey: 'needed',
   errors: [
     'CONFLICT',
