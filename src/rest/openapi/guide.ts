@@ -29,7 +29,7 @@ Every address works with and without a slash at its end, and those of \`/api/v3/
 most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
 
 Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
-expected, \`True\` for \`true\`, JSON as text, an empty field as one that was left out.
+expected, \`True\` for \`true\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out.
 
 ## Answers
 
@@ -46,7 +46,8 @@ Send an \`Idempotency-Key\` (1 to 255 characters, best a UUID) with every POST a
 when no answer comes: it is carried out once, and answered as the first time with \`Idempotency-Replayed: true\`. Keys are kept for
 7 days unless the operator says otherwise, a day at least. After 429 and 503 wait for the seconds of \`Retry-After\`.
 
-\`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else.
+\`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else. \`max_cost\`, in the
+body or the address, refuses a higher price.
 
 An asset's \`ETag\` changes with it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.

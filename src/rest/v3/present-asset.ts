@@ -95,12 +95,12 @@ export const assetRecord = z
     creator_profile_display_name: z.string().describe('Display name of who registered it.'),
     creator_addresses: creatorAddresses,
     is_original_owner: same('Asset.isOriginalOwner', z.boolean()),
-    information: z.unknown().describe('What `meta` says; an empty object when there is none.'),
-    parsed_meta: z.unknown().describe('What `meta` says; null when there is none.'),
+    information: z.unknown().describe('What `meta` says, as it was sent; an empty object when there is none.'),
+    parsed_meta: z.unknown().describe('What `meta` says, as it was sent; null when there is none.'),
     signature: z
       .array(z.unknown())
       .transform((list): unknown => list)
-      .describe('The list that `signature` says; empty when there is none.'),
+      .describe('The list that `signature` says, as it was sent; empty when there is none.'),
     signed_metadata: z.string().describe('The metadata that was signed, as it was sent; empty when there is none.'),
     digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, when it is text.'),
     parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, when it is text.'),
