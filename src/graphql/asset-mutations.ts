@@ -26,7 +26,10 @@ const customRules =
 
 /** Of a registration, all but the file. */
 export const registrationFields = (t: InputFields) => ({
-  assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
+  assetFileMimeType: t.string({
+    description:
+      'MIME type; when left out, what the upload says, or, where it says nothing, octets or plain text, what its first bytes or its name say.',
+  }),
   ...metadataInputFields(t).onlyRegistered,
   nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
   ...metadataFields(t),

@@ -335,7 +335,7 @@ export type RegisterAssetInput = {
   altText?: string | null | undefined;
   /** The file, at most 250 MB. */
   assetFile: unknown;
-  /** MIME type; that of the upload when left out. */
+  /** MIME type; when left out, what the upload says, or, where it says nothing, octets or plain text, what its first bytes or its name say. */
   assetFileMimeType?: string | null | undefined;
   /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;
