@@ -7,7 +7,18 @@ export const permission: Mutant[] = [
     'src/domain/asset/file-type.ts',
     ['rest/file-types.test.ts'],
     [
-      ['doors.type-seen', 'A picture that is sent as text is one.', `if (seen !== undefined) return seen`, ``],
+      [
+        'doors.type-seen',
+        'A picture that is sent as text is one.',
+        `isBinary(head) ? formatOf(head) : undefined`,
+        `undefined as string | undefined`,
+      ],
+      [
+        'doors.type-of-family',
+        'Of formats that begin alike the name says which it is.',
+        `families.has(seen) && isNoText(named) ? named : seen`,
+        `seen`,
+      ],
       [
         'doors.type-said',
         'What is said to be plain text is no page that a browser runs.',

@@ -46,7 +46,16 @@ it.each([
   ['by its name, where it comes as octets', 'page.html', 'application/octet-stream', 'text/html'],
   ['text where that is said, whatever kind of text its name says', 'page.html', 'text/plain', 'text/plain'],
   ['octets where nothing tells', 'any', 'application/octet-stream', 'application/octet-stream'],
+  [
+    'text where it only begins with letters of a format',
+    'notes.txt',
+    'text/plain',
+    'text/plain',
+    'ID3 is a tag, and more',
+  ],
+  ['what its name says of a family of formats', 'raw.dng', undefined, 'image/x-adobe-dng', 'II*\0 and the rest of it'],
   ['what is said', 'any.png', 'model/gltf-binary', 'model/gltf-binary'],
-])('another file is told %s', async (_, name, type, expected) => {
-  expect(await typeOf(name, noise(), type)).toBe(expected)
+])('another file is told %s', async (_, name, type, expected, bytes?: string) => {
+  const file = bytes === undefined ? noise() : new Uint8Array(Buffer.from(`${bytes} ${randomBytes(9).toString('hex')}`))
+  expect(await typeOf(name, file, type)).toBe(expected)
 })

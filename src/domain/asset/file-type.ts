@@ -20,6 +20,12 @@ async function headOf(file: IncomingFile): Promise<Uint8Array> {
   return Buffer.concat(parts)
 }
 
+/** Whether a file begins with bytes that no text has. */
+const isBinary = (head: Uint8Array) => head.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte))
+
+/** Many formats begin so; of these a name says more. */
+const families = new Set(['video/mp4', 'image/tiff'])
+
 /** Of what is text as well, the sender knows best which it is. */
 const isNoText = (type: string) => /^(image\/(?!svg)|audio\/|video\/|font\/|application\/(pdf|zip)$)/.test(type)
 
@@ -33,8 +39,9 @@ export const saidTypeOf = ({ mimeType }: IncomingFile): string => (isMimeType(mi
 export async function typeOf(file: IncomingFile): Promise<string> {
   const said = saidTypeOf(file)
   if (said !== OCTETS && said !== TEXT) return said
-  const seen = formatOf(await headOf(file))
-  if (seen !== undefined) return seen
-  const named = mime.getType(file.filename) ?? said
+  const head = await headOf(file)
+  const seen = isBinary(head) ? formatOf(head) : undefined
+  const named = mime.getType(file.filename) ?? seen ?? said
+  if (seen !== undefined) return families.has(seen) && isNoText(named) ? named : seen
   return said === OCTETS || isNoText(named) ? named : said
 }

@@ -52,7 +52,9 @@ const findCopy = statement(
  */
 export function createFindFile({ database }: { database: Database }) {
   async function findPinFor(actor: Actor, cid: string, linkedAsset: string | undefined) {
-    if (linkedAsset !== undefined) return (await database.query(findLinkedPin, { cid, linkedAsset }))[0]
+    const [linked] = linkedAsset === undefined ? [] : await database.query(findLinkedPin, { cid, linkedAsset })
+    // Where a link is good no more, whoever has it sees what they would without it.
+    if (linked) return linked
     const asked = { cid, reader: actor.kind === 'user' ? actor.id : null }
     const [pin] = await database.query(findPin, asked)
     return pin ?? (await database.query(findCopy, asked))[0]
