@@ -767,8 +767,11 @@ export interface CoinBooks {
   sumDue(means: Means): Promise<bigint>
   /** Stores the move of a withdrawal. False when it was cancelled meanwhile, or somebody was quicker. */
   storeWithdrawal(id: string, move: SignedMove): Promise<boolean>
-  /** Stores what takes the place of all that is signed for a withdrawal, at its nonce, and moves nothing. False when it has one, or is in a block. */
-  storeFiller(moveId: string, filler: SignedCoins): Promise<boolean>
+  /**
+   * Stores what takes the place of all that is signed for a withdrawal, at its nonce, and moves nothing, the cheapest first. False when it has
+   * some, or is in a block.
+   */
+  storeFillers(moveId: string, fillers: readonly SignedCoins[]): Promise<boolean>
   /** Gives a withdrawal back for which nothing was signed. */
   failWithdrawal(id: string, failure: string): Promise<void>
   /** Ends withdrawals whose moves are settled: a bounded part of them. */

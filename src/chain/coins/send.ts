@@ -37,6 +37,7 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
   const { memory } = parts
   const now = performance.now()
   const due = moves
+    .filter(({ transactions }) => transactions.some(({ isCurrent }) => isCurrent))
     .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
     .filter(({ hash }) => isDue(hash, memory, view.head.number))
   if (due.length === 0) return ''

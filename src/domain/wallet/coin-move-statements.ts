@@ -139,15 +139,19 @@ export const signAnew = statement(
    select id from renewed_move`,
 )
 
-/** Stores a transaction that moves nothing, at the nonce of a withdrawal in no block. No row: it has one. */
-export const storeFiller = statement(
-  'coins_store_filler',
-  { parameters: { move: uuid, hash: text, raw: bytes, price: numeric }, columns: { hash: text } },
+/** Stores transactions that move nothing, at the nonce of a withdrawal in no block. No row: it has some. */
+export const storeFillers = statement(
+  'coins_store_fillers',
+  {
+    parameters: { move: uuid, hashes: arrayOf(text), raws: arrayOf(bytes), prices: arrayOf(numeric) },
+    columns: { hash: text },
+  },
   `with given_up_move as materialized (
      select m.id from coin_moves m where m.id = $move and m.kind = 'WITHDRAWAL' and m.status in ('SIGNED', 'BROADCAST') for no key update
    )
    insert into coin_transactions (hash, move_id, raw, gas_price, value)
-   select $hash, id, $raw, $price, 0 from given_up_move where not exists (
+   select item.hash, id, item.raw, item.price, 0
+   from given_up_move, unnest($hashes, $raws, $prices) as item (hash, raw, price) where not exists (
      select from coin_transactions t where t.move_id = $move and t.value = 0
    ) returning hash`,
 )
@@ -264,7 +268,7 @@ export const settleMoves = statement(
      from unnest($ids, $blockHashes) as item (id, block_hash)
      where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
      returning m.id, m.kind, m.wallet_id is null as borne, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id,
-       (select t.value from coin_transactions t where t.hash = m.transaction_hash) as value
+       (select max(t.value) from coin_transactions t where t.move_id = m.id) as value
    ),
    reopened_withdrawals as (
      update withdrawals x set status = 'SENDING', settled_at = null from settled_moves s

@@ -25,7 +25,7 @@ import {
   markMovesSent,
   settleMoves,
   signAnew,
-  storeFiller,
+  storeFillers,
   storeGathering,
 } from './coin-move-statements.ts'
 import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
@@ -154,8 +154,14 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     async storeWithdrawal(id, move) {
       return (await query(storeWithdrawal, { ...columnsOf(move), user: move.userId, withdrawal: id })).length > 0
     },
-    async storeFiller(move, { hash, raw, gasPrice }) {
-      return (await query(storeFiller, { move, hash, raw, price: String(gasPrice) })).length > 0
+    async storeFillers(move, fillers) {
+      const stored = await query(storeFillers, {
+        move,
+        hashes: fillers.map(({ hash }) => hash),
+        raws: fillers.map(({ raw }) => raw),
+        prices: fillers.map(({ gasPrice }) => String(gasPrice)),
+      })
+      return stored.length > 0
     },
     async failWithdrawal(id, failure) {
       for (const { owner } of await query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)
