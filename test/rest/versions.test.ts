@@ -40,7 +40,7 @@ describe('the version of an asset', () => {
       expect([path, known.status, known.text]).toEqual([path, 304, ''])
       expect(known.headers.get('cache-control')).toBe(headers.get('cache-control'))
       const part = headers.get('etag')!.slice(0, -2)
-      expect((await ask({ 'If-None-Match': `${part}x"` })).status).toBe(200)
+      expect((await ask({ 'If-None-Match': `${part}"` })).status).toBe(200)
     }
   })
 
