@@ -97,7 +97,8 @@ async function whileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T
   return Promise.all(begun.outcomes)
 }
 
-it('releases what a contract sent, was spent, and is found again after a reorganisation, instead of crediting it twice', async () => {
+/** Somebody spent 6.9 of the 7 that a contract had sent, and the chain has lost them. */
+async function oweForContract() {
   const scan = await newScan()
   const user = await newUser()
   await scan.look(100, [[user, '7']])
@@ -106,6 +107,11 @@ it('releases what a contract sent, was spent, and is found again after a reorgan
   const left = await num(user)
   const owed = add('7', `-${left}`)
   await scan.goBack(90)
+  return { scan, user, left, owed }
+}
+
+it('releases what a contract sent, was spent, and is found again after a reorganisation, instead of crediting it twice', async () => {
+  const { scan, user, left, owed } = await oweForContract()
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', shortfall: owed, block: null }])
   expect(await num(user)).toBe('0')
 
@@ -141,14 +147,7 @@ it('gives back to frozen deposits of contracts no more than an address has too m
 })
 
 it('takes what is owed for what a contract had sent from what comes back of it in parts', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.look(100, [[user, '7']])
-  await scan.credit(100)
-  await spend(user, '6.9')
-  const left = await num(user)
-  const owed = add('7', `-${left}`)
-  await scan.goBack(90)
+  const { scan, user, left, owed } = await oweForContract()
 
   await scan.look(101, [[user, '3']])
   await scan.credit(101)

@@ -33,8 +33,8 @@ const isNoText = (type: string) => /^(image\/(?!svg)|audio\/|video\/|font\/|appl
 export const saidTypeOf = ({ mimeType }: IncomingFile): string => (isMimeType(mimeType) ? mimeType : OCTETS)
 
 /**
- * A MIME type: what the part says of itself, unless that says nothing; else what the file begins as, or else what its name says. Raises
- * what reading the file raises.
+ * A MIME type: what the part says of itself, unless that says nothing; else what the file begins as, or what its name says where it begins as many
+ * formats do, or as none that is known. Raises what reading the file raises.
  */
 export async function typeOf(file: IncomingFile): Promise<string> {
   const said = saidTypeOf(file)
