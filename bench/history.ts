@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { compare, writeTree } from '../src/domain/asset/asset-tree.ts'
 import { type Metadata, nothing } from '../src/domain/asset/metadata.ts'
 
-import type { ContentStore } from '../src/domain/ports.ts'
+import type { ContentStore } from '../src/domain/ports/files.ts'
 import type { PeerAsset } from './peer-data.ts'
 
 const HOUR = 3_600_000

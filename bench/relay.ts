@@ -10,8 +10,9 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
+import { connectChain } from '../src/connect-chain.ts'
 import { arrayOf, bytes, int, smallint, statement, text, uuid } from '../src/domain/sql.ts'
-import { connectChain, type Installation, openInstallation } from '../src/installation.ts'
+import { type Installation, openInstallation } from '../src/installation.ts'
 
 const COMMITS = Number(process.argv[2] ?? 5_000)
 const ASSETS = 200

@@ -16,7 +16,7 @@ import { markFinal, markIncluded } from '../src/chain/relay/follow-statements.ts
 import { storePrepared } from '../src/chain/relay/prepare-statements.ts'
 import { storeSigned } from '../src/chain/relay/statements.ts'
 import { updateAsset } from '../src/domain/asset/asset-statements.ts'
-import type { Log } from '../src/domain/ports.ts'
+import type { Log } from '../src/domain/ports/log.ts'
 import type { Statement } from '../src/domain/sql.ts'
 import { payOrder } from '../src/domain/store/order-statements.ts'
 import { prepareDatabase } from '../src/platform/database/prepare-database.ts'

@@ -1,4 +1,4 @@
-/** `npm run generate`: docs/configuration.md, from `src/config.ts`. */
+/** `npm run generate`: docs/configuration.md, from `src/config/variables.ts`. */
 import { writeFileSync } from 'node:fs'
 import { describeConfig } from '../src/config.ts'
 
@@ -15,7 +15,7 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Made by \`npm run generate\` from [src/config.ts](../src/config.ts). Annal reads its configuration from the environment, completed by a file \`.env\` in the
+Made by \`npm run generate\` from [src/config/variables.ts](../src/config/variables.ts). Annal reads its configuration from the environment, completed by a file \`.env\` in the
 folder that it is started in. Every variable is optional unless it says so, and one that is empty counts as unset. All that is wrong is told at once, before anything starts; \`annal config\` prints
 what holds. Of a secret the variable with \`_FILE\` names a file that holds it (Docker, Kubernetes and systemd hand secrets over so); set one of the two.
 

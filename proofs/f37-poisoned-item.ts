@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Log } from '../src/domain/ports.ts'
+import type { Log } from '../src/domain/ports/log.ts'
 import { type SweepName, sweepNames } from '../src/domain/sweep/sweep.ts'
 import { runAnnal, type Said } from '../test/support/annal-command.ts'
 import {

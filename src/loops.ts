@@ -2,11 +2,13 @@
  * All that a process does without being asked, and the one role that each belongs to. `test/contract/loops.test.ts` looks for what
  * goes on by itself and does not stand here.
  */
+
+import type { ChainConnection } from './connect-chain.ts'
 import type { JobData } from './domain/jobs.ts'
-import type { Log } from './domain/ports.ts'
+import type { Log } from './domain/ports/log.ts'
 import type { Role } from './domain/roles.ts'
 import { deliveryWork } from './domain/store/delivery-service.ts'
-import type { ChainConnection, Installation } from './installation.ts'
+import type { Installation } from './installation.ts'
 import { type Jobs, startJobs, type WorkOptions } from './platform/jobs/jobs.ts'
 import { done, type Repetition, repeat } from './platform/jobs/repeat.ts'
 import type { ServiceLayer } from './services.ts'

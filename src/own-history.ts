@@ -2,7 +2,8 @@
 import type { Registry } from './chain/registry/registry.ts'
 import type { Rpc } from './chain/rpc.ts'
 import { DomainError, unavailable } from './domain/errors.ts'
-import type { ContentStore, Histories } from './domain/ports.ts'
+import type { Histories } from './domain/ports/chain.ts'
+import type { ContentStore } from './domain/ports/files.ts'
 import type { ChainNode } from './verify/chain-node.ts'
 import type { FileSource } from './verify/file-source.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Context, Identity } from './context.ts'
 import { validationFailed } from './domain/errors.ts'
-import type { Log } from './domain/ports.ts'
+import type { Log } from './domain/ports/log.ts'
 import { parsePosition } from './domain/read-position.ts'
 
 /** Of a request: the position of what it must be shown; of an answer: the position of what was written. */

@@ -23,20 +23,14 @@ import type {
 } from './domain/jobs.ts'
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
-import type {
-  Coins,
-  ContentCredentials,
-  ContentStore,
-  Custody,
-  Database,
-  EnvelopeCipher,
-  FeedNotifications,
-  Histories,
-  KeyVault,
-  Log,
-  Mailer,
-  PictureMaker,
-} from './domain/ports.ts'
+import type { Histories } from './domain/ports/chain.ts'
+import type { Coins } from './domain/ports/coins.ts'
+import type { Database } from './domain/ports/database.ts'
+import type { FeedNotifications } from './domain/ports/feed.ts'
+import type { ContentCredentials, ContentStore, PictureMaker } from './domain/ports/files.ts'
+import type { Custody, EnvelopeCipher, KeyVault } from './domain/ports/keys.ts'
+import type { Log } from './domain/ports/log.ts'
+import type { Mailer } from './domain/ports/mail.ts'
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
 import type { Telemetry, WatchedServices } from './domain/telemetry.ts'

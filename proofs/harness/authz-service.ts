@@ -4,8 +4,9 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { noCoins } from '../../src/domain/ports.ts'
-import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
+import { type ChainConnection, connectChain } from '../../src/connect-chain.ts'
+import { noCoins } from '../../src/domain/ports/coins.ts'
+import { type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'

@@ -1,6 +1,6 @@
 /** Custody as it must not be: nothing binds a ciphertext to its owner or its purpose. */
 import { randomBytes } from 'node:crypto'
-import type { CoinPlan, Custody, KeyVault, SignedCoins } from '../../src/domain/ports.ts'
+import type { CoinPlan, Custody, KeyVault, SignedCoins } from '../../src/domain/ports/keys.ts'
 import { seal, unseal } from '../../src/platform/vault/aes-gcm.ts'
 
 interface Dependencies {

@@ -1,5 +1,5 @@
 /** Custodial keys as they lie in the database, and what an attacker could make of them. */
-import type { Custody, SealedKey } from '../../src/domain/ports.ts'
+import type { Custody, SealedKey } from '../../src/domain/ports/keys.ts'
 import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { runSql } from './run-sql.ts'

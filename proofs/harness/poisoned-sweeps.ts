@@ -4,7 +4,8 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { type Log, noCoins } from '../../src/domain/ports.ts'
+import { noCoins } from '../../src/domain/ports/coins.ts'
+import type { Log } from '../../src/domain/ports/log.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'

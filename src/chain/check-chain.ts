@@ -4,7 +4,7 @@
  */
 import { NIL_UUID } from '../domain/ids.ts'
 import { keysetPages } from '../domain/keyset-pages.ts'
-import type { Database } from '../domain/ports.ts'
+import type { Database } from '../domain/ports/database.ts'
 import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import { bringsTokens } from './deposits/finder.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'

@@ -4,7 +4,7 @@
  * in the database.
  */
 import { fromUnits, toUnits } from '../domain/money.ts'
-import type { Database } from '../domain/ports.ts'
+import type { Database } from '../domain/ports/database.ts'
 import { settingKeys } from '../domain/settings.ts'
 import { boolean, int, statement, text } from '../domain/sql.ts'
 import { type FeeMarket, larger, smaller } from './fees.ts'

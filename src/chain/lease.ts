@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 import { type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
 import { DatabaseClient } from '../platform/database/database-client.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'

@@ -1,5 +1,5 @@
 import { createLogThrottle } from '../domain/log-throttle.ts'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 
 /** When to tell of trouble: once for as long as it lasts, and of what comes and goes once in a while. */
 export interface Teller {

@@ -1,7 +1,7 @@
 /** What looks at the chain again and again, in one process at a time, and never in a request's way. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { explainError } from '../domain/explain-error.ts'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 import { WrongChainError } from './registry/registry.ts'
 import { createTeller } from './teller.ts'
 

@@ -14,7 +14,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { database, config } = installation
   const { findSetting, settingKeys } = await import('../domain/settings.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
-  const { connectChain, relayAddresses } = await import('../installation.ts')
+  const { connectChain, relayAddresses } = await import('../connect-chain.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
   const { checkCoins } = await import('../chain/coins/check.ts')

@@ -31,7 +31,7 @@ const addsUp = ({ differing }: Comparison) => differing.every(({ problems }) => 
 
 async function compare({ adopt: isWanted = false, bear = [], from }: Omit<CoinsFlags, 'json'>): Promise<Outcome> {
   const { adoptionsOf, compareCoins } = await import('../chain/coins/compare.ts')
-  const { connectChain } = await import('../installation.ts')
+  const { connectChain } = await import('../connect-chain.ts')
   const { adopt } = await import('../domain/wallet/adoption.ts')
   return withInstallation(async (installation) => {
     const chain = await connectChain(installation, publicUrlOf(installation))

@@ -1,7 +1,7 @@
 /** `annal files copy`. */
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say } from './output.ts'
 import { createProgress } from './progress.ts'

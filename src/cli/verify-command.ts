@@ -74,7 +74,7 @@ async function withSources<T>(
 
 const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { connectChain, relayAddresses } = await import('../installation.ts')
+    const { connectChain, relayAddresses } = await import('../connect-chain.ts')
     const { filesOf, nodeOf } = await import('../own-history.ts')
     const { createOwnTrees } = await import('../domain/asset/own-trees.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))

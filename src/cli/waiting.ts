@@ -2,7 +2,7 @@
 import { findWaiting } from '../chain/relay/prepare-statements.ts'
 import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants/finding.ts'
-import type { Database } from '../domain/ports.ts'
+import type { Database } from '../domain/ports/database.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
 import { countDueWithdrawals, findUntaken } from '../domain/wallet/withdrawal-statements.ts'
 import { findDead } from '../platform/jobs/job-statements.ts'

@@ -81,7 +81,7 @@ export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `ht
 export const withServices = <T>(work: (layer: ServiceLayer, installation: Installation) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { createServices } = await import('../services.ts')
-    const { noCoins } = await import('../domain/ports.ts')
+    const { noCoins } = await import('../domain/ports/coins.ts')
     // A commit made here is found by the server's relay on its next look.
     const relay = { wake() {} }
     const layer = createServices({ ...installation, relay, coins: noCoins, publicUrl: publicUrlOf(installation) })

@@ -1,5 +1,5 @@
 /** Mails about accounts: what happened, a link to act on where there is one, and what to do when it was somebody else. */
-import type { AccountMessage, WithdrawalFacts } from '../domain/ports.ts'
+import type { AccountMessage, WithdrawalFacts } from '../domain/ports/mail.ts'
 import { type AccountWords, accountWords } from './mail-account-words.ts'
 import { formatDuration, formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'

@@ -1,5 +1,5 @@
 /** Mails about orders: which facts each shows. */
-import type { OrderMessage } from '../domain/ports.ts'
+import type { OrderMessage } from '../domain/ports/mail.ts'
 import { formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
 import { type OrderWords, orderWords } from './mail-order-words.ts'

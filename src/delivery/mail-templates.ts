@@ -1,6 +1,6 @@
 /** Every mail the service sends, put into words and parts. */
 import { chooseLanguage } from '../domain/language.ts'
-import type { AccountMessage, ComposeMail, MailMessage } from '../domain/ports.ts'
+import type { AccountMessage, ComposeMail, MailMessage } from '../domain/ports/mail.ts'
 import { writeAccountMail } from './mail-account-templates.ts'
 import { renderHtml, renderText } from './mail-layout.ts'
 import { writeOrderMail } from './mail-order-templates.ts'

@@ -4,7 +4,8 @@ import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
-import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
+import type { Mailer, OutgoingMail } from '../domain/ports/mail.ts'
 import { silentTelemetry, type Telemetry } from '../domain/telemetry.ts'
 
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */

@@ -1,7 +1,7 @@
 /** Calls receivers of webhooks: signed after Standard Webhooks 1.0, and never anything but the internet outside. */
 import { Webhook } from 'standardwebhooks'
 import { Client } from 'undici'
-import type { WebhookCall, WebhookSender } from '../domain/ports.ts'
+import type { WebhookCall, WebhookSender } from '../domain/ports/webhooks.ts'
 import { isInternalHost } from '../domain/store/internal-address.ts'
 import { blindTracer, type Tracer } from '../domain/telemetry.ts'
 import { createGuardedConnector, type Resolve, resolveByDns, resolveBySystem } from './guarded-connector.ts'

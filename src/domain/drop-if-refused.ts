@@ -1,5 +1,5 @@
 import { RefusedRecipientError } from './errors.ts'
-import type { Log } from './ports.ts'
+import type { Log } from './ports/log.ts'
 
 /** For a mail that may be lost: what it tells stands elsewhere, or is asked for again. One line of the log says that it was. */
 export const dropIfRefused = (log: Pick<Log, 'warn'>, mail: string) => (error: unknown) => {

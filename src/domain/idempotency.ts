@@ -5,7 +5,8 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
-import type { Database, LocalCipher } from './ports.ts'
+import type { Database } from './ports/database.ts'
+import type { LocalCipher } from './ports/keys.ts'
 import { boolean, bytes, orNull, statement, text } from './sql.ts'
 
 const SENDER_BYTES = 16

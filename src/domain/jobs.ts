@@ -2,7 +2,7 @@
  * What is done in the background: the data that the jobs of each queue carry. They are put there by `enqueue-sql.ts`; what
  * carries them out is said where the process is put together. UUIDs, unless something else is said.
  */
-import type { OrderMessage } from './ports.ts'
+import type { OrderMessage } from './ports/mail.ts'
 
 interface MailRequest {
   /** Sortable by time: mails and tokens that are made for it again are the same. */

@@ -1,6 +1,6 @@
 import { createBatch } from './batch.ts'
 import { throttled } from './errors.ts'
-import type { Database } from './ports.ts'
+import type { Database } from './ports/database.ts'
 import { arrayOf, boolean, float, int, joinedStatement, statement, text } from './sql.ts'
 import type { Meter } from './telemetry.ts'
 

@@ -1,6 +1,6 @@
 /** What the tidying of every hour asks of the database. */
 import { NIL_UUID } from './ids.ts'
-import { boolean, statement, text } from './sql.ts'
+import { boolean, int, statement, text } from './sql.ts'
 
 /** Forgets until where users had written: replicas that are an hour behind are not read from. That of nobody stays. */
 export const forgetPositions = statement(
@@ -12,8 +12,8 @@ export const forgetPositions = statement(
 /** The CIDs that assets need, in order, a page at a time. */
 export const nextPins = statement(
   'pins_after',
-  { parameters: { after: text }, columns: { cid: text } },
-  'select distinct cid from pins where cid > $after order by cid limit 1000',
+  { parameters: { after: text, limit: int }, columns: { cid: text } },
+  'select distinct cid from pins where cid > $after order by cid limit $limit',
 )
 
 /** Whether an asset needs it. */

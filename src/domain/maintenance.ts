@@ -4,9 +4,12 @@ import type { BlockService } from './asset/block-service.ts'
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import { eachForItself } from './each-for-itself.ts'
+import { keysetPages } from './keyset-pages.ts'
 import type { Limits } from './limits.ts'
 import { forgetPositions, isPinned, nextPins } from './maintenance-statements.ts'
-import type { ContentStore, Database, Log } from './ports.ts'
+import type { Database } from './ports/database.ts'
+import type { ContentStore } from './ports/files.ts'
+import type { Log } from './ports/log.ts'
 import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/retention.ts'
 import type { Sweep } from './sweep/sweep.ts'
 import { createSweeper } from './sweep/sweeper.ts'
@@ -14,6 +17,7 @@ import type { Meter } from './telemetry.ts'
 
 /** Deleted assets of a page: each may have a long history. */
 const ASSETS_AT_ONCE = 50
+const PINS_AT_ONCE = 1_000
 
 /** What is tidied every hour. Nobody waits for it, and what it leaves is found the next time. */
 export function createMaintenance({
@@ -58,13 +62,13 @@ export function createMaintenance({
 
   async function* pinned() {
     yield* documents
-    for (let last = ''; ; ) {
-      const page = await database.query(nextPins, { after: last })
-      for (const { cid } of page) yield cid
-      const end = page.at(-1)
-      if (!end) return
-      last = end.cid
-    }
+    const pages = keysetPages({
+      first: '',
+      limit: PINS_AT_ONCE,
+      read: (after, limit) => database.query(nextPins, { after, limit }),
+      keyOf: ({ cid }) => cid,
+    })
+    for await (const page of pages) for (const { cid } of page) yield cid
   }
 
   /** Removes uploads that were broken off. */

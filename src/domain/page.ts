@@ -1,7 +1,7 @@
 /** Rules of lists that are read by position or by cursors. */
 import { validationFailed } from './errors.ts'
 import { fromId, type IdPrefix } from './ids.ts'
-import type { Database, ReadClient } from './ports.ts'
+import type { Database, ReadClient } from './ports/database.ts'
 
 /** A page may end early: see `Database.readCut`. */
 export interface Cuttable {

@@ -115,13 +115,17 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
 }
 
+/** The same rows as SQL, for a reader of whom `$reader` is the UUID, or null: `a` is a row of `assets`. */
+export const visibleAssetsSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
+
 /**
- * The rows of `assets` whose bytes a reader gets: of those the actor may see or, by a link, of the one that it was made for, unless its
- * owner's account is locked. `linkedAsset`: its UUID.
+ * The rows of `assets` whose bytes a reader gets: of those the actor may see and, by a link, of the one that it was made for, unless its
+ * owner's account is locked. Where a link is good no more, whoever has it sees what they would without it. `linkedAsset`: its UUID.
  */
 export function readableAssets(actor: Actor, linkedAsset: string | undefined): Prisma.AssetWhereInput {
-  if (linkedAsset === undefined) return visibleAssets(actor)
-  return { id: linkedAsset, deletedAt: null, owner: { lockedAt: null } }
+  const visible = visibleAssets(actor)
+  if (linkedAsset === undefined) return visible
+  return { OR: [visible, { id: linkedAsset, deletedAt: null, owner: { lockedAt: null } }] }
 }
 
 /** The rows of `network_apps` an actor may see: what is sold. An administrator sees what was sold once, too. */

@@ -3,7 +3,7 @@
  * counts in memory, and tells the others a hundredth of the limit at a time.
  */
 import { throttled } from './errors.ts'
-import type { Database } from './ports.ts'
+import type { Database } from './ports/database.ts'
 import { float, int, statement, text } from './sql.ts'
 import type { Meter } from './telemetry.ts'
 

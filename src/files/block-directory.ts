@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
-import type { OnError } from '../domain/ports.ts'
+import type { OnError } from '../domain/ports/log.ts'
 import { blockExtension, blockPlace } from './block-name.ts'
 
 /**

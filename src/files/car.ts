@@ -3,7 +3,7 @@ import * as dagPb from '@ipld/dag-pb'
 import { UnixFS } from 'ipfs-unixfs'
 import type { CID } from 'multiformats/cid'
 import { identity } from 'multiformats/hashes/identity'
-import type { CarSelection } from '../domain/ports.ts'
+import type { CarSelection } from '../domain/ports/files.ts'
 import { linksOf } from './cids.ts'
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>

@@ -1,6 +1,6 @@
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader, markBelow } from './block-reader.ts'
 import { identifyDocument, measure } from './cids.ts'

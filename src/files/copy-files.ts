@@ -1,5 +1,5 @@
 import { DomainError } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { eachOf } from './at-once.ts'
 import { isLeaf } from './cids.ts'
 

@@ -2,7 +2,7 @@ import { importFile } from 'ipfs-unixfs-importer'
 import { fixedSize } from 'ipfs-unixfs-importer/chunker'
 import { balanced } from 'ipfs-unixfs-importer/layout'
 import type { CID } from 'multiformats/cid'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { measure } from './cids.ts'
 
 /**

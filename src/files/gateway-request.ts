@@ -3,7 +3,7 @@
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request).
  */
 import { type FieldErrors, validationFailed } from '../domain/errors.ts'
-import type { CarSelection } from '../domain/ports.ts'
+import type { CarSelection } from '../domain/ports/files.ts'
 
 /** The first and the last byte of a range; below zero they count from the end of the file. */
 export interface EntityBytes {

@@ -1,6 +1,6 @@
 import { create } from 'kubo-rpc-client'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { carOf, namesBelow } from './car.ts'
 import { identifyDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'

@@ -1,5 +1,6 @@
 import { DomainError, isUnavailable } from '../domain/errors.ts'
-import type { ContentStore, Log } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
+import type { Log } from '../domain/ports/log.ts'
 
 /** One of several content stores that keep the same files. */
 export interface StoreNode {

@@ -1,4 +1,5 @@
-import type { ContentStore, Log } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
+import type { Log } from '../domain/ports/log.ts'
 import { createKuboContentStore } from './kubo-store.ts'
 import { createReplicatedContentStore } from './replicated-store.ts'
 

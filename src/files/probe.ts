@@ -3,7 +3,7 @@
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#dedicated-probe-paths). It lies in no store.
  */
 import { CID } from 'multiformats/cid'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
 import { carOf } from './car.ts'
 
 /** Its identifier. */

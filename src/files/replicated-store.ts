@@ -1,6 +1,7 @@
 /** The content store on several nodes that keep the same files: what is written goes to all of them, and what is read comes from any. */
 import { DomainError, isUnavailable, notFound, unavailable } from '../domain/errors.ts'
-import type { ContentStore, Log } from '../domain/ports.ts'
+import type { ContentStore } from '../domain/ports/files.ts'
+import type { Log } from '../domain/ports/log.ts'
 import { carOf, namesBelow } from './car.ts'
 import { identifyDocument, parseCid } from './cids.ts'
 import { copyFile } from './copy-files.ts'

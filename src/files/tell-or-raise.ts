@@ -1,5 +1,5 @@
 import { storageFailure } from '../domain/errors.ts'
-import type { OnError } from '../domain/ports.ts'
+import type { OnError } from '../domain/ports/log.ts'
 
 /** Tells of troubles; where nobody listens, the end raises the first of them. */
 export const tellOrRaise = (listener: OnError | undefined): { onError: OnError; end(): void } => {

@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import type { Actor } from '../domain/actor.ts'
 import { askerOf } from '../domain/asker.ts'
-import type { Gate, Shares } from '../domain/ports.ts'
+import type { Gate, Shares } from '../domain/ports/gate.ts'
 import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
 import { rootFieldsOf } from './document-limits.ts'
 

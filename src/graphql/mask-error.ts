@@ -2,7 +2,7 @@
 import { PothosValidationError } from '@pothos/core'
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../domain/errors.ts'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 import { refusedVariable, withoutValues } from './without-values.ts'
 

@@ -1,6 +1,6 @@
 /** So many at once, and the others wait their turn for a while. */
 import { DomainError } from '../domain/errors.ts'
-import type { Gate } from '../domain/ports.ts'
+import type { Gate } from '../domain/ports/gate.ts'
 import type { QueueLoad } from '../domain/telemetry.ts'
 import { removeItem } from './remove-item.ts'
 

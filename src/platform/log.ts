@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import { createLogThrottle } from '../domain/log-throttle.ts'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 
 const toStderr = () => pino.destination({ dest: 2, sync: true })

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import type { PasswordHasher } from '../domain/ports.ts'
+import type { PasswordHasher } from '../domain/ports/keys.ts'
 import type { QueueLoad } from '../domain/telemetry.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Database } from '../domain/ports.ts'
+import type { Database } from '../domain/ports/database.ts'
 import { roles as allRoles, type Role } from '../domain/roles.ts'
 import { arrayOf, float, statement, text, uuid } from '../domain/sql.ts'
 

@@ -1,6 +1,6 @@
 /** What each asker may have under way at once, so that nobody's many wishes stand before everybody's few. */
 
-import type { Shares } from '../domain/ports.ts'
+import type { Shares } from '../domain/ports/gate.ts'
 import { removeItem } from './remove-item.ts'
 
 /** How much one asker has under way, and what waits. */

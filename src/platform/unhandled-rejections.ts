@@ -1,4 +1,4 @@
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../domain/ports/log.ts'
 
 /**
  * Logs rejections that nobody waits for, by which Node would end the process. One is a mistake of ours in one request or job; the others

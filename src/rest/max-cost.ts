@@ -1,12 +1,21 @@
 import { validationFailed } from '../domain/errors.ts'
+import { AMOUNT, toUnits } from '../domain/money.ts'
 import type { RestRequest } from './define-route.ts'
 
-/** What a request may cost at most: in the body, or in the address beside `dry_run`. Raises VALIDATION_FAILED where the two differ. */
-export function maxCostOf({ body, query }: Pick<RestRequest, 'body' | 'query'>): string | undefined {
+/** Whether two texts are one amount, however each is written; what is none is told by who reads it. */
+const isSameAmount = (one: string, other: string) =>
+  one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
+
+/**
+ * What a request may cost at most: in the body, or in the address beside `dry_run`. Where the two differ it raises VALIDATION_FAILED; a dry run
+ * tells that beside all else.
+ */
+export function maxCostOf({ body, query, dryRun, unread }: RestRequest): string | undefined {
   const inBody = body.amount('max_cost')
   const inQuery = query.get('max_cost') || undefined
-  if (inBody !== undefined && inQuery !== undefined && inBody !== inQuery) {
-    throw validationFailed({ max_cost: ['It is given twice, and differs.'] })
-  }
-  return inBody ?? inQuery
+  if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
+  const details = { max_cost: ['It is given twice, and differs.'] }
+  if (!dryRun) throw validationFailed(details)
+  Object.assign(unread, details)
+  return undefined
 }

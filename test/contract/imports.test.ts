@@ -50,7 +50,7 @@ interface Rule {
 }
 
 const ports =
-  'domain/(ports|errors|explain-error|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
+  'domain/(ports/[a-z-]+|errors|explain-error|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
@@ -77,27 +77,27 @@ const rules: Record<string, Rule> = {
     types: domainTypes,
     packages: /^(zod|@formatjs\/intl-localematcher|mime|node:crypto)$/,
     instead:
-      'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
+      'Put what the rule needs from the world behind an interface in domain/ports/, and hand the part in through createX(deps).',
   },
   chain: {
     local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket}|${databaseClient})`),
     packages: /^/,
-    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+    instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
     local: new RegExp(`^(files/|${ports}|${ifNoneMatch})`),
     packages: /^(?!ethers$)/,
-    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+    instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   delivery: {
     local: new RegExp(`^(delivery/|${ports}|${internalAddress}|${language})`),
     packages: /^(?!ethers$)/,
-    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+    instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   platform: {
     local: new RegExp(`^(platform/|${ports}|${batch})`),
     packages: /^(?!ethers$)/,
-    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+    instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   graphql: {
     local: new RegExp(`^(graphql/|domain/|context\\.ts$|${ifNoneMatch})`),
@@ -136,7 +136,12 @@ const rules: Record<string, Rule> = {
   },
   // How an amount, and how a database's URL is written is one rule.
   'config.ts': {
-    local: /^(domain\/(money|roles)|platform\/database\/database-url)\.ts$/,
+    local: /^(config\/|domain\/roles\.ts$)/,
+    packages: /^(zod|node:.+)$/,
+    instead: 'The configuration knows no part; hand its values to the parts.',
+  },
+  config: {
+    local: /^(config\/|domain\/(money|roles)\.ts$|platform\/database\/database-url\.ts$)/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },
@@ -151,11 +156,15 @@ const rules: Record<string, Rule> = {
     instead: 'services.ts joins what works without the doors; what serves requests belongs into app.ts.',
   },
   'loops.ts': {
-    local: /^(domain\/|platform\/jobs\/|installation\.ts$|services\.ts$)/,
+    local: /^(connect-chain\.ts$|domain\/|platform\/jobs\/|installation\.ts$|services\.ts$)/,
     instead: 'loops.ts says what is started for which role: put the work into a service or a part.',
   },
+  'connect-chain.ts': {
+    local: /^(chain|domain|platform\/embedded)\/|^(config|installation|own-history)\.ts$/,
+    instead: 'It joins what writes to the chain and reads it: put the work into chain/.',
+  },
   'installation.ts': {
-    local: /^(chain|files|delivery|platform|domain|config\.ts|own-history\.ts)/,
+    local: /^(chain|files|delivery|platform|domain|config\.ts)/,
     packages: /^node:/,
     instead: 'installation.ts opens the parts below the app; what serves requests belongs into app.ts.',
   },
@@ -166,7 +175,7 @@ const rules: Record<string, Rule> = {
     instead: 'run-process.ts only starts and stops: put the work into app.ts or a part.',
   },
   'supervisor.ts': {
-    local: /^(announce|config|installation)\.ts$|^(domain|platform)\/|^rest\/(probes|status)\.ts$/,
+    local: /^(announce|config|connect-chain|installation)\.ts$|^(domain|platform)\/|^rest\/(probes|status)\.ts$/,
     packages: /^node:/,
     instead: 'The supervisor is to be idle whatever its workers do: put the work into run-process.ts.',
   },
@@ -266,7 +275,7 @@ describe('every import', () => {
     const others = files.filter(
       (file) => !/^(chain|verify)\//.test(file) && importsOf(file).some(({ target }) => target === 'ethers'),
     )
-    expect(others, 'chain/ and verify/ are the only importers of ethers: ask them through domain/ports.ts').toEqual([])
+    expect(others, 'chain/ and verify/ are the only importers of ethers: ask them through domain/ports/').toEqual([])
   })
 
   it('of nodemailer stands in the delivery', () => {
@@ -361,7 +370,7 @@ describe('every source file', () => {
 
   it('reads no environment, except the configuration', () => {
     const readers = files.filter((file) => /\bprocess\.env\b/.test(read(file)) && file !== 'config.ts')
-    expect(readers, 'add a variable to src/config.ts and hand its value in').toEqual([])
+    expect(readers, 'add a variable to src/config/variables.ts and hand its value in').toEqual([])
   })
 
   it('writes no console lines: it takes a Log', () => {

@@ -41,7 +41,6 @@ const ofParts: Record<string, string> = {
   'platform/http/http-server.ts': 'closes idle connections while it drains',
   'platform/http/slow-readers.ts': 'looks at the connections of this process',
   'platform/jobs/job-loop.ts': 'is how a queue is worked on',
-  'platform/jobs/redact-dead-letters.ts': 'goes through pages, and ends',
   'rest/event-stream.ts': 'ends with the stream',
 }
 

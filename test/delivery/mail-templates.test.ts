@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { accountWords } from '../../src/delivery/mail-account-words.ts'
 import { orderWords } from '../../src/delivery/mail-order-words.ts'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports.ts'
+import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports/mail.ts'
 
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
 

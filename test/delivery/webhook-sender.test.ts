@@ -4,7 +4,7 @@ import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { INTERNAL } from '../../src/delivery/webhook-failure.ts'
 import { createWebhookSender, parseRetryAfter } from '../../src/delivery/webhook-sender.ts'
-import type { WebhookCall } from '../../src/domain/ports.ts'
+import type { WebhookCall } from '../../src/domain/ports/webhooks.ts'
 import { answerWith, type ReceivedCall, startReceiver } from '../support/receiver.ts'
 import { internalHosts } from './internal-hosts.ts'
 

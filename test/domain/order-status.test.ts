@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { violatedConstraint } from '../../src/domain/ports.ts'
+import { violatedConstraint } from '../../src/domain/ports/database.ts'
 import { boolean, statement, textOf, uuid } from '../../src/domain/sql.ts'
 import { isPaid, nextStatuses } from '../../src/domain/store/order-status.ts'
 import { OrderStatus } from '../../src/platform/prisma/client.ts'

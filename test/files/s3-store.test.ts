@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CID } from 'multiformats/cid'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
-import type { ContentStore } from '../../src/domain/ports.ts'
+import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { identifyFile } from '../../src/files/file-layout.ts'
 import { createS3Bucket } from '../../src/files/s3-bucket.ts'
 import { claimBucket } from '../../src/files/s3-owner.ts'

@@ -1,6 +1,6 @@
 /** The content store on a real Kubo, whatever profile it was set up with. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentStore } from '../../src/domain/ports.ts'
+import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { identifyFile } from '../../src/files/file-layout.ts'
 import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { bytesOf, collect, expectError, listOf, stream } from '../files/stored-bytes.ts'

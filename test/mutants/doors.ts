@@ -458,7 +458,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/config.ts',
+    'src/config/rules.ts',
     ['server/config.test.ts'],
     [
       [

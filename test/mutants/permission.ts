@@ -34,8 +34,8 @@ export const permission: Mutant[] = [
       [
         'permission.private-file',
         'A private file is read by its owner alone.',
-        `(a.public_access or a.owner_id is not distinct from $reader)`,
-        `true`,
+        `p.kind <> 'C2PA' and \${visibleAssetsSql}`,
+        `p.kind <> 'C2PA' and a.deleted_at is null and $reader::uuid is not distinct from $reader`,
       ],
       [
         'permission.link-of-asset',
@@ -88,8 +88,8 @@ export const permission: Mutant[] = [
       [
         'permission.private-block',
         'A block is as private as the file that it is of.',
-        `and a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)`,
-        `and a.deleted_at is null`,
+        `and \${visibleAssetsSql}`,
+        `and a.deleted_at is null and $reader::uuid is not distinct from $reader`,
       ],
       [
         'permission.forgotten-block',
@@ -539,6 +539,12 @@ export const permission: Mutant[] = [
         'A private file is given with Content Credentials to nobody but its owner.',
         `readableAssets(actor, linkedAsset)`,
         `visibleAssets({ kind: 'system' })`,
+      ],
+      [
+        'permission.c2pa-link-no-more',
+        'A link that is good no more takes nothing from what everybody sees.',
+        `readableAssets(actor, linkedAsset)`,
+        `(linkedAsset ? { id: linkedAsset, deletedAt: null } : readableAssets(actor, linkedAsset))`,
       ],
       [
         'permission.c2pa-link-against-owner',

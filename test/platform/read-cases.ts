@@ -1,5 +1,5 @@
 /** Arguments of reads by what is special about them. */
-import type { ReadClient } from '../../src/domain/ports.ts'
+import type { ReadClient } from '../../src/domain/ports/database.ts'
 import { Prisma } from '../../src/platform/prisma/client.ts'
 import { assetId, commitId, tokenHash, userId } from './read-seed.ts'
 

@@ -150,6 +150,17 @@ describe('a file with Content Credentials', () => {
     expectError(await c2pa(hidden.id), 'NOT_FOUND')
   })
 
+  it('is given to whoever has a link that is good no more as to anybody', async () => {
+    const bytes = new Uint8Array(await (await newPicture(small)).arrayBuffer())
+    const file = new File([bytes], 'first.jpg', { type: 'image/jpeg' })
+    const first = await user.register({ asset_file: file })
+    const link = new URL(expectOk(await user.rest('GET', `assets/${first.id}/`)).asset_file).search
+    expect((await user.rest('DELETE', `assets/${first.id}/`)).status).toBe(204)
+    const anew = await user.register({ asset_file: file, public_access: 'true' })
+    expect(anew.id).toBe(first.id)
+    expect((await app.rest('GET', `assets/${anew.id}/c2pa/${link}`)).status).toBe(200)
+  })
+
   it('keeps the manifest that the file had, as what ours was made from', async () => {
     const first = bytesOf(await c2pa(shown.id))
     const file = new File([new Uint8Array(first)], 'again.jpg', { type: 'application/octet-stream' })

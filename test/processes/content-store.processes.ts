@@ -12,7 +12,7 @@ import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
-import type { ContentStore } from '../../src/domain/ports.ts'
+import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 import { bytesOf, listOf } from '../files/stored-bytes.ts'
 

@@ -260,12 +260,16 @@ describe('the highest price a caller agrees to', () => {
   it('is the same in the body and in the address, or the call is refused', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()
-    const told = expectError(
+    const refused = expectError(
       await patch(user, id, { caption: 'new', max_cost: '9' }, '?max_cost=8'),
       'VALIDATION_FAILED',
     )
-    expect(Object.keys(told.body.error.details)).toEqual(['max_cost'])
-    expectOk(await patch(user, id, { caption: 'new', max_cost: '9' }, '?max_cost=9'))
+    expect(Object.keys(refused.body.error.details)).toEqual(['max_cost'])
+    expectOk(await patch(user, id, { caption: 'new', max_cost: '9' }, '?max_cost=9.00'))
+    const dry = await tried(() =>
+      patch(user, id, { caption: 'x'.repeat(4001), max_cost: '9' }, '?dry_run=true&max_cost=8'),
+    )
+    expect(told(dry)).toEqual(['validation_error caption', 'validation_error max_cost'])
   })
 
   it('lets pass what costs just as much', async () => {

@@ -1,7 +1,8 @@
 /** A gateway as a process of its own, on the installation that its environment names. Says where it listens, and goes on until it is killed. */
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { connectChain, openInstallation } from '../../src/installation.ts'
+import { connectChain } from '../../src/connect-chain.ts'
+import { openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { presentError } from '../../src/rest/status.ts'

@@ -1,7 +1,7 @@
 /** Files whose manifests nobody would make who means well. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ManifestDefinition } from '../../src/domain/ports.ts'
+import type { ManifestDefinition } from '../../src/domain/ports/files.ts'
 import { createContentCredentials } from '../../src/platform/content-credentials/content-credentials.ts'
 
 type Assertions = ManifestDefinition['assertions']

@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
 import { newUuid } from '../../src/domain/new-uuid.ts'
-import type { Custody, Database } from '../../src/domain/ports.ts'
+import type { Database } from '../../src/domain/ports/database.ts'
+import type { Custody } from '../../src/domain/ports/keys.ts'
 import { numeric, statement, uuid } from '../../src/domain/sql.ts'
 
 /** Who sends a request. */

@@ -1,6 +1,7 @@
 /** People, made without the time that hashing a password takes. */
 import { inject } from 'vitest'
-import type { Custody, Database } from '../../src/domain/ports.ts'
+import type { Database } from '../../src/domain/ports/database.ts'
+import type { Custody } from '../../src/domain/ports/keys.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 import { insertPerson, type TestUser, type UserOptions } from './person.ts'
 

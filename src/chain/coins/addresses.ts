@@ -1,5 +1,5 @@
 /** What the chain says of addresses whose coins are moved. */
-import type { BookedCoins } from '../../domain/ports.ts'
+import type { BookedCoins } from '../../domain/ports/coins.ts'
 import { type Rpc, resultOf } from '../rpc.ts'
 
 /** An address at one block: its balance in wei, and how many transactions of it are in the chain. */

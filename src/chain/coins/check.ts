@@ -4,7 +4,7 @@
  */
 import { keysetPages } from '../../domain/keyset-pages.ts'
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { Database } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { int, numeric, statement, text } from '../../domain/sql.ts'
 import type { ChainCheck, ChainFinding } from '../check-chain.ts'
 import { quantity } from '../rpc.ts'

@@ -4,7 +4,8 @@
  */
 import { keysetPages } from '../../domain/keyset-pages.ts'
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { Adoption, Database } from '../../domain/ports.ts'
+import type { Adoption } from '../../domain/ports/coins.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { type ComparedOwner, findClaims, findOwners, findTreasuries, type Treasury } from './compare-statements.ts'
 import { TRANSFER_GAS } from './plan.ts'
 import { type Counted, count, type Found, findUnknown, type SeekOptions, type UnknownTransaction } from './unknown.ts'

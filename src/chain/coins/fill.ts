@@ -2,7 +2,7 @@
  * Gives nonces of the treasury up at which no block has room for what is signed: an empty transfer to itself takes the place of the payment, which
  * is given back once that is settled. Only one transaction of a nonce gets into the chain, so whatever became of the other does not matter.
  */
-import type { CoinMove } from '../../domain/ports.ts'
+import type { CoinMove } from '../../domain/ports/coins.ts'
 import { smaller } from '../fees.ts'
 import { signCoins } from '../key-pairs.ts'
 import type { RpcError } from '../rpc.ts'

@@ -1,5 +1,5 @@
 /** Reads what became of moves of coins: in a block, settled, displaced. */
-import type { CoinMove, PlacedMove } from '../../domain/ports.ts'
+import type { CoinMove, PlacedMove } from '../../domain/ports/coins.ts'
 import { feeOf, type ReceiptReply } from '../replies.ts'
 import { type Rpc, resultOf } from '../rpc.ts'
 import { logOnce } from '../teller.ts'

@@ -1,5 +1,6 @@
 /** What is signed while an account is being deleted, so that nothing lies at its address that nobody can move. */
-import type { BookedCoins, Coins, Database, MovePlan } from '../../domain/ports.ts'
+import type { BookedCoins, Coins, MovePlan } from '../../domain/ports/coins.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { findSetting, settingKeys } from '../../domain/settings.ts'
 import { isNoAnswer, type Registry } from '../registry/registry.ts'
 import { quantity } from '../rpc.ts'

@@ -4,7 +4,9 @@
  * that sends the same bytes again.
  */
 import { keysetPages } from '../../domain/keyset-pages.ts'
-import type { CoinBooks, CoinMove, Custody, Log } from '../../domain/ports.ts'
+import type { CoinBooks, CoinMove } from '../../domain/ports/coins.ts'
+import type { Custody } from '../../domain/ports/keys.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { Meter } from '../../domain/telemetry.ts'
 import type { RelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'

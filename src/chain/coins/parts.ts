@@ -1,5 +1,7 @@
 /** What the parts of the mover of coins have in common. */
-import type { CoinBooks, Custody, Log } from '../../domain/ports.ts'
+import type { CoinBooks } from '../../domain/ports/coins.ts'
+import type { Custody } from '../../domain/ports/keys.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { Meter } from '../../domain/telemetry.ts'
 import type { RelayAccount } from '../keys.ts'
 import type { Rpc } from '../rpc.ts'

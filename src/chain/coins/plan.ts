@@ -2,7 +2,7 @@
  * At which prices of gas coins are moved, and when they are dust. What is signed for a move is a ladder: one nonce, prices that double from
  * step to step. Whatever gas costs later, one of the steps fits, and no key is needed for it. All amounts in wei.
  */
-import type { CoinPlan } from '../../domain/ports.ts'
+import type { CoinPlan } from '../../domain/ports/keys.ts'
 import { type FeeMarket, larger, smaller } from '../fees.ts'
 import type { ChainView } from '../view.ts'
 

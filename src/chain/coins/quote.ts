@@ -1,7 +1,7 @@
 /** What a withdrawal costs, and whether coins can go to an address at all. */
 import { getAddress, ZeroAddress } from 'ethers'
 import { fromUnits } from '../../domain/money.ts'
-import type { Coins } from '../../domain/ports.ts'
+import type { Coins } from '../../domain/ports/coins.ts'
 import { isNoAnswer, type Registry } from '../registry/registry.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 import { readView } from '../view.ts'

@@ -1,5 +1,5 @@
 /** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
-import type { CoinMove } from '../../domain/ports.ts'
+import type { CoinMove } from '../../domain/ports/coins.ts'
 import { toHex } from '../keys.ts'
 import { isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
 import type { ChainView } from '../view.ts'

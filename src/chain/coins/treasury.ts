@@ -1,6 +1,7 @@
 /** The treasury: what it can pay with, and coins that lie where it was before. */
 import { fromUnits } from '../../domain/money.ts'
-import type { CoinBooks, KeyVault } from '../../domain/ports.ts'
+import type { CoinBooks } from '../../domain/ports/coins.ts'
+import type { KeyVault } from '../../domain/ports/keys.ts'
 import { createRelayAccount, type RelayAccount, toHex } from '../keys.ts'
 import { quantity, type Rpc, resultOf } from '../rpc.ts'
 import type { ChainView } from '../view.ts'

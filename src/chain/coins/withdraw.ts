@@ -1,6 +1,6 @@
 /** Signs for withdrawals: out of the treasury, oldest first, as far as its coins go. */
 import { fromUnits } from '../../domain/money.ts'
-import type { DueWithdrawal } from '../../domain/ports.ts'
+import type { DueWithdrawal } from '../../domain/ports/coins.ts'
 import { larger } from '../fees.ts'
 import { signCoins } from '../key-pairs.ts'
 import { quantity, RpcError } from '../rpc.ts'

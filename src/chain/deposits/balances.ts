@@ -4,7 +4,8 @@
  */
 import { AbiCoder } from 'ethers'
 import { fromUnits } from '../../domain/money.ts'
-import type { DepositBooks, Log, ScanPlace } from '../../domain/ports.ts'
+import type { DepositBooks, ScanPlace } from '../../domain/ports/deposits.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import artefact from '../balances.json' with { type: 'json' }
 import type { BlockReply } from '../replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'

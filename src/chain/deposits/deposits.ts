@@ -4,7 +4,8 @@
  * changes, what did not count yet is forgotten and found anew, and what counted is taken out of the books (decision 33).
  */
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { DepositBooks, Log, ScanPlace } from '../../domain/ports.ts'
+import type { DepositBooks, ScanPlace } from '../../domain/ports/deposits.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import {
   extendTrail,
   findFork,

@@ -4,7 +4,7 @@
  */
 import { getAddress, Interface } from 'ethers'
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports.ts'
+import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports/deposits.ts'
 import { type BlockReply, type FullBlockReply, feeOf, type LogReply, type ReceiptReply } from '../replies.ts'
 import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../rpc.ts'
 

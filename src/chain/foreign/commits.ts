@@ -4,7 +4,8 @@
  * before a file was registered here is its past, read for each file by itself (decision 39).
  */
 import { getAddress } from 'ethers'
-import type { Database, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import {
   extendTrail,
   findFork,

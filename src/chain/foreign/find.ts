@@ -1,5 +1,5 @@
 /** Which of a registry's logs are commits by others to files of ours, and where they are read. */
-import type { Database } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { createBlockRange } from '../block-range.ts'
 import { type PassedBlock, passedBlockOf } from '../block-trail.ts'
 import { commitTopic } from '../registry/abi.ts'

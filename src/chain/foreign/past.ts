@@ -5,7 +5,7 @@
  */
 import { isUnavailable } from '../../domain/errors.ts'
 import { explainError } from '../../domain/explain-error.ts'
-import type { Database } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import type { PassedBlock } from '../block-trail.ts'
 import { type Lease, LeaseLostError } from '../lease.ts'
 import { commitTopic, decodeGetCommits, encodeGetCommits } from '../registry/abi.ts'

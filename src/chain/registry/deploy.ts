@@ -1,7 +1,8 @@
 /** Puts the registry onto a chain that has none: the embedded one, or a network that an operator starts on. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCreateAddress } from 'ethers'
-import type { Database, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { rememberSetting } from '../../domain/settings.ts'
 import { chooseFees } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'

@@ -1,7 +1,7 @@
 /** The registry contract on its chain: where it is, and what it says about an asset. */
 import type { CommitData } from '../../domain/asset/commit-data.ts'
 import { isUnavailable } from '../../domain/errors.ts'
-import type { Database } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { findSetting, rememberSetting, settingKeys } from '../../domain/settings.ts'
 import type { Tracer } from '../../domain/telemetry.ts'
 import { createBlockRange } from '../block-range.ts'

@@ -1,5 +1,6 @@
 import type { DescribeCommit } from '../../domain/asset/commit-data.ts'
-import type { Database, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { Meter, Tracer } from '../../domain/telemetry.ts'
 import type { Fees } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'

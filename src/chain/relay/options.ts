@@ -1,6 +1,9 @@
 /** What the relay is made from, what it tells of itself, and how often it looks. */
 import type { DescribeCommit } from '../../domain/asset/commit-data.ts'
-import type { ContentStore, Custody, Database, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { ContentStore } from '../../domain/ports/files.ts'
+import type { Custody } from '../../domain/ports/keys.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { Meter, RelayLoad, Tracer, WatchedRelay } from '../../domain/telemetry.ts'
 import type { Registry } from '../registry/registry.ts'
 

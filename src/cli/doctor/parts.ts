@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { ConnectedDatabase } from '../../platform/database/database.ts'
 import { SkippedError } from './diagnosis.ts'
 

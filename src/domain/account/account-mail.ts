@@ -3,7 +3,9 @@ import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import type { AccountMailJob } from '../jobs.ts'
 import { formatAmount } from '../money.ts'
-import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { Log } from '../ports/log.ts'
+import type { AccountMessage, ComposeMail, Mailer } from '../ports/mail.ts'
 import { findWithdrawal } from '../wallet/withdrawal-statements.ts'
 import {
   type AddresseeRow,

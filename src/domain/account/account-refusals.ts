@@ -1,5 +1,5 @@
 import { DomainError } from '../errors.ts'
-import { violatedConstraint } from '../ports.ts'
+import { violatedConstraint } from '../ports/database.ts'
 
 const refusals: Record<string, 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME'> = {
   users_username_key: 'DUPLICATE_USERNAME',

@@ -1,19 +1,14 @@
 /** All about accounts, made from their parts: who somebody is, how they get in, and what becomes of them. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import type {
-  Coins,
-  ComposeMail,
-  Custody,
-  Database,
-  FeedNotifications,
-  Gate,
-  KeyVault,
-  Log,
-  Mailer,
-  PasswordHasher,
-  PictureMaker,
-} from '../ports.ts'
+import type { Coins } from '../ports/coins.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { PictureMaker } from '../ports/files.ts'
+import type { Gate } from '../ports/gate.ts'
+import type { Custody, KeyVault, PasswordHasher } from '../ports/keys.ts'
+import type { Log } from '../ports/log.ts'
+import type { ComposeMail, Mailer } from '../ports/mail.ts'
 import { createRequestLimits } from '../request-limits.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'

@@ -1,5 +1,5 @@
 import { createBatch } from '../batch.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { findCredentials } from './account-statements.ts'
 import type { Guess } from './password-check.ts'
 

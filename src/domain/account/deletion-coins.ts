@@ -3,7 +3,10 @@
  * it goes, and stored by the transaction that takes it away. Nothing is waited for: sending is the mover's, whenever that is.
  */
 import { LostKeyError, unavailable } from '../errors.ts'
-import type { Coins, Custody, Database, Log, LyingCoins, SignedMove } from '../ports.ts'
+import type { Coins, LyingCoins, SignedMove } from '../ports/coins.ts'
+import type { Database } from '../ports/database.ts'
+import type { Custody } from '../ports/keys.ts'
+import type { Log } from '../ports/log.ts'
 import { readOwnCoins, storeMove } from '../wallet/coin-service.ts'
 
 interface Dependencies {

@@ -2,8 +2,10 @@
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
+import { keysetPages } from '../keyset-pages.ts'
 import { assertUserMay } from '../policy.ts'
-import type { Database, Gate } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { Gate } from '../ports/gate.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
@@ -109,13 +111,14 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     { page, rows: size = MANY, ids = {}, present = (item) => item }: List,
     user: string,
   ): AsyncGenerator<Item> {
-    for (let after = ''; ; ) {
-      const rows = await database.query(page, { user, after, limit: size })
-      for (const { after: cursor, ...item } of rows) {
-        yield identify(await present(item), ids)
-        after = cursor
-      }
-      if (rows.length < size) return
+    const pages = keysetPages({
+      first: '',
+      limit: size,
+      read: (after, limit) => database.query(page, { user, after, limit }),
+      keyOf: ({ after }) => after,
+    })
+    for await (const rows of pages) {
+      for (const { after: _, ...item } of rows) yield identify(await present(item), ids)
     }
   }
 

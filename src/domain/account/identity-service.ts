@@ -7,7 +7,7 @@ import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../ide
 import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { addressProblem, email, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
 import { type Change, changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'

@@ -8,7 +8,7 @@ import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../ide
 import { fromId, toId } from '../ids.ts'
 import { parse, requiredText } from '../input.ts'
 import { assertMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { UserQuery } from './account-service.ts'
 import { normalizeEmail } from './email-address.ts'
 import { type FoundUser, findByName, lockUser, searchUsers, unlockUser } from './lock-statements.ts'

@@ -2,7 +2,7 @@
 import type { Actor } from '../actor.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { networkOf } from '../request-limits.ts'
 import { sha256 } from '../sha256.ts'
 import { statement, text } from '../sql.ts'

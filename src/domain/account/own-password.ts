@@ -1,6 +1,6 @@
 import type { UserActor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { findOwnCredentials } from './password-statements.ts'
 

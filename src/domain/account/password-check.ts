@@ -6,7 +6,8 @@
  * becomes of those that are being looked at.
  */
 import { throttled } from '../errors.ts'
-import type { Database, PasswordHasher } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { PasswordHasher } from '../ports/keys.ts'
 import type { Meter } from '../telemetry.ts'
 import { findGuesses, giveGuessBack, noteWrongGuess, subjectOf, takeGuess } from './password-check-statements.ts'
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingFile } from '../asset/uploads.ts'
 import { DomainError, validationFailed } from '../errors.ts'
 import { newUuid } from '../new-uuid.ts'
-import type { PictureMaker } from '../ports.ts'
+import type { PictureMaker } from '../ports/files.ts'
 
 /** Bytes of a picture as it is sent; what is kept is smaller. */
 export const MAX_PICTURE_BYTES = 10_000_000

@@ -5,7 +5,7 @@ import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../ide
 import { fromId, toId, uuidFrom } from '../ids.ts'
 import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import {
   countSessions,
   endSessions,

@@ -1,4 +1,4 @@
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { arrayOf, statement, uuid } from '../sql.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** What a commit did, in the words of the public layout. */
-import type { ContentStore } from '../ports.ts'
+import type { ContentStore } from '../ports/files.ts'
 
 /** What commits do, by the names that stand on the chain. */
 export const actionNames = ['action-initial-registration', 'action-commit'] as const

@@ -1,7 +1,8 @@
 /** What commits make of an asset, what they cost, and what stands in their way: the same for the real call and its dry run. */
 import { DomainError, validationFailed } from '../errors.ts'
 import { toId } from '../ids.ts'
-import type { Database, StoredFile } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { StoredFile } from '../ports/files.ts'
 import { type Cost, type Funds, nothingToPay, refusalsOf } from '../wallet/quote.ts'
 import { refusalsOfCustom } from './asset-input.ts'
 import type { AssetToUpdate } from './asset-selection.ts'

@@ -8,14 +8,10 @@ import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
 import { assertMayOnAsset, assertUserMay, visibleAssets } from '../policy.ts'
-import {
-  type Chain,
-  type ContentStore,
-  type Database,
-  type FeedNotifications,
-  type StoredFile,
-  violatedConstraint,
-} from '../ports.ts'
+import type { Chain } from '../ports/chain.ts'
+import { type Database, violatedConstraint } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { ContentStore, StoredFile } from '../ports/files.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Cost, refusalsOf, shortfallOf } from '../wallet/quote.ts'

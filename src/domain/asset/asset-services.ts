@@ -1,18 +1,12 @@
 /** All about assets, made from their parts. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import type {
-  Chain,
-  ContentCredentials,
-  ContentStore,
-  Database,
-  FeedNotifications,
-  Gate,
-  Histories,
-  Log,
-  PictureMaker,
-  UploadFolder,
-} from '../ports.ts'
+import type { Chain, Histories } from '../ports/chain.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { ContentCredentials, ContentStore, PictureMaker, UploadFolder } from '../ports/files.ts'
+import type { Gate } from '../ports/gate.ts'
+import type { Log } from '../ports/log.ts'
 import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'

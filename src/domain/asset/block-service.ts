@@ -4,8 +4,12 @@
  */
 import type { Actor } from '../actor.ts'
 import { isNid } from '../ids.ts'
-import type { ContentStore, Database, OnError } from '../ports.ts'
-import { arrayOf, boolean, orNull, statement, text, uuid } from '../sql.ts'
+import { keysetPages } from '../keyset-pages.ts'
+import { visibleAssetsSql } from '../policy.ts'
+import type { Database } from '../ports/database.ts'
+import type { ContentStore } from '../ports/files.ts'
+import type { OnError } from '../ports/log.ts'
+import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../sql.ts'
 import { isOutage } from '../sweep/sweeper.ts'
 
 /** Files of a page, and assets whose blocks are forgotten at once. */
@@ -28,8 +32,8 @@ const findUnlisted = statement(
 /** A page of files whose blocks are not known. */
 const nextUnlisted = statement(
   'blocks_next',
-  { parameters: { after: text }, columns: { cid: text } },
-  `select distinct p.cid from pins p where p.cid > $after and ${isUnlistedSql} order by p.cid limit ${PAGE}`,
+  { parameters: { after: text, limit: int }, columns: { cid: text } },
+  `select distinct p.cid from pins p where p.cid > $after and ${isUnlistedSql} order by p.cid limit $limit`,
 )
 
 /** Assets that were deleted meanwhile have none. */
@@ -50,7 +54,7 @@ const findBlock = statement(
   'block_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean }, mayLag: true },
   `select a.public_access as "publicAccess" from asset_blocks b join assets a on a.id = b.asset_id
-   where b.cid = $cid and a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)
+   where b.cid = $cid and ${visibleAssetsSql}
      and not exists (select from pins p where p.cid = b.cid and p.asset_id = b.asset_id and p.kind = 'C2PA')
    order by a.public_access desc limit 1`,
 )
@@ -100,8 +104,13 @@ export function createBlockService({ database, contentStore }: Dependencies) {
     /** Notes the blocks of all files that are not known yet, and forgets those of deleted assets. Raises UNAVAILABLE. */
     async tidy(onError: OnError, cancel?: AbortSignal): Promise<void> {
       while ((await database.query(forgetBlocks, {})).length > 0) cancel?.throwIfAborted()
-      for (let after = ''; ; ) {
-        const page = await database.query(nextUnlisted, { after })
+      const pages = keysetPages({
+        first: '',
+        limit: PAGE,
+        read: (after, limit) => database.query(nextUnlisted, { after, limit }),
+        keyOf: ({ cid }) => cid,
+      })
+      for await (const page of pages) {
         for (const { cid } of page) {
           cancel?.throwIfAborted()
           await list(cid).catch((error: unknown) => {
@@ -109,9 +118,6 @@ export function createBlockService({ database, contentStore }: Dependencies) {
             onError(cid, error)
           })
         }
-        const last = page.at(-1)
-        if (!last) return
-        after = last.cid
       }
     },
   }

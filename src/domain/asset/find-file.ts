@@ -1,7 +1,8 @@
 /** Which of all files a CID is. The same bytes can be the file of one asset and the thumbnail of another. */
 import type { Actor } from '../actor.ts'
 import { isNid } from '../ids.ts'
-import type { Database } from '../ports.ts'
+import { visibleAssetsSql } from '../policy.ts'
+import type { Database } from '../ports/database.ts'
 import { boolean, orNull, statement, text, uuid } from '../sql.ts'
 
 /** How a file is sent. */
@@ -14,7 +15,6 @@ export interface FoundFile {
 const columns = { kind: text, fileName: text, mimeType: text, publicAccess: boolean }
 const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
    from pins p join assets a on a.id = p.asset_id`
-const isReadableSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
 /**
  * Thumbnails and trees go first: they are what we made, whoever registers the same bytes and calls them something else. Then what is public,
  * for answers to it may be shared.
@@ -25,7 +25,7 @@ const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text)
 const findPin = statement(
   'asset_pin_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns, mayLag: true },
-  `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${isReadableSql} ${firstSql}`,
+  `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${visibleAssetsSql} ${firstSql}`,
 )
 
 /** A pin of the asset that a link was made for, unless its owner's account is locked. */
@@ -41,7 +41,7 @@ const findCopy = statement(
   'asset_pin_copy',
   { parameters: { cid: text, reader: orNull(uuid) }, columns },
   `${pinsSql} join users u on u.id = a.owner_id
-   where p.cid = $cid and p.kind = 'C2PA' and ${isReadableSql}
+   where p.cid = $cid and p.kind = 'C2PA' and ${visibleAssetsSql}
      and (u.allow_c2pa_download or a.owner_id is not distinct from $reader) ${firstSql}`,
 )
 

@@ -1,6 +1,6 @@
 /** What others committed to a file on the chain, for readers of the asset. Contract: `Asset.foreignCommits`, `GET /api/v3/assets/{nid}/foreign-commits/`. */
 import { validationFailed } from '../errors.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
 import {
   countForeignCommits,

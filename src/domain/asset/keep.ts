@@ -1,5 +1,5 @@
 /** How what is stored gets pinned without being taken for garbage in between. */
-import type { Log } from '../ports.ts'
+import type { Log } from '../ports/log.ts'
 
 /** Stores something, and pins what was stored. Returns what `pin` returns; raises what either raises. */
 export type Keep = <Stored, Result>(

@@ -1,8 +1,10 @@
 /** What the content store must keep, and whether it does: files, trees and thumbnails of assets, and files with Content Credentials. */
 import { NIL_UUID } from '../ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
-import type { ContentStore, Database } from '../ports.ts'
-import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
+import { keysetPages } from '../keyset-pages.ts'
+import type { Database } from '../ports/database.ts'
+import type { ContentStore } from '../ports/files.ts'
+import { int, type RowOf, statement, text, textOf, uuid } from '../sql.ts'
 
 const pinColumns = {
   cid: text,
@@ -15,9 +17,9 @@ type PinRow = RowOf<typeof pinColumns>
 /** What assets need, with the asset that needs it, a page at a time. */
 const nextPins = statement(
   'kept_pins',
-  { parameters: { cid: text, asset: uuid }, columns: pinColumns },
+  { parameters: { cid: text, asset: uuid, limit: int }, columns: pinColumns },
   `select p.cid, p.asset_id, p.kind, a.nid from pins p join assets a on a.id = p.asset_id
-   where (p.cid, p.asset_id) > ($cid, $asset) order by p.cid, p.asset_id limit 500`,
+   where (p.cid, p.asset_id) > ($cid, $asset) order by p.cid, p.asset_id limit $limit`,
 )
 
 /** The text of a tree. */
@@ -64,16 +66,18 @@ export interface Mending {
 /** What is pinned and not there in whole. Raises UNAVAILABLE. */
 async function* findMissing({ database, contentStore }: Dependencies): AsyncGenerator<PinRow> {
   let whole = ''
-  for (let after = { cid: '', asset: NIL_UUID }; ; ) {
-    const rows = await database.query(nextPins, after)
+  const pages = keysetPages({
+    first: { cid: '', asset: NIL_UUID },
+    limit: PAGE,
+    read: (after, limit) => database.query(nextPins, { ...after, limit }),
+    keyOf: (row) => ({ cid: row.cid, asset: row.asset_id }),
+  })
+  for await (const rows of pages) {
     for (const row of rows) {
       if (row.cid === whole) continue
       if (await contentStore.isWhole(row.cid)) whole = row.cid
       else yield row
     }
-    const last = rows.at(-1)
-    if (rows.length < PAGE || !last) return
-    after = { cid: last.cid, asset: last.asset_id }
   }
 }
 

@@ -8,7 +8,7 @@ import { fromId, isNid, toId, uuidFrom } from '../ids.ts'
 import { label, parse } from '../input.ts'
 import { cursorUuid } from '../page.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
 import {
   countLinks,

@@ -1,7 +1,8 @@
 /** Reads the manifest that a registered file brought along: in a job, which a registration never waits for. */
 import { DomainError } from '../errors.ts'
 import type { ManifestJob } from '../jobs.ts'
-import type { ContentCredentials, ContentStore, Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { ContentCredentials, ContentStore } from '../ports/files.ts'
 import { statement, text, timestamp, uuid } from '../sql.ts'
 import { FORMAT_BYTES, formatOf } from './file-format.ts'
 import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'

@@ -2,7 +2,7 @@
  * What our manifest says: the words of the asset tree in the standard assertions of C2PA and CAWG, gathered from whoever wrote
  * them, and an assertion of ours with what proves them.
  */
-import type { ManifestDefinition, ManifestRequest } from '../ports.ts'
+import type { ManifestDefinition, ManifestRequest } from '../ports/files.ts'
 
 /** What a manifest is written from. */
 export interface ManifestFacts {

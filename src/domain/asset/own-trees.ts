@@ -1,6 +1,7 @@
 /** The trees of one asset, by their CIDs. */
 import { DomainError } from '../errors.ts'
-import type { ContentStore, Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { ContentStore } from '../ports/files.ts'
 
 interface Dependencies {
   database: Database

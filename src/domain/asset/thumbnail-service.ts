@@ -3,7 +3,9 @@
  * as the file and go with it.
  */
 import type { ThumbnailJob } from '../jobs.ts'
-import type { ContentStore, Database, Log, PictureMaker } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { ContentStore, PictureMaker } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
 import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'

@@ -5,7 +5,7 @@ import { DomainError, notFound } from '../errors.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, visibleAssets } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { arrayOf, int, orNull, statement, text, uuid } from '../sql.ts'
 
 /** Trees that one request merges. */

@@ -3,7 +3,8 @@
  * for a minute how much it has, and says so again before that is over. So the room of a process that was killed is free a minute later.
  */
 import { randomUUID } from 'node:crypto'
-import type { Database, Log } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { Log } from '../ports/log.ts'
 import { arrayOf, bigint, float, statement, text } from '../sql.ts'
 
 /** Seconds that a word holds. */

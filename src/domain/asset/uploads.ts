@@ -1,7 +1,8 @@
 /** Files on their way in: on disk, and not paid for yet. */
 import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
-import type { HeldFile, OnError, Pieces, UploadFolder } from '../ports.ts'
+import type { HeldFile, Pieces, UploadFolder } from '../ports/files.ts'
+import type { OnError } from '../ports/log.ts'
 import type { Meter } from '../telemetry.ts'
 import type { UnpaidBytes } from './unpaid-bytes.ts'
 

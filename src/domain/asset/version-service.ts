@@ -1,6 +1,6 @@
 /** What an asset said at a moment of its history, how that differs, and who said it (decision 36). */
 import { DomainError, notFound } from '../errors.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { RowOf } from '../sql.ts'
 import { type Changes, compare, readTree } from './asset-tree.ts'
 import { customField, type Metadata, type MetadataName, metadataFields, ofEach } from './metadata.ts'

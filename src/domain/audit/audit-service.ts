@@ -4,7 +4,7 @@ import { type Actor, assertUser } from '../actor.ts'
 import { notFound } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { countedUpTo } from '../total.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */

@@ -1,5 +1,5 @@
 /** What a receiver reads from the feed when it missed the call: the very bodies of the calls in the feed of an app's owner. */
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import { isSale, writePayload } from '../store/delivery-payload.ts'
 import { createWebhookEventLookup } from '../store/webhook-events.ts'

@@ -6,7 +6,9 @@
 import type { Event } from '../../platform/prisma/client.ts'
 import { createBatch } from '../batch.ts'
 import { authenticationFailed, isUnavailable } from '../errors.ts'
-import type { Database, FeedListener, FeedNotifications, Log } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedListener, FeedNotifications } from '../ports/feed.ts'
+import type { Log } from '../ports/log.ts'
 import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './event-statements.ts'
 
 /** What decides who may see an asset; undefined when it is deleted. */

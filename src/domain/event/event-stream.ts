@@ -2,7 +2,7 @@
 import type { Event } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { isUnavailable } from '../errors.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import type { AssetFacts, EventFanout, FedEvent, Follower } from './event-fanout.ts'
 import { FEED_PAGE } from './event-statements.ts'
 

@@ -3,7 +3,7 @@
  * minute, and says so again before that is over. So what a process held that was killed is free a minute later.
  */
 import { randomUUID } from 'node:crypto'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { arrayOf, float, int, statement, text, uuid } from '../sql.ts'
 
 /** Seconds that a word holds. */

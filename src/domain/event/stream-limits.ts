@@ -1,6 +1,6 @@
 import type { Actor } from '../actor.ts'
 import { throttled } from '../errors.ts'
-import type { Log } from '../ports.ts'
+import type { Log } from '../ports/log.ts'
 import { networkOf } from '../request-limits.ts'
 import type { Meter } from '../telemetry.ts'
 import type { HeldPlaces } from './held-places.ts'

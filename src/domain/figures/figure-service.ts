@@ -2,7 +2,7 @@
 import type { Actor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { assertMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { type DayFigures, findUnkept, keepSlots, readDays, readWaiting } from './figure-statements.ts'
 
 /** Days that are told at most. */

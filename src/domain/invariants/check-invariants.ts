@@ -1,5 +1,5 @@
 /** Looks at what must never go wrong: each invariant is a query that returns no rows. */
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { statement, text } from '../sql.ts'
 import { accountInvariants } from './account-invariants.ts'
 import { bookInvariants } from './book-invariants.ts'

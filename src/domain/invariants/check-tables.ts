@@ -1,5 +1,5 @@
 /** Whether the tables have all that holds their rows together. A restore that broke off brings rows first, and the rest only at its end. */
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { arrayOf, statement, text } from '../sql.ts'
 import { type Finding, findingOf, MOST_ROWS } from './finding.ts'
 import parts from './parts-of-tables.json' with { type: 'json' }

@@ -4,7 +4,9 @@
  */
 import { DomainError, isUnavailable } from '../errors.ts'
 import { NIL_UUID, toId } from '../ids.ts'
-import type { Custody, Database, EnvelopeCipher, KeyRing } from '../ports.ts'
+import { keysetPages } from '../keyset-pages.ts'
+import type { Database } from '../ports/database.ts'
+import type { Custody, EnvelopeCipher, KeyRing } from '../ports/keys.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
 import {
@@ -74,6 +76,12 @@ interface Page {
 
 type Outcome = 'rewrapped' | 'changed' | Error
 
+/** A row, and what wraps it anew; undefined where that is not due. */
+interface StaleRow {
+  id: string
+  work: (() => Promise<Outcome>) | undefined
+}
+
 /** Rotates the key-encryption key; what `createKeyRotation` makes. */
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
@@ -115,7 +123,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   }
 
   /** What of a table is wrapped by another key than the current one, a page at a time. */
-  async function* findStale(holder: KeyHolder, current: string) {
+  function findStale(holder: KeyHolder, current: string) {
     const keysOf = async (page: Page) => {
       const stale = { currentKey: current, currentVersion: custody.version }
       const rows = await database.query(findKeys, { ...page, ...stale })
@@ -131,13 +139,12 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
         work: envelope ? () => rewrapText(texts, id, envelope) : undefined,
       }))
     }
-    for (let after = NIL_UUID; ; ) {
-      const page = { after, limit: PAGE }
-      const rows = holder === 'user_keys' ? await keysOf(page) : await textsOf(holder, page)
-      yield rows
-      if (rows.length < PAGE) return
-      after = rows.at(-1)!.id
-    }
+    return keysetPages<StaleRow, string>({
+      first: NIL_UUID,
+      limit: PAGE,
+      read: (after, limit) => (holder === 'user_keys' ? keysOf({ after, limit }) : textsOf(holder, { after, limit })),
+      keyOf: ({ id }) => id,
+    })
   }
 
   /** What is safe to do again, once more while a part is away or this process has just woken: for ten seconds or so. */

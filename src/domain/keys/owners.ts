@@ -2,7 +2,8 @@
 import { toId } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
-import type { Database, KeyVault } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { KeyVault } from '../ports/keys.ts'
 import { arrayOf, boolean, statement, uuid } from '../sql.ts'
 
 /** What each of these accounts is here. */

@@ -2,7 +2,9 @@
 import { LostKeyError } from '../errors.ts'
 import { type IdPrefix, NIL_UUID, toId } from '../ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
-import type { Custody, Database, EnvelopeCipher } from '../ports.ts'
+import { keysetPages } from '../keyset-pages.ts'
+import type { Database } from '../ports/database.ts'
+import type { Custody, EnvelopeCipher } from '../ports/keys.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
 import { findKeys, sealedTexts } from './rotation-statements.ts'
@@ -47,31 +49,34 @@ export async function findUnreadable(
   }
 
   for (const [holder, { prefix, contextOf, what }] of Object.entries(holders)) {
-    for (let after = NIL_UUID; found.length < most; ) {
-      const { page } = sealedTexts[holder as keyof typeof holders]
-      const rows = await database.query(page, { after, limit: PAGE, currentPrefix: NO_PREFIX })
+    const { page } = sealedTexts[holder as keyof typeof holders]
+    const texts = keysetPages({
+      first: NIL_UUID,
+      limit: PAGE,
+      read: (after, limit) => database.query(page, { after, limit, currentPrefix: NO_PREFIX }),
+      keyOf: ({ id }) => id,
+    })
+    for await (const rows of texts) {
       for (const { id, envelope } of rows) {
         if (envelope) await attempt(toId(prefix, id), what, () => envelopeCipher.open(envelope, contextOf(id)))
       }
-      if (rows.length < PAGE) break
-      after = rows.at(-1)!.id
+      if (found.length >= most) return found.slice(0, most)
     }
   }
-  for (let after = NIL_UUID; found.length < most; ) {
-    const rows = await database.query(findKeys, {
-      after,
-      limit: PAGE,
-      currentKey: '',
-      currentVersion: custody.version,
-    })
+  const keys = keysetPages({
+    first: NIL_UUID,
+    limit: PAGE,
+    read: (after, limit) => database.query(findKeys, { after, limit, currentKey: '', currentVersion: custody.version }),
+    keyOf: (row) => row.user_id,
+  })
+  for await (const rows of keys) {
     for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
       // One of an earlier version would be given a key share; a rotation tells of those.
       if (version !== custody.version) continue
       const wrapping = { version, vaultKeyId, wrappedDataKey }
       await attempt(toId('user', user_id), 'its key', () => custody.rewrap(user_id, wrapping))
     }
-    if (rows.length < PAGE) break
-    after = rows.at(-1)!.user_id
+    if (found.length >= most) break
   }
   return found.slice(0, most)
 }

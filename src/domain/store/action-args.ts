@@ -1,7 +1,8 @@
 /** The arguments of an order's webhook, a JSON object. They may carry a live token, so they lie sealed; null is an empty object. */
 import { LostKeyError } from '../errors.ts'
 import { toId } from '../ids.ts'
-import type { EnvelopeCipher, Log } from '../ports.ts'
+import type { EnvelopeCipher } from '../ports/keys.ts'
+import type { Log } from '../ports/log.ts'
 
 /** What they are sealed for: owner, purpose and version. */
 export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`

@@ -9,15 +9,11 @@ import { fromId, toId, uuidFrom } from '../ids.ts'
 import { idInput, parse } from '../input.ts'
 import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import type {
-  Database,
-  EnvelopeCipher,
-  FeedNotifications,
-  Log,
-  WebhookCall,
-  WebhookOutcome,
-  WebhookSender,
-} from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { EnvelopeCipher } from '../ports/keys.ts'
+import type { Log } from '../ports/log.ts'
+import type { WebhookCall, WebhookOutcome, WebhookSender } from '../ports/webhooks.ts'
 import type { Meter } from '../telemetry.ts'
 import { countedUpTo } from '../total.ts'
 import type { ActionArgs } from './action-args.ts'

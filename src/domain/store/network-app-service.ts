@@ -9,7 +9,8 @@ import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../policy.ts'
-import { type Database, type EnvelopeCipher, type KeyVault, violatedConstraint } from '../ports.ts'
+import { type Database, violatedConstraint } from '../ports/database.ts'
+import type { EnvelopeCipher, KeyVault } from '../ports/keys.ts'
 import {
   type CreateNetworkAppInput,
   createNetworkAppInputs,

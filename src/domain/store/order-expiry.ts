@@ -1,5 +1,7 @@
 /** The end of orders that nobody confirms, and of what they were to tell. Safe in several processes at once. */
-import type { Database, FeedNotifications, Log } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { Log } from '../ports/log.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { ORDERS_AT_ONCE } from './order-statements.ts'

@@ -5,7 +5,9 @@ import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import type { OrderMailJob } from '../jobs.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
-import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { Log } from '../ports/log.ts'
+import type { ComposeMail, Mailer, OrderFacts, OrderMessage, Split } from '../ports/mail.ts'
 
 interface Dependencies {
   database: Pick<Database, 'read'>

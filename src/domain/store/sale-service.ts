@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts'
 import { fromId, uuidFrom } from '../ids.ts'
 import { idInput, parse } from '../input.ts'
 import { assertMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { countedUpTo } from '../total.ts'
 import { nextStatuses } from './order-status.ts'
 

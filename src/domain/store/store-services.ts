@@ -1,15 +1,11 @@
 /** All about the store, made from its parts: what is sold, to whom, and how its sellers are told. */
 import type { Idempotency } from '../idempotency.ts'
-import type {
-  ComposeMail,
-  Database,
-  EnvelopeCipher,
-  FeedNotifications,
-  KeyVault,
-  Log,
-  Mailer,
-  WebhookSender,
-} from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { EnvelopeCipher, KeyVault } from '../ports/keys.ts'
+import type { Log } from '../ports/log.ts'
+import type { ComposeMail, Mailer } from '../ports/mail.ts'
+import type { WebhookSender } from '../ports/webhooks.ts'
 import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'

@@ -1,5 +1,5 @@
 import { createBatch } from '../batch.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { arrayOf, type RowOf, statement, uuid } from '../sql.ts'
 import { webhookEventColumns, webhookEventColumnsSql } from './delivery-statements.ts'
 

@@ -3,7 +3,7 @@
  * while all others go on, and an operator sees them. What carries a sweep out is `sweeper.ts`.
  */
 import { NIL_UUID } from '../ids.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { int, orNull, type ParametersOf, type RowOf, text } from '../sql.ts'
 
 /** Every sweep, by the name that operators see. */

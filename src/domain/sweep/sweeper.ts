@@ -1,7 +1,9 @@
 /** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
 import { eachForItself } from '../each-for-itself.ts'
 import { DomainError, isUnavailable } from '../errors.ts'
-import type { Database, FeedNotifications, Log, OnError } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { Log, OnError } from '../ports/log.ts'
 import { type Meter, silentMeter } from '../telemetry.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
 import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'

@@ -1,5 +1,6 @@
 /** Takes transactions of coins into the books that only the chain knows of, after the database came back from a backup. */
-import type { Adoption, Database } from '../ports.ts'
+import type { Adoption } from '../ports/coins.ts'
+import type { Database } from '../ports/database.ts'
 import { storeUnclaimed } from './adoption-statements.ts'
 import { columnsOf, storeMove } from './coin-service.ts'
 import { storeWithdrawal } from './withdrawal-statements.ts'

@@ -1,15 +1,9 @@
 /** The books of the coins that we hold. Only what moves them on the chain calls this; nobody can ask for it. */
 import { fromUnits, toUnits } from '../money.ts'
-import type {
-  BookedCoins,
-  CoinBooks,
-  Database,
-  FeedNotifications,
-  LyingCoins,
-  Means,
-  SealedKey,
-  SignedMove,
-} from '../ports.ts'
+import type { BookedCoins, CoinBooks, LyingCoins, Means, SignedMove } from '../ports/coins.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { SealedKey } from '../ports/keys.ts'
 import { rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import {
   displaceMoves,

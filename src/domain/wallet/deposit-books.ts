@@ -1,5 +1,8 @@
 /** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
-import type { Database, DepositBooks, FeedNotifications, FoundDeposit, Log, ScanPlace } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { DepositBooks, FoundDeposit, ScanPlace } from '../ports/deposits.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { Log } from '../ports/log.ts'
 import { findSetting, rememberMoment, rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'

@@ -1,5 +1,5 @@
 /** What a wallet can spend, by the database's clock. */
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { boolean, numeric, statement, uuid } from '../sql.ts'
 import { spendableSql } from './points-sql.ts'
 import type { Funds } from './quote.ts'

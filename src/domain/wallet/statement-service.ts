@@ -3,7 +3,7 @@ import type { Actor } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
 import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
 import { int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { describeReference, type TransferKind } from './transfer-kind.ts'
 

@@ -1,6 +1,8 @@
 /** All about wallets, made from its parts: prices, balances, deposits, grants and the statement. What comes in over the chain is written by the watcher. */
 import type { Idempotency } from '../idempotency.ts'
-import type { Database, FeedNotifications, Log } from '../ports.ts'
+import type { Database } from '../ports/database.ts'
+import type { FeedNotifications } from '../ports/feed.ts'
+import type { Log } from '../ports/log.ts'
 import { createDepositService } from './deposit-service.ts'
 import { createFunds } from './funds.ts'
 import { createGrantService } from './grant-service.ts'

@@ -1,6 +1,6 @@
 /** What the process that reads and writes manifests is told, and how it ends. */
 
-import type { ManifestRequest } from '../../domain/ports.ts'
+import type { ManifestRequest } from '../../domain/ports/files.ts'
 
 /** What is to be written, and how it is signed. */
 export interface WritingOrder extends Omit<ManifestRequest, 'format'> {

@@ -1,7 +1,8 @@
 /** The one way to PostgreSQL: a pool of `pg` connections, shared by named statements, fast reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../../domain/errors.ts'
-import type { Database, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from '../../domain/sql.ts'
 import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { createGate } from '../gate.ts'

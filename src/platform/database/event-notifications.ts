@@ -4,7 +4,9 @@
  * triggers on the tables themselves, so that no statement can forget it.
  */
 import type pg from 'pg'
-import type { Database, FeedListener, FeedNotifications, Log } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
+import type { FeedListener, FeedNotifications } from '../../domain/ports/feed.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { nothing, statement, text } from '../../domain/sql.ts'
 import { DatabaseClient } from './database-client.ts'
 

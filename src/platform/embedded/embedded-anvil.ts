@@ -4,7 +4,7 @@
  */
 import { mkdir, realpath } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import {
   type AnvilFiles,
   type AnvilProcess,

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { FixableError } from '../fixable-error.ts'
 import { makeFolders } from '../make-folders.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'

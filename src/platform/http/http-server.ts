@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DomainError } from '../../domain/errors.ts'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'

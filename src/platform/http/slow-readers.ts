@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { removeItem } from '../remove-item.ts'
 
 /** How long readers are waited for, and how much may wait for them. */

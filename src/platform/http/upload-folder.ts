@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { storageFailure } from '../../domain/errors.ts'
-import type { HeldFile, UploadFolder } from '../../domain/ports.ts'
+import type { HeldFile, UploadFolder } from '../../domain/ports/files.ts'
 import { createPiecePool, type PiecePool } from './piece-pool.ts'
 
 /** A block of the file network: so one passes through as it was read, and is not put together of several. */

@@ -1,5 +1,6 @@
 /** Takes everything out of dead letters that could tell of a person, but for what it takes to carry a notice out again. */
 import { NIL_UUID } from '../../domain/ids.ts'
+import { keysetPages } from '../../domain/keyset-pages.ts'
 import { findUnredacted, redactLetters } from './job-statements.ts'
 
 /** Letters of one statement: so few that nobody waits for it, however many there are. */
@@ -23,8 +24,14 @@ const isOfRows = (error: unknown) =>
 
 /** A portion that fails is done letter by letter, so that one keeps no other from its turn. Raises while the database is away. */
 export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
-  for (let after = NIL_UUID; !cancel.aborted; ) {
-    const { rows } = await ask(findUnredacted, [after, PORTION])
+  const portions = keysetPages({
+    first: NIL_UUID,
+    limit: PORTION,
+    read: async (after, limit) => (await ask(findUnredacted, [after, limit])).rows,
+    keyOf: ({ id }) => id,
+  })
+  for await (const rows of portions) {
+    if (cancel.aborted) return
     const ids = rows.map(({ id }) => id)
     try {
       await ask(redactLetters, [ids])
@@ -37,8 +44,5 @@ export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): 
         })
       }
     }
-    const last = ids.at(-1)
-    if (ids.length < PORTION || !last) return
-    after = last
   }
 }

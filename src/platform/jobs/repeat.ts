@@ -1,4 +1,4 @@
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 
 /** Work that is done again and again. */
 export interface Repetition {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { DomainError, unavailable } from '../../domain/errors.ts'
-import type { PictureMaker } from '../../domain/ports.ts'
+import type { PictureMaker } from '../../domain/ports/files.ts'
 import { createBoundedQueue } from '../bounded-queue.ts'
 
 const NAME = 'Reading pictures'

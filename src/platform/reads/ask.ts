@@ -4,7 +4,7 @@
  */
 import type { Pool } from 'pg'
 import { createBatch } from '../../domain/batch.ts'
-import type { Gate } from '../../domain/ports.ts'
+import type { Gate } from '../../domain/ports/gate.ts'
 import type { Compiled } from './compile.ts'
 import type { Row } from './decode.ts'
 

@@ -4,7 +4,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
-import type { Gate, ReadClient } from '../../domain/ports.ts'
+import type { ReadClient } from '../../domain/ports/database.ts'
+import type { Gate } from '../../domain/ports/gate.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'

@@ -1,7 +1,7 @@
 /** One replica: connections to it, and how far it is known to have come. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { ReadPosition } from '../../domain/read-position.ts'
 import { watchAnswers } from '../database/answer-watch.ts'
 import { createGate, type WatchedGate } from '../gate.ts'

@@ -4,7 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log, ReplicaReads } from '../../domain/ports.ts'
+import type { ReplicaReads } from '../../domain/ports/database.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { formatPosition, type Reader } from '../../domain/read-position.ts'
 import type { Query } from '../../domain/sql.ts'
 import { createReadFloors } from './read-floors.ts'

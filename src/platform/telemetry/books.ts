@@ -4,7 +4,7 @@
  */
 import { NIL_UUID } from '../../domain/ids.ts'
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { Database } from '../../domain/ports.ts'
+import type { Database } from '../../domain/ports/database.ts'
 import { readBooks } from './metric-statements.ts'
 import type { Sample } from './registry.ts'
 

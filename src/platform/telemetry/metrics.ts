@@ -1,6 +1,6 @@
 /** Counts and shows what happens in this process, for Prometheus. */
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import type { Door, Meter } from '../../domain/telemetry.ts'
 import { createSources, type Watched, within } from './collect.ts'
 import { type MetricSource, metricSources } from './metric-table.ts'

@@ -1,5 +1,5 @@
 /** What operators see of this process, as it is configured. What is not asked for is not even loaded. */
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import type { HttpHandler, RequestTelemetry } from '../http/http-server.ts'
 import type { SupervisorLink } from '../workers/supervisor-link.ts'

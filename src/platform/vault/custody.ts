@@ -1,6 +1,6 @@
 /** Custodial key pairs: the private key is sealed under the user's own data key, and that is wrapped by the key vault. */
 import { randomBytes } from 'node:crypto'
-import type { CoinPlan, Custody, KeyVault, KeyWrapping, SealedKey, SignedCoins } from '../../domain/ports.ts'
+import type { CoinPlan, Custody, KeyVault, KeyWrapping, SealedKey, SignedCoins } from '../../domain/ports/keys.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /** What knows the curve may be loaded when it is first needed. */

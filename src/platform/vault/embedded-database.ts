@@ -1,4 +1,4 @@
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/embedded-postgres.ts'
 import { closeFolders } from '../private-folders.ts'
 import { assertClusterNotLost } from './lost-database.ts'

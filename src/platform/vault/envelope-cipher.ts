@@ -1,7 +1,7 @@
 /** Small secrets at rest, under the key vault. */
 import { randomBytes } from 'node:crypto'
 import { LostKeyError } from '../../domain/errors.ts'
-import type { EnvelopeCipher, KeyVault, WrappedKey } from '../../domain/ports.ts'
+import type { EnvelopeCipher, KeyVault, WrappedKey } from '../../domain/ports/keys.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /**

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DomainError, LostKeyError } from '../../domain/errors.ts'
-import type { KeyRing } from '../../domain/ports.ts'
+import type { KeyRing } from '../../domain/ports/keys.ts'
 import { FixableError } from '../fixable-error.ts'
 import { createFile, removeFile, replaceFile } from '../lasting-file.ts'
 

@@ -1,5 +1,5 @@
 /** Texts at rest under one key: no data key of their own, because they are many and soon gone. */
-import type { LocalCipher } from '../../domain/ports.ts'
+import type { LocalCipher } from '../../domain/ports/keys.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /** Seals texts under one key of 32 bytes, for what is kept for days only. */

@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { LostKeyError } from '../../domain/errors.ts'
-import type { KeyRing, KeyVault } from '../../domain/ports.ts'
+import type { KeyRing, KeyVault } from '../../domain/ports/keys.ts'
 import { seal, unseal } from './aes-gcm.ts'
 import { openKeyRing, type RingKey, readOrCreate } from './key-ring.ts'
 import { createKeyShares } from './key-shares.ts'

@@ -4,7 +4,7 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Log } from '../../domain/ports.ts'
+import type { Log } from '../../domain/ports/log.ts'
 import { giveBackConnections } from './handed-connections.ts'
 import { LISTENS_FIRST, METRICS_MS, type ToSupervisor, type ToWorker } from './messages.ts'
 import { createQuestions } from './questions.ts'

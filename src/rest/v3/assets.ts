@@ -46,12 +46,12 @@ const updateDescription =
   'Writes one commit and charges for it; a request that changes nothing answers 200 and costs nothing. `nit_commit_custom` is merged by its top-level keys, and `null` removes one.'
 
 /** What POST and PATCH read alike. */
-const metadataFrom = ({ body, query, dryRun }: RestRequest) => ({
-  ...valuesOf<MetadataName>(body, metadataFields),
-  nitCommitCustom: body.object('nit_commit_custom'),
-  commitMessage: body.text('commit_message'),
-  maxCost: maxCostOf({ body, query }),
-  dryRun,
+const metadataFrom = (request: RestRequest) => ({
+  ...valuesOf<MetadataName>(request.body, metadataFields),
+  nitCommitCustom: request.body.object('nit_commit_custom'),
+  commitMessage: request.body.text('commit_message'),
+  maxCost: maxCostOf(request),
+  dryRun: request.dryRun,
 })
 
 const register = defineRoute({

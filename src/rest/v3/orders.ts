@@ -48,14 +48,14 @@ const create = defineRoute({
     }
   `),
   // `price` is sent by old callers and means nothing: the app has its own.
-  variables: ({ body, query, dryRun }) => ({
+  variables: (request) => ({
     input: {
-      networkApp: body.text('network_app') ?? '',
-      actionArgs: body.object('action_args'),
-      maxCost: maxCostOf({ body, query }),
-      dryRun,
+      networkApp: request.body.text('network_app') ?? '',
+      actionArgs: request.body.object('action_args'),
+      maxCost: maxCostOf(request),
+      dryRun: request.dryRun,
     },
-    dryRun,
+    dryRun: request.dryRun,
   }),
   status: 201,
   answer: orderRecord,
@@ -90,9 +90,9 @@ const confirm = defineRoute({
       }
     }
   `),
-  variables: ({ params, body, query, dryRun }) => ({
-    input: { id: params.id!, maxCost: maxCostOf({ body, query }), dryRun },
-    dryRun,
+  variables: (request) => ({
+    input: { id: request.params.id!, maxCost: maxCostOf(request), dryRun: request.dryRun },
+    dryRun: request.dryRun,
   }),
   answer: orderRecord,
   present: ({ confirmOrder }) => presentOrder(confirmOrder.order),

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { globalAgent } from 'node:http'
 import { fromId, toId } from '../../../src/domain/ids.ts'
-import type { Database } from '../../../src/domain/ports.ts'
+import type { Database } from '../../../src/domain/ports/database.ts'
 import { expireOrders } from '../../../src/domain/store/order-sweep-statements.ts'
 import { closeDueGrants, holdDueWallet } from '../../../src/domain/wallet/grant-sweep-statements.ts'
 import { trySend } from '../http-client.ts'

@@ -1,0 +1,94 @@
+/** How variables are written: what each kind allows, and what is said of anything else. */
+import { z } from 'zod'
+import { AMOUNT } from '../domain/money.ts'
+import { roles } from '../domain/roles.ts'
+import { readDatabaseUrl } from '../platform/database/database-url.ts'
+
+/** An amount, as decimal text. */
+export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
+/** Yes or no. */
+export const flag = z.stringbool({
+  truthy: ['true', '1', 'yes', 'on'],
+  falsy: ['false', '0', 'no', 'off'],
+  error: 'Expected true or false.',
+})
+/** A whole number between two. */
+export const whole = (min: number, max: number) =>
+  z
+    .string()
+    .transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN))
+    .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
+/** A port. */
+export const port = whole(0, 65_535)
+/** A whole number above 0. */
+export const count = whole(1, 999_999_999)
+/** An address on the chain. */
+export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
+/** Several of them, separated by commas. */
+export const addresses = z
+  .string()
+  .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
+  .pipe(z.array(address))
+/** An address of the web. */
+export const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
+/** Links are made by adding a path, so nothing may follow it. */
+export const isBare = (text: string) => {
+  const url = URL.parse(text)
+  // What is no URL at all is told as that.
+  if (!url) return true
+  const { username, search, hash } = url
+  return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
+}
+/** How many private keys secp256k1 has, and one. */
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const isPrivateKey = (digits: string) => BigInt(`0x${digits}`) > 0n && BigInt(`0x${digits}`) < CURVE_ORDER
+/** Private keys, separated by commas. */
+export const relayKeys = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim().toLowerCase().replace(/^0x/, '')))
+  .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/.test(key)), {
+    error: 'Expected 64 hex digits, or several of them separated by commas.',
+    abort: true,
+  })
+  .refine(
+    (keys) => keys.every(isPrivateKey),
+    'Expected private keys of secp256k1, which are above 0 and below its order.',
+  )
+  .refine((keys) => new Set(keys).size === keys.length, 'The same key stands there twice.')
+  .transform((keys) => keys.map((key) => `0x${key}`))
+const mailbox = /^(?:[^<>@]*<([^<>@\s]+@([^<>@\s]+))>|([^<>@\s]+@([^<>@\s]+)))$/
+/** The host of a sender such as `Annal <no-reply@example.org>`; undefined when it is none. */
+export const hostOf = (sender: string) => {
+  const match = mailbox.exec(sender.trim())
+  return match?.[2] ?? match?.[4]
+}
+/** Several addresses of the web, separated by commas. */
+export const webUrls = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .pipe(z.array(webUrl))
+  .refine((urls) => new Set(urls).size === urls.length, 'Expected each URL once.')
+/** An address may name several hosts, separated by commas, too. */
+export const databaseUrls = z
+  .string()
+  .transform((text) => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((each) => each.trim()))
+  .refine(
+    (urls) => urls.every((each) => /^postgres(ql)?:\/\//.test(each) && URL.canParse(each)),
+    'Expected a postgresql:// URL, or several of them separated by commas.',
+  )
+const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
+/** Roles, each once. */
+export const roleList = z
+  .string()
+  .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
+  .pipe(z.array(z.enum(roles, someRoles)).min(1, someRoles))
+/** A database as PostgreSQL’s own tools are told of it. */
+export const databaseUrl = z.string().superRefine((url, { addIssue }) => {
+  try {
+    readDatabaseUrl(url)
+  } catch (error) {
+    addIssue({ code: 'custom', message: (error as Error).message })
+  }
+})
+/** An address or a block of addresses. */
+export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])

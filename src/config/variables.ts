@@ -1,0 +1,410 @@
+/** The table of all variables. */
+import { z } from 'zod'
+import { roles } from '../domain/roles.ts'
+import {
+  address,
+  addresses,
+  count,
+  databaseUrl,
+  databaseUrls,
+  decimal,
+  flag,
+  hostOf,
+  isBare,
+  network,
+  port,
+  relayKeys,
+  roleList,
+  webUrl,
+  webUrls,
+  whole,
+} from './rules.ts'
+
+/** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
+export const variables = {
+  NODE_ENV: {
+    schema: z.enum(['development', 'production', 'test']).default('development'),
+    doc: 'development, production or test. `production` refuses embedded parts and development conveniences.',
+  },
+  PORT: { schema: port.prefault('4000'), doc: 'Port to listen on.' },
+  HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
+  HEALTH_PORT: {
+    schema: port.optional(),
+    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. PORT opens once requests are answered then, so that a balancer sends elsewhere what comes before; without it PORT opens at once and says that the service is starting. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
+  },
+  ROLES: {
+    schema: roleList.prefault(roles.join(',')),
+    doc: 'What this process does, separated by commas: `http` answers requests, `relay` brings commits and coins onto the chain and reads it, `deliveries` sends webhooks and mails, `jobs` does all else in the background. Without `http` it answers probes and metrics alone, at HEALTH_PORT where that is set, and at PORT otherwise.',
+  },
+  METRICS_TOKEN: {
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.')
+      .optional(),
+    doc:
+      'What Prometheus sends as `Authorization: Bearer <token>` to read `/metrics`, at every port; 16 characters or more.' +
+      ' `openssl rand -hex 32` makes one. Without it, `/metrics` is at HEALTH_PORT alone.',
+    secret: true,
+  },
+  SHUTDOWN_DELAY_SECONDS: {
+    schema: whole(0, 60).prefault('0'),
+    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most, or 19 with WEB_CONCURRENCY above 1.',
+  },
+  WEB_CONCURRENCY: {
+    schema: whole(1, 64).prefault('1'),
+    doc: 'How many processes answer requests on this machine. Above 1 the service is a supervisor with so many workers, one more for its other roles, and HEALTH_PORT for all of them.',
+  },
+  PUBLIC_URL: {
+    schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
+    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. Default: http://localhost:PORT.',
+  },
+  ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
+  ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
+  DATABASE_URL: {
+    schema: databaseUrl.optional(),
+    doc:
+      'PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`, or several servers of which one takes writes:' +
+      ' `postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write`. Default: embedded.',
+    secret: true,
+  },
+  DATABASE_DIRECT_URL: {
+    schema: databaseUrl.optional(),
+    doc: 'The same database past a pooler that shares sessions between transactions (PgBouncer in transaction mode), where DATABASE_URL leads through one: leases, notifications, queues and migrations go there.',
+    secret: true,
+  },
+  DATABASE_REPLICA_URL: {
+    schema: databaseUrls.optional(),
+    doc: 'Read replicas of the database by streaming replication, separated by commas; each leads to one server. What may be a little behind is read there. The same for every process with `http`. Default: none.',
+    secret: true,
+  },
+  DATABASE_REPLICA_LAG_SECONDS: {
+    schema: whole(1, 60).prefault('5'),
+    doc: 'A replica that is further behind than this is not read from.',
+  },
+  DATABASE_POOL: {
+    schema: count.prefault('10'),
+    doc: 'Connections of one process for requests, and as many to each replica; up to eight to the database come besides (docs/scaling.md).',
+  },
+  ANNAL_EMBEDDED_DEPOSITS: {
+    schema: flag.default(false),
+    doc: 'Credits coins that come in over the embedded chain, where whoever runs Annal makes as many as they like. For trying it out.',
+  },
+  CHAIN_RPC_URL: {
+    schema: z.url({ protocol: /^(https?|ipc)$/, error: 'Expected an http:, https: or ipc: URL.' }).optional(),
+    doc: 'JSON-RPC of an EVM chain: http(s)://…, or ipc:///path/of/its/socket. Default: embedded anvil.',
+    secret: true,
+  },
+  CHAIN_ID: {
+    schema: count.optional(),
+    doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.',
+  },
+  CHAIN_REGISTRY_ADDRESS: {
+    schema: address.optional(),
+    doc: 'The ERC-7053 registry. Default: deployed at first start.',
+  },
+  CHAIN_REGISTRY_BLOCK: {
+    schema: whole(0, 999_999_999).optional(),
+    doc: 'The block at which the registry was deployed, from which on its log is read. Default: found, where the node keeps old state; else the first.',
+  },
+  CHAIN_RELAY_KEYS: {
+    schema: relayKeys.optional(),
+    doc: 'Private keys of the relay accounts, 64 hex digits each, separated by commas.',
+    secret: true,
+  },
+  CHAIN_EARLIER_RELAYS: {
+    schema: addresses.prefault(''),
+    doc: 'Addresses of relay accounts that are not configured any more, separated by commas: what they wrote is not told as by others. Needed only where the database does not know of them either.',
+  },
+  CHAIN_TREASURY_KEY: {
+    schema: relayKeys
+      .refine((keys) => keys.length === 1, 'Expected one key.')
+      .transform(([key]) => key)
+      .optional(),
+    doc: 'Private key of the treasury, the account that deposits are gathered in, 64 hex digits; none of CHAIN_RELAY_KEYS. Default: made from the derivation key in ANNAL_DIR/keys.',
+    secret: true,
+  },
+  WITHDRAWALS_PER_DAY: {
+    schema: decimal.prefault('10000'),
+    doc: 'Currency units that one account withdraws in 24 hours at most; 0 refuses all withdrawals.',
+  },
+  WITHDRAWAL_COOLING_HOURS: {
+    schema: whole(0, 8_760).prefault('24'),
+    doc: 'Hours without withdrawals after the password or e-mail address of an account was changed.',
+  },
+  WITHDRAWAL_HOLD_SECONDS: {
+    schema: whole(0, 604_800).prefault('300'),
+    doc: 'Seconds until a withdrawal is signed for, in which it can be cancelled.',
+  },
+  CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
+  CHAIN_DEPOSIT_CONFIRMATIONS: {
+    schema: z
+      .union([z.literal('finalized'), count], { error: 'Expected a whole number above 0, or finalized.' })
+      .prefault('12'),
+    doc: 'Blocks on top of a deposit until it counts; or `finalized`: when the chain itself calls its block final, which not every chain does.',
+  },
+  CHAIN_TOKEN_ADDRESS: {
+    schema: address.optional(),
+    doc: 'An ERC-20 token whose deposits are credited beside the chain’s own coin: 1 token is 1 currency unit. Only one that is worth the same, takes no fee of a transfer and changes no balance by itself.',
+  },
+  CHAIN_MAX_FEE_GWEI: {
+    schema: count.prefault('500'),
+    doc: 'Most gwei that the relay offers for a unit of gas; while the base fee is above it, commits wait.',
+  },
+  CHAIN_COMMITS_PER_TRANSACTION: {
+    schema: whole(1, 256).prefault('64'),
+    doc: 'Most commits in one transaction, where the registry takes several; fewer where they would be large. 1: each in its own.',
+  },
+  CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
+  IPFS_API_URL: {
+    schema: webUrls.optional(),
+    doc: 'Kubo RPC, or those of several nodes, separated by commas, which all keep all files; they are read from in this order. Default: blocks on disk, or in S3_BUCKET.',
+  },
+  IPFS_COPIES: {
+    schema: count.optional(),
+    doc: 'Of several Kubo nodes so many must have taken a file before its registration is acknowledged; with fewer it is refused. Default: more than half of them.',
+  },
+  S3_BUCKET: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'Expected the name of a bucket.')
+      .optional(),
+    doc: 'Bucket of an S3-compatible storage that keeps the blocks of files. It has to be there. Credentials are had as the tools of AWS have them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or the role of the machine or container.',
+  },
+  S3_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9!_.*'()-]+(\/[A-Za-z0-9!_.*'()-]+)*\/?$/, 'Expected a path such as annal/blocks.')
+      .transform((text) => (text.endsWith('/') ? text : `${text}/`))
+      .optional(),
+    doc: 'Folder in the bucket, such as annal/blocks. Each installation needs its own: what it does not need there is removed. Default: the bucket itself.',
+  },
+  S3_REGION: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9-]+$/, 'Expected a region such as eu-central-1.')
+      .default('us-east-1'),
+    doc: 'Region of the bucket.',
+  },
+  S3_ENDPOINT: {
+    schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
+    doc: 'Where the S3-compatible storage is, such as https://s3.example.org. Default: AWS.',
+  },
+  S3_PATH_STYLE: {
+    schema: flag.optional(),
+    doc: 'Whether the bucket stands in the path of addresses instead of in the name of the host. Default: only with S3_ENDPOINT.',
+  },
+  GARBAGE_GRACE_MINUTES: {
+    schema: whole(1, 10_080).prefault('60'),
+    doc: 'Minutes that blocks lie in the file store without an asset that needs them before they are removed. It is looked for them as often, and every hour at least. The clocks of all who write there must agree far better than that.',
+  },
+  KEY_ENCRYPTION_KEY: {
+    schema: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')
+      .optional(),
+    doc: 'Wraps the custodial keys, together with ANNAL_DIR/keys/counterparts; 64 hex digits, as `openssl rand -hex 32` makes them. Default: made at first start in ANNAL_DIR/keys.',
+    secret: true,
+  },
+  KEY_ENCRYPTION_KEY_PREVIOUS: {
+    schema: z
+      .string()
+      .regex(
+        /^[0-9a-fA-F]{64}(\s*,\s*[0-9a-fA-F]{64})*$/,
+        'Expected 64 hex digits, or several of them separated by commas.',
+      )
+      .optional(),
+    doc: 'Earlier keys of 64 hex digits, newest first, separated by commas: they still unwrap, until `annal keys rotate` has rewrapped everything.',
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: webUrl.optional(),
+    doc: 'Where traces are sent over OTLP (HTTP), such as http://localhost:4318. Default: none are made. The other variables of the standard for OTLP (headers, timeout, compression, certificates) hold, too.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    schema: webUrl.optional(),
+    doc: 'The same as the whole address, where traces have one of their own.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    schema: z.enum(['http/protobuf', 'http/json'], 'Expected http/protobuf or http/json.').default('http/protobuf'),
+    doc: 'How traces are written: http/protobuf or http/json.',
+  },
+  OTEL_SERVICE_NAME: { schema: z.string().default('annal'), doc: 'The name of this service in traces.' },
+  OTEL_TRACES_SAMPLER: {
+    schema: z
+      .enum([
+        'always_on',
+        'always_off',
+        'traceidratio',
+        'parentbased_always_on',
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+      ])
+      .default('parentbased_always_on'),
+    doc: 'Which traces are kept. Those that begin with parentbased heed what callers say of their own.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.')
+      .default('1')
+      .transform(Number),
+    doc: 'The share of traces that the samplers with traceidratio keep.',
+  },
+  OTEL_BSP_SCHEDULE_DELAY: { schema: count.prefault('5000'), doc: 'Milliseconds between two exports of traces.' },
+  OTEL_SDK_DISABLED: { schema: flag.default(false), doc: 'Makes no traces, whatever else is set.' },
+  LOG_LEVEL: {
+    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    doc: 'Least level that is logged.',
+  },
+  CURRENCY: { schema: z.string().default('NUM'), doc: 'Name of the currency unit.' },
+  ASSET_UPDATE_FEE: {
+    schema: decimal.default('0.1'),
+    doc: 'Charged for creating or updating an asset, in currency units.',
+  },
+  GAS_FEE: {
+    schema: z.union([z.literal('auto'), decimal]).default('0.079'),
+    doc: 'Charged for what a commit takes on the chain, in currency units. auto: what commits took lately at what gas costs now, a coin being a unit, between GAS_FEE_MIN and GAS_FEE_MAX.',
+  },
+  GAS_FEE_MIN: { schema: decimal.default('0.001'), doc: 'Least that is charged with GAS_FEE=auto.' },
+  GAS_FEE_MAX: { schema: decimal.default('1'), doc: 'Most that is charged with GAS_FEE=auto. At least GAS_FEE_MIN.' },
+  SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
+  ACCESS_TOKEN_DAYS: {
+    schema: whole(0, 36_500).prefault('0'),
+    doc: 'Days until a new access token ends by itself; 0 is never.',
+  },
+  REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
+  ORDER_WINDOW_SECONDS: {
+    schema: whole(1, 86_400).prefault('900'),
+    doc: 'Seconds in which an order must be confirmed.',
+  },
+  ORDER_ARGUMENTS_DAYS: {
+    schema: whole(1, 36_500).prefault('30'),
+    doc: 'Days that action_args of a paid order are kept after it is served or given up, for its webhook to be called again.',
+  },
+  EVENT_DAYS: {
+    schema: whole(30, 36_500).prefault('90'),
+    doc: 'Days that events stay in the feeds, and webhook deliveries with their attempts after they are settled. A receiver or a program that was away for longer reads lists instead.',
+  },
+  IDEMPOTENCY_KEY_DAYS: {
+    schema: whole(1, 30).prefault('7'),
+    doc: 'Days that a request may be repeated with its idempotency key.',
+  },
+  SESSION_IDLE_DAYS: {
+    schema: whole(0, 36_500).prefault('365'),
+    doc: 'Days after which a session ends that nobody uses; 0 is never.',
+  },
+  PLATFORM_SHARE: {
+    schema: z
+      .string()
+      .regex(/^(0(\.\d{1,18})?|1(\.0{1,18})?)$/, 'Expected a share from 0 to 1, such as 0.12.')
+      .default('0.12'),
+    doc: "Share of a sale that the platform keeps; the rest is the network app owner's.",
+  },
+  ALLOW_INSECURE_WEBHOOKS: {
+    schema: flag.default(false),
+    doc: 'Allows webhooks over http and to internal addresses. Development only; has no effect in production.',
+  },
+  SMTP_URL: {
+    schema: z
+      .string()
+      .regex(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.')
+      .optional(),
+    doc: 'Server that mail goes out by. Default: files in ANNAL_DIR/mail.',
+    secret: true,
+  },
+  MAIL_FROM: {
+    schema: z
+      .string()
+      .refine((sender) => hostOf(sender) !== undefined, 'Expected an address such as Annal <no-reply@example.org>.')
+      .optional(),
+    doc: 'Sender of mails. Needed in production. Default: Annal <no-reply@localhost>.',
+  },
+  LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
+  LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
+  LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
+  LIMIT_OPEN_ORDERS_PER_USER: {
+    schema: count.prefault('100'),
+    doc: 'Orders of one user that wait to be confirmed at the same time.',
+  },
+  LIMIT_UNPAID_MEGABYTES_PER_USER: {
+    schema: count.prefault('1000'),
+    doc: 'Megabytes of files that one user has on their way in, not yet paid for, at all processes together. Requests count as a whole. What a process had that was killed is free a minute later.',
+  },
+  LIMIT_REQUESTS_PER_TOKEN: {
+    schema: count.prefault('6000'),
+    doc: 'Requests a minute with one access token, at all processes together.',
+  },
+  LIMIT_REQUESTS_PER_IP: {
+    schema: count.prefault('6000'),
+    doc: 'Requests a minute without a valid access token from one address, at all processes together.',
+  },
+  LIMIT_UNDER_WAY: {
+    schema: count.prefault('50'),
+    doc: 'Fields at the root of GraphQL, and requests of REST as one each, that one user, or one address without a valid access token, has under way at once at each process. What goes beyond waits its turn for up to 5 seconds, in a line of 200 requests that holds nobody else up. Of one process on purpose: it shares out the memory, processor and connections of that process.',
+  },
+  LIMIT_STREAMS_PER_USER: {
+    schema: count.prefault('50'),
+    doc: 'Event streams and subscriptions that one user has open at once, at all processes together.',
+  },
+  LIMIT_STREAMS_PER_IP: {
+    schema: count.prefault('200'),
+    doc: 'Event streams and subscriptions open at once from one address, at all processes together.',
+  },
+  TRUSTED_PROXIES: {
+    schema: z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+      )
+      .refine((parts) => parts.every((part) => network.safeParse(part).success), 'Expected addresses and CIDRs.'),
+    doc: 'Addresses and CIDRs, separated by commas, whose X-Forwarded-For is believed. Default: nobody.',
+  },
+  GRAPHQL_INTROSPECTION: {
+    schema: flag.optional(),
+    doc: 'Whether GraphQL tells its schema, also at /schema.graphql. Default: not in production.',
+  },
+  GRAPHQL_PLAYGROUND: {
+    schema: flag.optional(),
+    doc: 'Whether /graphql is a page for people. Default: not in production, nor with GRAPHQL_TRUSTED_ONLY.',
+  },
+  GRAPHQL_TRUSTED_DOCUMENTS: {
+    schema: z.string().optional(),
+    doc: 'Manifest of GraphQL documents that clients may name by their identifiers, or a folder of manifests (*.json), as graphql-codegen, Relay and Apollo write them.',
+  },
+  GRAPHQL_TRUSTED_ONLY: {
+    schema: flag.default(false),
+    doc: 'Carries out no GraphQL document but those of GRAPHQL_TRUSTED_DOCUMENTS.',
+  },
+  LIMIT_RESETS_PER_IP: { schema: count.prefault('20'), doc: 'Password resets an hour asked for from one address.' },
+  EMAIL_VERIFICATION: {
+    schema: z.enum(['off', 'on', 'required']).default('off'),
+    doc: '`on` sends a verification mail at sign-up, and an address counts once it is verified; `required` also refuses sign-ins until then.',
+  },
+  C2PA_CERTIFICATES: {
+    schema: z.string().optional(),
+    doc: 'File with the certificates that Content Credentials are signed with, in PEM: the signer’s first, then who vouches for it. Default: a chain of its own in ANNAL_DIR/keys, which nobody trusts; in production none, and no Content Credentials, unless ANNAL_EMBEDDED says so.',
+  },
+  C2PA_PRIVATE_KEY: {
+    schema: z.string().optional(),
+    doc: 'The private key of the first certificate in C2PA_CERTIFICATES, in PEM (PKCS#8): P-256, P-384, P-521, Ed25519 or RSA.',
+    secret: true,
+  },
+  C2PA_TRUST_LIST: {
+    schema: z.string().optional(),
+    doc: 'File with certificates in PEM that are trusted to vouch for who signed the manifest in a registered file, such as the trust list of C2PA. Default: nobody, so that signers are not judged.',
+  },
+  C2PA_TIMESTAMP_URL: {
+    schema: webUrl.optional(),
+    doc: 'Time-stamping authority (RFC 3161) that is asked for every signature of Content Credentials; while it gives none, files are signed without, and anew later. Default: no time stamps.',
+  },
+  PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
+} satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
+
+/** The name of a variable. */
+export type Name = keyof typeof variables
+/** What all of them hold once they are read. */
+export type Values = { [N in Name]: z.output<(typeof variables)[N]['schema']> }

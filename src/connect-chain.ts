@@ -1,0 +1,175 @@
+/** The chain of an installation, embedded or shared as the configuration says, with all that writes to it and reads it. */
+import type { CoinMover } from './chain/coins/mover.ts'
+import type { DepositWatcher } from './chain/deposits/deposits.ts'
+import type { GasQuote } from './chain/gas-quote.ts'
+import type { RelayAccount } from './chain/keys.ts'
+import type { Registry } from './chain/registry/registry.ts'
+import type { Relay } from './chain/relay/options.ts'
+import type { Watch } from './chain/watch.ts'
+import type { Config } from './config.ts'
+import { actionNids } from './domain/asset/action.ts'
+import { createDescribeCommit } from './domain/asset/commit-data.ts'
+import type { Histories } from './domain/ports/chain.ts'
+import type { Coins } from './domain/ports/coins.ts'
+import type { Log } from './domain/ports/log.ts'
+import { createCoinService } from './domain/wallet/coin-service.ts'
+import { createDepositBooks } from './domain/wallet/deposit-books.ts'
+import type { Installation } from './installation.ts'
+import { createOwnHistories } from './own-history.ts'
+
+/** A chain to write to, the relay that does, the watcher that credits what comes in over it, and the mover that gathers that. */
+export interface ChainConnection {
+  registry: Registry
+  relay: Relay
+  /** What commits are charged for gas; undefined where that is configured. */
+  gasQuote: GasQuote | undefined
+  deposits: DepositWatcher
+  /** Finds what others commit to files of ours. */
+  foreign: Watch
+  coins: CoinMover
+  /** What is asked before coins are withdrawn, and before an address's key is destroyed. */
+  chainCoins: Coins
+  /** The account that deposits are gathered in and withdrawals are paid from. */
+  treasury: RelayAccount
+  histories: Histories
+  close(): Promise<void>
+}
+
+const relayKeysOf = async ({ relayKeys }: Config['chain']) =>
+  relayKeys ?? [(await import('./platform/embedded/embedded-anvil.ts')).developmentKey]
+
+/** Addresses of the relay accounts that are configured. */
+export async function relayAddresses({ chain }: Config): Promise<string[]> {
+  const { createRelayAccount } = await import('./chain/keys.ts')
+  return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
+}
+
+const ANVIL_FINAL_DEPTH = 64
+
+async function startChain(config: Config, log: Log) {
+  const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
+  const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
+  // anvil calls a block final when two epochs of 32 lie on top.
+  const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
+  const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
+  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth })
+}
+
+/** The embedded chain, for who only keeps it open for other processes; undefined where another chain is configured. */
+export const startEmbeddedChain = async (config: Config, log: Log): Promise<{ stop(): Promise<void> } | undefined> =>
+  config.chain.rpcUrl ? undefined : startChain(config, log)
+
+const noDeposits: DepositWatcher = { start() {}, async stop() {} }
+
+/** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */
+export async function connectChain(
+  { config, log, ...installation }: Installation,
+  publicUrl: string,
+): Promise<ChainConnection> {
+  const {
+    rpcUrl,
+    registryAddress,
+    registryBlock,
+    id,
+    confirmations,
+    maxFeePerGas,
+    commitsPerTransaction,
+    provider,
+    embeddedDeposits,
+  } = config.chain
+  const [
+    { createRegistry },
+    { createRelay },
+    { createDepositWatcher },
+    { createForeignWatcher },
+    { createCoinMover },
+    { createLastCoins },
+    { createCoinQuotes },
+    { createTreasury },
+  ] = await Promise.all([
+    import('./chain/registry/registry.ts'),
+    import('./chain/relay/relay.ts'),
+    import('./chain/deposits/deposits.ts'),
+    import('./chain/foreign/commits.ts'),
+    import('./chain/coins/mover.ts'),
+    import('./chain/coins/last.ts'),
+    import('./chain/coins/quote.ts'),
+    import('./chain/coins/treasury.ts'),
+  ])
+  const relayKeys = await relayKeysOf(config.chain)
+  const anvil = rpcUrl ? undefined : await startChain(config, log)
+  if (anvil && embeddedDeposits && !anvil.isPrivate) {
+    await anvil.stop()
+    throw new Error(
+      'ANNAL_EMBEDDED_DEPOSITS is refused: on this system other programs can make coins on the embedded chain. Set CHAIN_RPC_URL.',
+    )
+  }
+  const url = rpcUrl ?? anvil!.rpcUrl
+  const registry = createRegistry({
+    rpcUrl: url,
+    database: installation.database,
+    address: registryAddress,
+    start: registryBlock,
+    chainId: id ?? anvil?.chainId,
+    tracer: installation.telemetry.tracer,
+  })
+  const relay = createRelay({
+    ...installation,
+    registry,
+    log,
+    describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(installation.contentStore) }),
+    relayKeys,
+    confirmations,
+    maxFeePerGas,
+    commitsPerTransaction,
+    meter: installation.telemetry.meter,
+    tracer: installation.telemetry.tracer,
+    // A single node of ours: what it does not have is lost, and an account has as many places as it likes.
+    ...(anvil && { doubtPatience: 3_000, transactionsUnderWay: 256 }),
+  })
+  const watcher = createDepositWatcher({
+    registry,
+    books: createDepositBooks({ ...installation, log }),
+    databaseUrl: installation.databaseUrl,
+    log,
+    confirmations: config.chain.depositConfirmations,
+    token: config.chain.tokenAddress,
+  })
+  const foreign = createForeignWatcher({
+    ...{ ...installation, registry, log },
+    own: [...(await relayAddresses(config)), ...config.chain.earlierRelays],
+  })
+  const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
+  const { address } = treasury
+  const { gasFee, gasFeeBounds } = config.money
+  const { createGasQuote } = await import('./chain/gas-quote.ts')
+  const gasQuote = gasFeeBounds && createGasQuote(installation.database, registry, { ...gasFeeBounds, first: gasFee })
+  const coins = createCoinMover({
+    ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
+    books: createCoinService(installation),
+    meter: installation.telemetry.meter,
+  })
+  return {
+    registry,
+    relay,
+    gasQuote,
+    coins,
+    chainCoins: {
+      ...createLastCoins({ registry, database: installation.database, treasury: address, maxFeePerGas }),
+      ...createCoinQuotes({ registry, treasury: address, relayAddresses: await relayAddresses(config), maxFeePerGas }),
+    },
+    treasury,
+    histories: createOwnHistories({
+      registry,
+      contentStore: installation.contentStore,
+      recorders: () => relayAddresses(config),
+    }),
+    // Whoever reaches an embedded chain makes as many coins on it as they like.
+    deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
+    foreign,
+    async close() {
+      await Promise.all([relay.stop(), watcher.stop(), coins.stop(), foreign.stop()])
+      await anvil?.stop()
+    },
+  }
+}
