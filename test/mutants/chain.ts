@@ -177,6 +177,12 @@ export const chain: Mutant[] = [
         `>= 1000 * REFUSALS`,
       ],
       [
+        'chain.filler-prices',
+        'What takes the place of a payment is signed at each price of it.',
+        `    prices.map(`,
+        `    prices.slice(0, 1).map(`,
+      ],
+      [
         'chain.nonce-given-up-early',
         'A nonce of the treasury is given up only after many refusals.',
         `const REFUSALS = 10`,

@@ -452,6 +452,14 @@ it('that was confirmed, lost its block and is refused in another one is given ba
 const untaken = async () =>
   (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W4')?.rows
 
+/** At which prices of gas something is signed for a payment, or in its place. */
+const pricesOf = (recipient: string, isFiller: boolean) =>
+  app.sql(
+    `select t.gas_price::text as price from coin_transactions t join coin_moves m on m.id = t.move_id
+     where m.recipient = $1 and (t.value = 0) = $2 order by t.gas_price`,
+    [recipient, isFiller],
+  )
+
 it('that no block has room for once it is signed for is given back, and those behind it are paid', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const [wallet, to] = [address(), address()]
@@ -480,6 +488,10 @@ it('that no block has room for once it is signed for is given back, and those be
   const [{ failure }] = expectOk(await user.rest('GET', 'wallet/withdrawals/')).results
   expect(failure).toContain('than the chain has room for')
   expect(await balanceOf(wallet)).toBe(0n)
+  // However gas became dearer, the payment would have been sent at the same prices.
+  const [paid, filled] = [await pricesOf(wallet, false), await pricesOf(wallet, true)]
+  expect(filled).toEqual(paid)
+  expect(paid.length).toBeGreaterThan(1)
   await chain.rpc.call('evm_setBlockGasLimit', gasLimit)
   await mine()
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
@@ -499,6 +511,5 @@ it('that a node refuses for its gas a few times is paid, and nothing is signed i
   moveCoins()
   await becomes(user, 'confirmed')
   expect(await balanceOf(to)).toBe(COIN)
-  const fillers = `select from coin_transactions t join coin_moves m on m.id = t.move_id where m.recipient = $1 and t.value = 0`
-  expect([refusals, await app.sql(fillers, [to])]).toEqual([3, []])
+  expect([refusals, await pricesOf(to, true)]).toEqual([3, []])
 })
