@@ -167,6 +167,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/coins/check.ts',
+    ['processes/coins.processes.ts'],
+    [
+      [
+        'chain.looked-at-again',
+        'Coins that a move took from an address between a look at the books and one at the chain are not missing.',
+        `seemed.filter(({ address }) => lacking.has(address))`,
+        `[...seemed]`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/fill.ts',
     ['processes/withdrawals.processes.ts'],
     [

@@ -6,6 +6,7 @@ import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { NIL_UUID } from '../../src/domain/ids.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
+import type { Database } from '../../src/domain/ports/database.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { readState } from '../../src/platform/telemetry/metric-statements.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from '../chain/support/coin-scene.ts'
@@ -609,6 +610,23 @@ it('coins that are missing from an address are named, and those that nobody can 
   )
   expect(told.join()).toContain('the chain has less there than was credited')
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
+})
+
+it('coins that are gathered while books and chain are compared are not missing', async () => {
+  const user = await rich(COIN)
+  let isGathered = false
+  const query = async (...asked: Parameters<Database['query']>) => {
+    const rows = await installation.database.query(...asked)
+    if (asked[0].name !== 'check_coins_addresses' || isGathered) return rows
+    isGathered = true
+    moveCoins()
+    await settled(user)
+    return rows
+  }
+  expect(await findings({ ...installation.database, query: query as Database['query'] })).toMatchObject({
+    H6: expect.not.arrayContaining([expect.objectContaining({ address: user.address })]),
+  })
+  expect([isGathered, await balanceOf(user.address)]).toEqual([true, 0n])
 })
 
 it('what is noted of coins that lie somewhere, otherwise than deposits and moves say, is found', async () => {

@@ -7,7 +7,7 @@ import { fromUnits, toUnits } from '../../domain/money.ts'
 import type { Database } from '../../domain/ports/database.ts'
 import { int, numeric, statement, text } from '../../domain/sql.ts'
 import type { ChainCheck, ChainFinding } from '../check-chain.ts'
-import { quantity } from '../rpc.ts'
+import { quantity, type Rpc } from '../rpc.ts'
 import { readAddresses, type SeenAddress } from './addresses.ts'
 import { bookedOf } from './compare.ts'
 import { findOwnersWithCoins } from './compare-statements.ts'
@@ -41,30 +41,58 @@ const addressesOf = (database: Database) =>
     keyOf: ({ address }) => address,
   })
 
-/** Compares every address that the books know with the chain, with `most` rows of each kind. Raises UNAVAILABLE when the chain does not answer. */
-export async function checkCoins({ database, registry: { rpc }, most }: ChainCheck): Promise<ChainFinding[]> {
-  const found: Record<keyof typeof sentences, object[]> = { H6: [], H7: [] }
-  const add = (id: keyof typeof sentences, row: object) => void (found[id].length < most && found[id].push(row))
-  // After the books are read, the chain has at least what they know of.
-  const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
+/** What lies at an owner's address, in wei. */
+interface OwnerCoins {
+  address: string
+  closed: boolean
+  held: bigint
+  booked: bigint
+}
+
+const readHead = async (rpc: Rpc) => Number(await rpc.call<string>('eth_blockNumber'))
+
+/** Addresses of owners where books and chain differ. What the books know of is in the chain by then; what is signed meanwhile may be, too. */
+async function* differingOwners(database: Database, rpc: Rpc): AsyncGenerator<OwnerCoins> {
   for await (const rows of addressesOf(database)) {
-    const block = quantity(await readHead())
-    const held = await readAddresses(
+    const block = quantity(await readHead(rpc))
+    const seen = await readAddresses(
       rpc,
       rows.map(({ address }) => address),
       block,
     )
     for (const [index, owner] of rows.entries()) {
-      const { address, closed } = owner
-      const { balance, count } = held[index]!
+      const { balance: held, count } = seen[index]!
       const booked = bookedOf(owner, count)
-      const row = { address, held: fromUnits(balance), booked: fromUnits(booked) }
-      if (balance < booked) add('H6', { ...row, problem: 'the chain has fewer coins there' })
-      if (balance > booked && balance > 0n)
-        add('H7', { ...row, problem: closed ? 'its key is destroyed' : 'not credited' })
+      if (held !== booked) yield { address: owner.address, closed: owner.closed, held, booked }
     }
   }
-  const head = await readHead()
+}
+
+/** Of addresses that seemed to have too little those that have: what a move left between the two looks is in order at a second one. */
+async function lookAgain(database: Database, rpc: Rpc, seemed: readonly OwnerCoins[]): Promise<OwnerCoins[]> {
+  if (seemed.length === 0) return []
+  const lacking = new Set<string>()
+  for await (const { address, held, booked } of differingOwners(database, rpc)) if (held < booked) lacking.add(address)
+  return seemed.filter(({ address }) => lacking.has(address))
+}
+
+/** Compares every address that the books know with the chain, with `most` rows of each kind. Raises UNAVAILABLE when the chain does not answer. */
+export async function checkCoins({ database, registry: { rpc }, most }: ChainCheck): Promise<ChainFinding[]> {
+  const found: Record<keyof typeof sentences, object[]> = { H6: [], H7: [] }
+  const add = (id: keyof typeof sentences, row: object) => void (found[id].length < most && found[id].push(row))
+  const rowOf = ({ address, held, booked }: OwnerCoins, problem: string) => ({
+    address,
+    held: fromUnits(held),
+    booked: fromUnits(booked),
+    problem,
+  })
+  const seemed: OwnerCoins[] = []
+  for await (const owner of differingOwners(database, rpc)) {
+    if (owner.held < owner.booked) seemed.push(owner)
+    else if (owner.held > 0n) add('H7', rowOf(owner, owner.closed ? 'its key is destroyed' : 'not credited'))
+  }
+  for (const owner of await lookAgain(database, rpc, seemed)) add('H6', rowOf(owner, 'the chain has fewer coins there'))
+  const head = await readHead(rpc)
   for (const { address, arrived } of await database.query(findTreasuries, { upTo: head })) {
     const [{ balance, count }] = (await readAddresses(rpc, [address], quantity(head))) as [SeenAddress]
     const [row] = await database.query(findSpent, { sender: address, count })

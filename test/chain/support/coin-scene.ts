@@ -7,6 +7,7 @@ import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
 import { fromUnits, toUnits } from '../../../src/domain/money.ts'
+import type { Database } from '../../../src/domain/ports/database.ts'
 import { createCoinService } from '../../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'
 import { atEnd } from '../../support/at-end.ts'
@@ -127,10 +128,8 @@ export async function createCoinScene(env: Record<string, string> = {}) {
       gas: change('GAS'),
     }
   }
-  const findings = async () => {
-    const found = await checkCoins({
-      ...{ database: installation.database, registry: app.chain.registry, relayAddresses: [], most: 10 },
-    })
+  const findings = async (database: Database = installation.database) => {
+    const found = await checkCoins({ database, registry: app.chain.registry, relayAddresses: [], most: 10 })
     const broken = (await checkInvariants(installation.database)).filter(({ rows }) => rows.length > 0)
     return { broken, ...Object.fromEntries(found.map(({ id, rows }) => [id, rows])) }
   }
