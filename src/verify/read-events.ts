@@ -4,6 +4,7 @@ import { type Finding, holds, right, unknown, wrong } from './finding.ts'
 import { decodeHeader, type Header } from './header.ts'
 import { decodeLogs, readCommit } from './receipt.ts'
 import { readList } from './registry-list.ts'
+import { SourceError } from './source-error.ts'
 import { decodeTransaction } from './transaction.ts'
 import { openTrie, type ProvenTrie, positionKey } from './trie.ts'
 
@@ -45,23 +46,28 @@ export interface ProvenHistory {
   blocks: Anchor[]
 }
 
-/** Reads evidence. Raises an Error when it begins with no header. */
+/** Reads evidence. Raises SourceError where a header is none. */
 export async function readEvents(evidence: Evidence): Promise<ProvenHistory> {
   const head = decodeHeader(evidence.head)
-  if (!head) throw new Error('The evidence has no header of a newest block.')
+  if (!head) throw new SourceError('The evidence has no header of a newest block.')
   const events: ProvenEvent[] = []
   const broken: BrokenBlock[] = []
   const gaps: number[] = []
-  const blocks = new Map<number, Anchor>([[head.number, head]])
+  const blocks = new Map<string, Anchor>([[head.hash, head]])
+  const read = new Set<string>()
   for await (const block of evidence.blocks) {
     const header = decodeHeader(block.header)
-    if (!header) throw new Error('The evidence holds a header that cannot be read.')
+    if (!header) throw new SourceError('The evidence holds a header that cannot be read.')
     const { number, hash, timestamp } = header
-    blocks.set(number, { number, hash })
-    const read = await readBlock(header, block, evidence)
-    if (read.finding) broken.push({ blockNumber: number, blockHash: hash, blockTime: timestamp, finding: read.finding })
-    if (!read.isWhole) gaps.push(number)
-    events.push(...read.events)
+    // What stands in a block counts once, however often the block is shown.
+    if (read.has(hash)) continue
+    read.add(hash)
+    // By its hash: of two blocks of one number at most one is the chain's, and each has to be settled.
+    blocks.set(hash, header)
+    const { events: found, finding, isWhole } = await readBlock(header, block, evidence)
+    if (finding) broken.push({ blockNumber: number, blockHash: hash, blockTime: timestamp, finding })
+    if (!isWhole) gaps.push(number)
+    events.push(...found)
   }
   events.sort(
     (a, b) => a.blockNumber - b.blockNumber || a.transactionIndex - b.transactionIndex || a.eventIndex - b.eventIndex,

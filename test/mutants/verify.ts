@@ -2,6 +2,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
 const tampering = ['verify/tampering.test.ts']
+const forged = ['verify/forged-proof.test.ts']
 
 /** What a stranger would not find any more. */
 export const verify: Mutant[] = [
@@ -59,6 +60,20 @@ export const verify: Mutant[] = [
       "if (list === 'cutOff') return unknown(",
     ],
     ['verify.chain-id', 'A transaction of another chain is found.', 'signed.chainId === chainId', 'signed.chainId > 0'],
+  ]),
+  ...mutantsOf('src/verify/read-events.ts', forged, [
+    [
+      'verify.twin-block',
+      'A block that was made up is not settled by another one of its number.',
+      'blocks.set(hash, header)',
+      'blocks.set(head.hash, header)',
+    ],
+    [
+      'verify.block-twice',
+      'What stands in a block counts once, however often a proof shows it.',
+      'if (read.has(hash)) continue',
+      'if (read.has(hash) && number < 0) continue',
+    ],
   ]),
   ...mutantsOf('src/verify/collect.ts', tampering, [
     [

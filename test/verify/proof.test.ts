@@ -1,13 +1,8 @@
 /** Proofs as the service hands them out, and what it says of a history itself; whatever is changed in a proof or the database is named. */
-import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CarReader } from '@ipld/car/reader'
-import { CarWriter } from '@ipld/car/writer'
 import { id as topicOf } from 'ethers'
-import { CID } from 'multiformats/cid'
-import { create } from 'multiformats/hashes/digest'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CODES, type Manifest } from '../../src/verify/proof-layout.ts'
 import type { Verification } from '../../src/verify/verification.ts'
@@ -17,11 +12,7 @@ import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
-
-interface Block {
-  cid: CID
-  bytes: Uint8Array
-}
+import { type Block, blocksOf, carOf, withManifest as changeManifest } from './proof-blocks.ts'
 
 let app: TestApp
 let owner: SignedIn
@@ -46,26 +37,7 @@ async function verify(bytes: Uint8Array, ...args: string[]): Promise<Verificatio
   return { code, ...JSON.parse(stdout) }
 }
 
-async function carOf(all: readonly Block[]): Promise<Uint8Array> {
-  const { writer, out } = CarWriter.create([all[0]!.cid])
-  const writing = (async () => {
-    for (const block of all) await writer.put(block)
-    await writer.close()
-  })()
-  const parts: Uint8Array[] = []
-  for await (const part of out) parts.push(part)
-  await writing
-  return Buffer.concat(parts)
-}
-
-/** The proof with another manifest, under its right name. */
-function withManifest(change: (manifest: Manifest) => void): Block[] {
-  const manifest = JSON.parse(Buffer.from(blocks[0]!.bytes).toString()) as Manifest
-  change(manifest)
-  const bytes = Buffer.from(JSON.stringify(manifest))
-  const cid = CID.createV1(CODES.dagJson, create(0x12, createHash('sha256').update(bytes).digest()))
-  return [{ cid, bytes }, ...blocks.slice(1)]
-}
+const withManifest = (change: (manifest: Manifest) => unknown) => changeManifest(blocks, change)
 
 const isOf =
   (code: number) =>
@@ -106,8 +78,7 @@ beforeAll(async () => {
     },
     ({ found }) => found.complete.result === 'right',
   )
-  blocks = []
-  for await (const block of (await CarReader.fromBytes(honest.bytes)).blocks()) blocks.push(block)
+  blocks = await blocksOf(honest.bytes)
   anchor = honest.found.anchors[0]!.hash
   expect(honest.found).toMatchObject({ code: 3, verdict: 'unsettled', anchors: [{}], commits: [{}, {}, {}] })
 })
