@@ -25,7 +25,7 @@ const MOST_PARTS = 1_000_000
 /** Reads the whole file through `source`, proves each block of it, and hashes what it is made of. Raises SourceError. */
 export async function hashFile(nid: string, source: FileSource): Promise<FileHash> {
   const root = parseName(nid)
-  if (!root) return wrong('The identifier is not one of a file.')
+  if (!root) return notOfAFile
   const hash = createHash('sha256')
   try {
     // A file of one block has no parts.
@@ -39,6 +39,8 @@ export async function hashFile(nid: string, source: FileSource): Promise<FileHas
   return { sha256: hash.digest('hex') }
 }
 
+/** An identifier that names no file, or by a hash that is not asked for here. */
+export const notOfAFile = wrong('The identifier is not one of a file.')
 const absent = unknown('The file is not on the file network, or not public.')
 async function* none(): AsyncGenerator<Uint8Array> {}
 

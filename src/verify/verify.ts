@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { getAddress } from 'ethers'
+import { parseName } from './block-name.ts'
 import type { ChainNode } from './chain-node.ts'
 import { collect } from './collect.ts'
 import type { Anchor } from './evidence.ts'
-import { type FileSource, hashFile, sha256InName } from './file-source.ts'
+import { type FileSource, hashFile, notOfAFile, sha256InName } from './file-source.ts'
 import { type Finding, holds } from './finding.ts'
 import { judge } from './judge.ts'
 import { readProof } from './read-proof.ts'
@@ -84,8 +85,9 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
     return { settled, anchors }
   }
   const judgeFile = async (sha256: string) => {
-    const own = file === undefined ? sha256InName(evidence.nid) : await hashLocalFile(file)
-    return own === undefined ? null : judgeFileHash(own, sha256)
+    const named = judgeName(evidence.nid, sha256)
+    if (file === undefined || named?.result === 'wrong') return named
+    return judgeFileHash(await hashLocalFile(file), sha256)
   }
   const verification = await judge({ evidence, recorders, readTree, judgeFile, settle })
   return damaged.length ? { ...verification, ...tellDamage(damaged) } : verification
@@ -100,6 +102,13 @@ const tellDamage = (damaged: readonly string[]): Pick<Verification, 'verdict' | 
     finding: `The file holds other bytes than the names of its blocks say: ${damaged.slice(0, 10).join(', ')}.`,
   },
 })
+
+/** What the identifier itself says of the file; null where it is of several blocks, and says nothing. */
+function judgeName(nid: string, told: string): Finding | null {
+  if (!parseName(nid)) return notOfAFile
+  const named = sha256InName(nid)
+  return named === undefined ? null : judgeFileHash(named, told)
+}
 
 const judgeFileHash = (own: string, told: string): Finding =>
   holds(own === told, `The file's SHA-256 is ${own}, the tree says ${told}.`)

@@ -75,6 +75,14 @@ export const verify: Mutant[] = [
       'if (read.has(hash) && number < 0) continue',
     ],
   ]),
+  ...mutantsOf('src/verify/verify.ts', forged, [
+    [
+      'verify.file-beside',
+      'A file that is given beside a proof is no other than the one that the identifier names.',
+      "if (file === undefined || named?.result === 'wrong') return named",
+      'if (file === undefined) return named',
+    ],
+  ]),
   ...mutantsOf('src/verify/collect.ts', tampering, [
     [
       'verify.torn-list',

@@ -1,4 +1,5 @@
 /** Proofs that somebody made up: whatever is put into the file, the verifier does not say that it holds. */
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,4 +83,20 @@ it('a block that is shown twice counts once', async () => {
   await world.commit([nid, await world.write(nid, 1)])
   const proof = withManifest(await prove(world, nid), ({ blocks }) => blocks.push(...blocks))
   expect(await verify(proof, ...(await everything()))).toMatchObject({ code: 0, commits: [{ life: 1 }] })
+})
+
+it.each([
+  ['of which the trees tell another SHA-256', 'the file', 'another file'],
+  ['that names no file', undefined, 'a file'],
+])('an identifier %s is found, also where that file is given', async (_, named, told) => {
+  const nid = named ? world.hold(named) : 'bafkr4ihkr4ld3m4gqkjf4reryxsy2s5tkbxprqkow6fin2iiyvreuzzab4'
+  const assetSha256 = createHash('sha256').update(told).digest('hex')
+  await world.commit([nid, await world.write(nid, 1, undefined, { assetSha256 })])
+  const proof = await prove(world, nid)
+  const path = join(dir, 'told.jpg')
+  await writeFile(path, told)
+  for (const file of [[], ['--file', path]]) {
+    const found = await verify(proof, ...(await everything()), ...file)
+    expect(found).toMatchObject({ code: 1, file: { result: 'wrong' } })
+  }
 })
