@@ -1,5 +1,6 @@
 /** A verification in words, for whoever reads it at a terminal. */
 import type { Finding } from './finding.ts'
+import { plain } from './plain.ts'
 import type { Verdict, Verification, VerifiedCommit } from './verification.ts'
 
 /** What a process ends with, by its verdict. */
@@ -23,17 +24,24 @@ export function describe(verification: Verification): { lines: string[]; verdict
   if (recorder.result !== 'right') lines.push(`recorder  ${tell(recorder)}`)
   if (foreign)
     lines.push(`foreign   ${foreign} commits of other accounts count for nothing: ${foreignRecorders.join(', ')}`)
-  return { lines, verdict: sentenceOf(verification) }
+  // Trees, texts on the chain and answers of nodes are written by anybody.
+  return { lines: lines.map(plain), verdict: plain(sentenceOf(verification)) }
 }
 
 const tell = ({ result, finding }: Finding) => (finding ? `${result}: ${finding}` : result)
 
 function rowOf({ life, blockNumber, blockTime, commitData, changes, checks }: VerifiedCommit): string[] {
   const findings = checks.filter(({ result }) => result !== 'right').map((check) => `${check.name} ${tell(check)}`)
-  const changed = Object.keys(changes ?? {}).join(' ') || '-'
+  const changed =
+    Object.keys(changes ?? {})
+      .map(nameOf)
+      .join(' ') || '-'
   const action = commitData?.actionName ?? '-'
   return [String(life), String(blockNumber), blockTime, action, changed, findings.join(' ') || 'right']
 }
+
+/** In quotation marks where it could pass for several, or for what stands in the next column. */
+const nameOf = (field: string) => (/^[^\s"]+$/.test(field) ? field : JSON.stringify(field))
 
 function sentenceOf({ verdict, nid, commits }: Verification): string {
   const life = commits.at(-1)?.life

@@ -83,6 +83,14 @@ export const verify: Mutant[] = [
       'if (file === undefined) return named',
     ],
   ]),
+  ...mutantsOf('src/verify/print.ts', forged, [
+    [
+      'verify.spoofed-lines',
+      'Words of others are no lines of ours.',
+      'lines: lines.map(plain)',
+      'lines: lines.map(String)',
+    ],
+  ]),
   ...mutantsOf('src/verify/collect.ts', tampering, [
     [
       'verify.torn-list',

@@ -100,3 +100,22 @@ it.each([
     expect(found).toMatchObject({ code: 1, file: { result: 'wrong' } })
   }
 })
+
+it('nobody’s words move the cursor of whoever reads what was found, or pass for lines and columns of it', async () => {
+  const nid = world.hold('a file with hostile metadata')
+  const fields = {
+    '\u001b[2J\u001b[H\nsettled   right': 1,
+    'caption  right': 1,
+    '\u009b2J\u202e': 1,
+    assetCid: 'x\r\u001b[1A',
+  }
+  await world.commit([nid, await world.write(nid, 1)], [nid, await world.write(nid, 2, undefined, fields)])
+  const proof = await prove(world, nid)
+  const { stdout } = await read(proof)
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{C}]/u)
+  expect(stdout.match(/^settled/gm)).toHaveLength(1)
+  expect(stdout).toContain('"caption  right"')
+  expect(stdout).toContain(String.raw`The tree is about x\u{d}\u{1b}[1A.`)
+  const version = withManifest(proof, (manifest) => Object.assign(manifest, { version: '\u001b[2J\nIt holds' }))
+  expect((await read(version)).stderr.trimEnd()).not.toMatch(/[\p{C}]/u)
+})
