@@ -19,6 +19,8 @@ export type FileHash = { sha256: string } | Finding
 
 const RAW = 0x55
 const DAG_PB = 0x70
+/** Larger blocks do not travel on the file network. */
+export const LARGEST_BLOCK_BYTES = 4 * 1024 * 1024
 /** Some 250 GB; a file of few blocks that name each other often has more, and no end. */
 const MOST_PARTS = 1_000_000
 
@@ -63,8 +65,21 @@ type ReadBlock = (cid: CID) => Promise<Uint8Array>
 
 /** Blocks in the order of a CAR; one that stands there once and is needed twice is asked for by itself. */
 async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): Promise<ReadBlock> {
-  const blocks = (await CarBlockIterator.fromIterable(car).catch(() => undefined))?.[Symbol.asyncIterator]()
-  const take = async () => (await blocks?.next().catch(() => undefined))?.value
+  let waiting = 0
+  // A block may claim any length, and all of it would be waited for.
+  async function* bounded(): AsyncGenerator<Uint8Array> {
+    for await (const part of car) {
+      waiting += part.length
+      if (waiting > 2 * LARGEST_BLOCK_BYTES) return
+      yield part
+    }
+  }
+  const blocks = (await CarBlockIterator.fromIterable(bounded()).catch(() => undefined))?.[Symbol.asyncIterator]()
+  const take = async () => {
+    const block = (await blocks?.next().catch(() => undefined))?.value
+    waiting = 0
+    return block
+  }
   let next = await take()
   let read = 0
   return async (cid) => {

@@ -1,13 +1,11 @@
 /** The file network through somebody's HTTP gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/). */
 import { readBounded, reasonOf } from './chain-node.ts'
-import type { FileSource } from './file-source.ts'
+import { type FileSource, LARGEST_BLOCK_BYTES } from './file-source.ts'
 import { SourceError } from './source-error.ts'
 
 const BLOCK_DEADLINE_MS = 60_000
 /** A film takes its time; a gateway that sends nothing is given up by `fetch` itself. */
 const FILE_DEADLINE_MS = 3_600_000
-/** Larger blocks do not travel on the file network. */
-const LARGEST_BLOCK_BYTES = 4 * 1024 * 1024
 
 /** Reads from a gateway; `url` is its root, blocks are read at `/ipfs/<cid>`. */
 export function connectGateway(url: string): FileSource {

@@ -25,6 +25,8 @@ export interface BlockReply {
 
 /** RLP writes nothing for zero. */
 const numberIn = (hex: string | undefined) => (hex === '0x' ? 0 : Number(BigInt(hex as string)))
+/** The last second of the year 9999: later ones have no date. */
+const LATEST_TIME = 253_402_300_799
 
 /** Reads a header's bytes; undefined when they are none. */
 export function decodeHeader(bytes: Uint8Array): Header | undefined {
@@ -35,11 +37,11 @@ export function decodeHeader(bytes: Uint8Array): Header | undefined {
     const [parentHash, , , stateRoot, transactionsRoot, receiptsRoot] = fields as string[]
     const roots = { parentHash, stateRoot, transactionsRoot, receiptsRoot } as Record<string, string>
     if (!Object.values(roots).every((root) => root.length === 66)) return undefined
+    const [number, timestamp] = [numberIn(fields[8]), numberIn(fields[11])]
+    if (!Number.isSafeInteger(number) || timestamp > LATEST_TIME) return undefined
     return {
       ...(roots as Pick<Header, 'parentHash' | 'stateRoot' | 'transactionsRoot' | 'receiptsRoot'>),
-      hash: keccak256(bytes),
-      number: numberIn(fields[8]),
-      timestamp: numberIn(fields[11]),
+      ...{ hash: keccak256(bytes), number, timestamp },
     }
   } catch {
     return undefined

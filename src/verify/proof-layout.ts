@@ -41,7 +41,8 @@ export function parseManifest(bytes: Uint8Array): Manifest | string {
   if (manifest?.format !== 'annal-proof') return 'The file begins with something else than a proof.'
   if (manifest.version !== 1) return `The proof is of version ${manifest.version}, which this verifier does not know.`
   const { nid, chainId, registry, head, blocks } = manifest
-  const isWhole = typeof nid === 'string' && Number.isSafeInteger(chainId) && /^0x[0-9a-fA-F]{40}$/.test(registry)
+  const isAddress = typeof registry === 'string' && /^0x[0-9a-fA-F]{40}$/.test(registry)
+  const isWhole = typeof nid === 'string' && Number.isSafeInteger(chainId) && isAddress
   const areBlocks =
     Array.isArray(blocks) &&
     blocks.every(

@@ -6,7 +6,7 @@ import { decodeLogs, readCommit } from './receipt.ts'
 import { readList } from './registry-list.ts'
 import { SourceError } from './source-error.ts'
 import { decodeTransaction } from './transaction.ts'
-import { openTrie, type ProvenTrie, positionKey } from './trie.ts'
+import { counted, type Nodes, openTrie, type ProvenTrie, positionKey } from './trie.ts'
 
 /** A commit where it stands on the chain. */
 export interface ProvenEvent {
@@ -89,9 +89,8 @@ async function readBlock(
   block: BlockEvidence,
   { registry, nid, chainId }: Evidence,
 ): Promise<ReadBlock> {
-  const receipts = await openTrie(header.receiptsRoot, block.receipts)
   const transactions = block.transactions && (await openTrie(header.transactionsRoot, block.transactions))
-  const { found, isWhole } = await readReceipts(receipts, block.positions)
+  const { found, isWhole } = await readReceipts(header.receiptsRoot, block.receipts, block.positions)
   const missing = block.positions.filter((position) => !found.has(position))
   const events: ProvenEvent[] = []
   for (const [transactionIndex, bytes] of found) {
@@ -113,9 +112,11 @@ async function readBlock(
 }
 
 /** All receipts, by position, or those of `positions` where not all are there. */
-async function readReceipts(receipts: ProvenTrie, positions: readonly number[]) {
+async function readReceipts(root: string, nodes: Nodes, positions: readonly number[]) {
+  const own = counted(nodes)
+  const receipts = await openTrie(root, own)
   const found = new Map<number, Uint8Array>()
-  for (let position = 0; ; position += 1) {
+  for (let position = 0; own.mayHold(position); position += 1) {
     const bytes = await receipts.get(positionKey(position))
     if (bytes === null) return { found, isWhole: true }
     if (bytes === undefined) break

@@ -41,13 +41,10 @@ async function readBlocks(source: AsyncIterable<Uint8Array>) {
   const chain = new Map<string, Uint8Array>()
   const documents = new Map<string, Uint8Array>()
   const damaged: string[] = []
-  let size = 0
   try {
-    const car = await CarBlockIterator.fromIterable(source)
+    const car = await CarBlockIterator.fromIterable(bounded(source))
     const roots = await car.getRoots()
     for await (const { cid, bytes } of car) {
-      size += bytes.length
-      if (size > LARGEST_PROOF_BYTES) throw new Error('It is too large.')
       const hash = chainHashOf(cid)
       const isWhole = isBlock(cid, bytes)
       if (!isWhole) damaged.push(cid.toString())
@@ -59,6 +56,16 @@ async function readBlocks(source: AsyncIterable<Uint8Array>) {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new SourceError(`The file is no CAR, or breaks off: ${reason}`, { cause: error })
+  }
+}
+
+/** Counted as it comes: a block may claim any length. */
+async function* bounded(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const part of source) {
+    size += part.length
+    if (size > LARGEST_PROOF_BYTES) throw new Error('It is too large.')
+    yield part
   }
 }
 

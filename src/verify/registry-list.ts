@@ -5,7 +5,7 @@
 import { concat, decodeRlp, getBytes, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
 import type { Evidence } from './evidence.ts'
 import type { Header } from './header.ts'
-import { openTrie, type ProvenTrie } from './trie.ts'
+import { counted, openTrie, type ProvenTrie } from './trie.ts'
 
 /** Where the list's length lies, 32 bytes, 0x-prefixed. */
 export const lengthSlot = (nid: string): string => keccak256(concat([toUtf8Bytes(nid), toBeHex(0, 32)]))
@@ -29,12 +29,13 @@ export async function readList(
   const account = await accounts.get(getBytes(keccak256(registry)))
   if (!account) return undefined
   const [, , storageRoot] = decodeRlp(account) as string[]
-  const storage = await openTrie(storageRoot!, state)
+  const own = counted(state)
+  const storage = await openTrie(storageRoot!, own)
   const length = await readNumber(storage, lengthSlot(nid))
   if (length === undefined || length > LONGEST_LIST) return undefined
   const blocks = new Set<number>()
   for (let index = 0; index < length; index += 1) {
-    const block = await readNumber(storage, entrySlot(nid, index))
+    const block = own.mayHold(index) ? await readNumber(storage, entrySlot(nid, index)) : undefined
     if (block === undefined) return 'cutOff'
     blocks.add(block)
   }

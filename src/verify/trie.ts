@@ -11,6 +11,22 @@ export interface ProvenTrie {
   get(key: Uint8Array): Promise<Uint8Array | null | undefined>
 }
 
+/** A receipt and an entry of a list have a node of their own; but for chance, and ways of other chains. */
+const MOST_VALUES_OF_A_NODE = 4
+
+/** Nodes of a table that is read value by value. Few nodes that name each other again and again show values without end. */
+export function counted(nodes: Nodes): Nodes & { mayHold(values: number): boolean } {
+  const asked = new Set<string>()
+  return {
+    get(hash) {
+      asked.add(hash)
+      return nodes.get(hash)
+    },
+    /** Whether there may be more than so many values, as far as it was read. */
+    mayHold: (values) => values <= MOST_VALUES_OF_A_NODE * asked.size,
+  }
+}
+
 type Store = NonNullable<NonNullable<Parameters<typeof createMPT>[0]>['db']>
 const VALUES_ARE_BYTES = 'view'
 

@@ -83,6 +83,22 @@ export const verify: Mutant[] = [
       'if (file === undefined) return named',
     ],
   ]),
+  ...mutantsOf('src/verify/trie.ts', forged, [
+    [
+      'verify.endless-table',
+      'A table whose nodes name each other again and again is not read without end.',
+      'values <= MOST_VALUES_OF_A_NODE * asked.size',
+      'values >= 0',
+    ],
+  ]),
+  ...mutantsOf('src/verify/file-source.ts', forged, [
+    [
+      'verify.endless-block',
+      'A block that claims to be longer than any is not waited for.',
+      'if (waiting > 2 * LARGEST_BLOCK_BYTES) return',
+      'if (waiting < 0) return',
+    ],
+  ]),
   ...mutantsOf('src/verify/print.ts', forged, [
     [
       'verify.spoofed-lines',

@@ -1,15 +1,26 @@
 /** Proofs that somebody made up: whatever is put into the file, the verifier does not say that it holds. */
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { encodeRlp, getBytes, keccak256, type RlpStructuredData } from 'ethers'
+import { varint } from 'multiformats'
+import { CID } from 'multiformats/cid'
+import { create } from 'multiformats/hashes/digest'
 import { beforeAll, expect, it } from 'vitest'
+import { chainBlock } from '../../src/verify/block-name.ts'
 import { connectNode } from '../../src/verify/chain-node.ts'
+import { hashFile } from '../../src/verify/file-source.ts'
+import { connectGateway } from '../../src/verify/gateway.ts'
+import { type BlockReply, encodeHeader } from '../../src/verify/header.ts'
+import { CODES } from '../../src/verify/proof-layout.ts'
 import type { Verification } from '../../src/verify/verification.ts'
 import { writeProof } from '../../src/verify/write-proof.ts'
 import { relayKeys, startChain } from '../chain/support/anvil.ts'
 import { annalVerify } from '../support/annal-verify.ts'
 import { atEnd } from '../support/at-end.ts'
+import { listen } from '../support/listen.ts'
 import { createForger, type Forger } from './forger.ts'
 import { type Block, blocksOf, carOf, manifestOf, withManifest } from './proof-blocks.ts'
 
@@ -68,7 +79,7 @@ it('a block that was made up is not settled by the true one of the same number',
   await home.commit([nid, await home.write(nid, 1)], [nid, await home.write(nid, 2)])
   const [forged, honest] = [await prove(home, nid), await prove(world, other)]
   expect(await verify(honest, ...(await everything()))).toMatchObject({ code: 0, verdict: 'holds' })
-  const [{ header }] = manifestOf(honest).blocks as [{ header: { '/': string } }]
+  const { header } = manifestOf(honest).blocks[0]!
   const both = [...forged, ...honest.slice(1)]
   for (const place of [0, 1]) {
     const proof = withManifest(both, ({ blocks }) => blocks.splice(place, 0, { header, transactions: [] }))
@@ -119,3 +130,68 @@ it('nobody’s words move the cursor of whoever reads what was found, or pass fo
   const version = withManifest(proof, (manifest) => Object.assign(manifest, { version: '\u001b[2J\nIt holds' }))
   expect((await read(version)).stderr.trimEnd()).not.toMatch(/[\p{C}]/u)
 })
+
+/** A block whose few nodes of receipts name each other again and again, so that there is one at each of some million positions. */
+async function endlessReceipts(): Promise<{ header: Block; nodes: Block[] }> {
+  const nodes: Block[] = []
+  const hold = (node: RlpStructuredData) => {
+    const block = chainBlock(CODES.receiptNode, getBytes(encodeRlp(node)))
+    nodes.push(block)
+    return keccak256(block.bytes)
+  }
+  const branch = (children: readonly string[]) => hold([...children, ...Array(16 - children.length).fill('0x'), '0x'])
+  const receipt = encodeRlp(['0x01', '0x01', `0x${'00'.repeat(256)}`, []])
+  const below = [hold(['0x20', receipt])]
+  for (let depth = 1; depth <= 6; depth += 1) below.push(branch(Array(16).fill(below.at(-1))))
+  const long = branch([below[0]!, below[2]!, below[4]!, below[6]!])
+  const receiptsRoot = branch([...Array(8).fill(below[1]), long])
+  const newest = (await world.rpc.call('eth_getBlockByNumber', 'latest', false)) as BlockReply
+  return { header: chainBlock(CODES.header, encodeHeader({ ...newest, receiptsRoot })), nodes }
+}
+
+it('a file whose first block claims to be longer than any is given up', async () => {
+  const nid = CID.createV1(0x70, create(0x12, createHash('sha256').update('a long file').digest()))
+  const empty = { cid: nid, bytes: new Uint8Array() }
+  // A block of no bytes is its name after one byte of its length.
+  const header = (await carOf([empty])).subarray(0, -1 - nid.bytes.length)
+  let sent = 0
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith('raw')) return void response.writeHead(404).end()
+    const claimed = varint.encodeTo(2 ** 45, new Uint8Array(varint.encodingLength(2 ** 45)))
+    response.write(Buffer.concat([header, claimed, nid.bytes]))
+    const megabyte = Buffer.alloc(1024 * 1024)
+    const send = () => {
+      while (sent < 200 && !response.destroyed) {
+        sent += 1
+        if (!response.write(megabyte)) return void response.once('drain', send)
+      }
+      response.end()
+    }
+    send()
+  })
+  const gateway = connectGateway(`http://127.0.0.1:${await listen(server, atEnd)}`)
+  expect(await hashFile(nid.toString(), gateway)).toMatchObject({ result: 'unknown' })
+  expect(sent).toBeLessThan(50)
+})
+
+it('a header of a time that has no date is none', async () => {
+  const nid = world.hold('a file of the end of time')
+  await world.commit([nid, await world.write(nid, 1)])
+  const newest = (await world.rpc.call('eth_getBlockByNumber', 'latest', false)) as BlockReply
+  const { cid, bytes } = chainBlock(CODES.header, encodeHeader({ ...newest, timestamp: `0x${'f'.repeat(16)}` }))
+  const proof = withManifest([...(await prove(world, nid)), { cid, bytes }], (manifest) =>
+    Object.assign(manifest, { head: { '/': cid.toString() } }),
+  )
+  expect(await read(proof)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('header') })
+})
+
+it('receipts without end are not read to it', async () => {
+  const nid = world.hold('a file with a block beside it')
+  await world.commit([nid, await world.write(nid, 1)])
+  const { header, nodes } = await endlessReceipts()
+  const proof = withManifest([...(await prove(world, nid)), header, ...nodes], ({ blocks }) =>
+    blocks.push({ header: { '/': header.cid.toString() }, transactions: [] }),
+  )
+  const found = await verify(proof)
+  expect(found).toMatchObject({ agrees: false, complete: { result: 'unknown' } })
+}, 60_000)
