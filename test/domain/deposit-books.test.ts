@@ -8,6 +8,7 @@ import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
@@ -196,6 +197,32 @@ it('freezes however many there are before the scan goes back', async () => {
   expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(1)
   expect([await num(user), await books.scanned(scan.chainId)]).toEqual(['0', 'gone back'])
   expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
+})
+
+it('are written down for buyer and seller while a sale between them has one wallet and waits for the other', async () => {
+  const store = await createStore(app)
+  const buyer = await app.newUser({ num: '10', points: '0' })
+  const { id } = await store.order(buyer)
+  const [first, last] = [buyer, store.owner].sort((one, other) => (one.id < other.id ? -1 : 1)) as [SignedIn, SignedIn]
+  const scan = await newScan()
+  const found = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 95 }
+  const deposits = [last, first].map(({ address }) => ({
+    ...{ ...found, address, transactionHash: newHash(), blockHash: newHash() },
+  }))
+  const sale = await app.installation.database.prisma.$transaction(async (tx) => {
+    await tx.$queryRawUnsafe(`update wallets set num = num where user_id = $1::uuid`, last.id)
+    const answer = store.confirm(buyer, id)
+    await eventually(
+      () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      ({ length }) => length === 1,
+    )
+    expect(
+      await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, { deposits, spendings: [] }),
+    ).toBe(true)
+    return { answer }
+  })
+  expectOk(await sale.answer)
+  expect(await contradictions()).toEqual([])
 })
 
 it('forgets what another process finds while the scan goes back', async () => {

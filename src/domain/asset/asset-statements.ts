@@ -92,7 +92,7 @@ export const updateAsset = joinedStatement(
      select item.*, item.user as payer
      from item join assets a on a.id = item.asset and a.head_sequence = item.head_sequence and a.deleted_at is null
        ${skipsLocked ? heldAccountSql.join('item.user') : ''}
-     for update of a ${skipsLocked ? `skip locked ${heldAccountSql.locks}` : ''}
+     for no key update of a ${skipsLocked ? `skip locked ${heldAccountSql.locks}` : ''}
    ),
    ${chargeSql({ from: 'locked_asset' })},
    updated_asset as (

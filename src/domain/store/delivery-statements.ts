@@ -147,7 +147,7 @@ export const recordDelivered = statement(
      from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select owner_id from new_events) order by user_id for update
+     select user_id from wallets where user_id in (select owner_id from new_events) order by user_id for no key update
    ),
    updated_wallets as (
      update wallets w set event_sequence = w.event_sequence + counted.n

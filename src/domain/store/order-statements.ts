@@ -221,7 +221,7 @@ export const payOrder = joinedStatement(
    locked_wallets as materialized (
      select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at
      from party join wallets w on w.user_id = party.user_id
-     order by w.user_id for update of w
+     order by w.user_id for no key update of w
    ),
    moment as materialized (
      select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from locked_wallets) as held where held.n > 0

@@ -25,7 +25,7 @@ export const expireOrders = statement(
    ),
    locked_wallets as materialized (
      select w.user_id from wallets w where w.user_id in (select buyer_id from overdue_orders)
-     order by w.user_id for update
+     order by w.user_id for no key update
    ),
    updated_wallets as (
      update wallets w set event_sequence = w.event_sequence + expired.n, open_orders = w.open_orders - expired.n

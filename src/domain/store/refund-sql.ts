@@ -58,7 +58,7 @@ export const refundSql = ({ from, reference, record, news }: RefundParts) => `
     ) as change group by user_id
   ),
   locked_wallets as materialized (
-    select user_id from wallets where user_id in (select user_id from changes) order by user_id for update
+    select user_id from wallets where user_id in (select user_id from changes) order by user_id for no key update
   ),
   ${newTransferSql('locked_wallets')},
   updated_wallets as (

@@ -46,7 +46,7 @@ export const refundOrder = statement(
    open_wallets as materialized (
      select w.user_id, w.closed_at from wallets w
      where w.user_id in (select buyer_id from locked_order union select owner_id from locked_order)
-     order by w.user_id for update
+     order by w.user_id for no key update
    ),
    refund as materialized (
      select wanted.*, least(total, num_paid - num_before) as num, total - least(total, num_paid - num_before) as points,

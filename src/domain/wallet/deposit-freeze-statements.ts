@@ -26,7 +26,7 @@ export const freezeDeposits = statement(
      from locked_deposits window own as (partition by user_id order by id)
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select user_id from lost_deposits) order by user_id for update
+     select user_id from wallets where user_id in (select user_id from lost_deposits) order by user_id for no key update
    ),
    updated_wallets as (
      update wallets w set num = w.num - least(w.num, sum.amount), event_sequence = w.event_sequence + sum.count
@@ -131,7 +131,7 @@ export const collectShortfall = statement(
      select id, reference, wallet_id, shortfall from deposits where id = $deposit and shortfall > 0 for no key update
    ),
    locked_wallet as materialized (
-     select w.user_id, w.num, least(w.num, d.shortfall) as taken from wallets w join locked_deposit d on w.user_id = d.wallet_id for update of w
+     select w.user_id, w.num, least(w.num, d.shortfall) as taken from wallets w join locked_deposit d on w.user_id = d.wallet_id for no key update of w
    ),
    updated_wallet as (
      update wallets w set num = l.num - l.taken from locked_wallet l where w.user_id = l.user_id and l.taken > 0

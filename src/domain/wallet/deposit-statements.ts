@@ -109,7 +109,7 @@ export const creditDeposits = statement(
      from locked_deposits
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select user_id from due_deposits) order by user_id for update
+     select user_id from wallets where user_id in (select user_id from due_deposits) order by user_id for no key update
    ),
    credited_wallets as (
      update wallets w set num = w.num + sum.gain, event_sequence = w.event_sequence + sum.count

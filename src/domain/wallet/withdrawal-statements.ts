@@ -129,7 +129,7 @@ const giveBackSql = (type: string) => `
      select wallet_id, sum(given_back) as amount, count(*)::int as events from ended_withdrawals group by wallet_id
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select wallet_id from returned) order by user_id for update
+     select user_id from wallets where user_id in (select wallet_id from returned) order by user_id for no key update
    ),
    credited_wallets as (
      update wallets w set num = w.num + returned.amount, event_sequence = w.event_sequence + returned.events
