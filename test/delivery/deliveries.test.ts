@@ -463,6 +463,37 @@ describe('Two workers with the same delivery', () => {
   })
 })
 
+describe('A delivery that is replayed', () => {
+  it('while an attempt is being written down keeps neither of them waiting for the other', async () => {
+    let answer = () => {}
+    const sale = await sell((response) => {
+      answer = () => void response.end()
+    })
+    await eventually(
+      () => sale.receiver.calls,
+      ({ length }) => length === 1,
+    )
+    const { id } = await deliveryOf(sale)
+    const waiting = (count: number) =>
+      eventually(
+        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        ({ length }) => length === count,
+      )
+    const asked = await app.installation.database.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select from orders where id = ${fromId(sale.order.id)!.uuid}::uuid for update`
+      const replay = sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
+      await waiting(1)
+      answer()
+      await waiting(2)
+      return { replay }
+    })
+    expectOk(await asked.replay)
+    expect(await attempted(sale, 1)).toMatchObject({ status: 'delivered' })
+    expect(await statusOf(sale)).toBe('SUCCESS')
+    expect(sale.receiver.calls).toHaveLength(1)
+  })
+})
+
 describe('An order that an administrator gives back', () => {
   const giveBack = async ({ store, order }: Sale, json: object = {}) =>
     expectOk(

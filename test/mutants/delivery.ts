@@ -110,8 +110,8 @@ export const delivery: Mutant[] = [
       [
         'delivery.replay-refunded',
         'The webhook of a refunded order is not called again.',
-        `where d.id = $delivery and \${isTellableSql} and`,
-        `where d.id = $delivery and`,
+        `where \${isTellableSql} and`,
+        `where`,
       ],
       [
         'delivery.replay-serves',

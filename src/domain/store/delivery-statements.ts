@@ -229,26 +229,28 @@ export const recordGivenUp = statement(
 )
 
 /**
- * Sends a delivery once more, now. `subject`: the delivery as callers see it. No row: it tells of a payment that was given
- * back or whose arguments are erased, or its app has no webhook to call.
+ * Sends a delivery once more, now. The delivery is locked before its order, as by what writes down an attempt. `subject`: the delivery as
+ * callers see it. No row: it tells of a payment that was given back or whose arguments are erased, or its app has no webhook to call.
  */
 export const replayDelivery = statement(
   'delivery_replay',
   { parameters: { delivery: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
-  `with locked_order as materialized (
-     select o.* from orders o where o.id = (select order_id from webhook_deliveries where id = $delivery) for update
+  `with locked_delivery as materialized (
+     select id, order_id, event_id, network_app_id from webhook_deliveries where id = $delivery for update
    ),
-   locked_delivery as materialized (
-     select d.id, d.network_app_id from webhook_deliveries d
+   locked_order as materialized (
+     select o.* from orders o where o.id = (select order_id from locked_delivery) for update
+   ),
+   tellable_delivery as (
+     select d.id from locked_delivery d
      join network_apps a on a.id = d.network_app_id
      join events e on e.id = d.event_id
      left join locked_order o on o.id = d.order_id
-     where d.id = $delivery and ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
-     for update of d
+     where ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
    ),
    reopened_delivery as (
      update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
-     from locked_delivery where d.id = locked_delivery.id returning d.id, d.network_app_id
+     from tellable_delivery where d.id = tellable_delivery.id returning d.id, d.network_app_id
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
    ${auditSql({ from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
