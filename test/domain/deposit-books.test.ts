@@ -319,6 +319,20 @@ it('gathers nothing that is frozen while the wallet was waited for', async () =>
   expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
 })
 
+it('freezes what is gathered while the scan is about to go back', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const [isStored, gone] = await whileHeld<unknown>(rowOf(user), [
+    () => coins.store(moveOf(user, 5n * COIN)),
+    () => books.goBack(scan.place(), 'gone back', 90),
+  ])
+  expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
+  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
+  expect([await lyingOf(user), await contradictions()]).toEqual([-5, []])
+})
+
 it('takes no move up again for coins that are frozen while the wallet was waited for', async () => {
   const scan = await newScan()
   const user = await newUser()

@@ -309,8 +309,8 @@ export const money: Mutant[] = [
       [
         'money.freeze-nothing',
         'What the chain has lost is taken out of the books.',
-        `where d.status = 'CREDITED' and d.block_number > $height`,
-        `where d.status = 'CREDITED' and d.block_number > $height + 1000`,
+        `where status = 'CREDITED' and block_number > $height`,
+        `where status = 'CREDITED' and block_number > $height + 1000`,
       ],
       [
         'money.collect-more',

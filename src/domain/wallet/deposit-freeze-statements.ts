@@ -7,8 +7,8 @@ import { postTransferSql } from './post-transfer-sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
 /**
- * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first; the scan is held. Their coins leave the
- * books; a wallet that has spent them gives what it has, never more, and what is missing stands in SHORTFALL.
+ * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first; the scan is held. Their wallets are locked before
+ * them, as by what moves their coins. The coins leave the books; a wallet that has spent them gives what it has, never more, and what is missing stands in SHORTFALL.
  */
 export const freezeDeposits = statement(
   'deposits_freeze',
@@ -16,17 +16,21 @@ export const freezeDeposits = statement(
     parameters: { height: int, limit: int },
     columns: { frozen: arrayOf(text), shortfall: numeric, owners: arrayOf(uuid) },
   },
-  `with locked_deposits as materialized (
+  `with found_deposits as materialized (
+     select id, wallet_id from deposits where status = 'CREDITED' and block_number > $height
+     order by block_number desc, id desc limit $limit
+   ),
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select wallet_id from found_deposits) order by user_id for no key update
+   ),
+   locked_deposits as materialized (
      select d.id, d.reference, d.wallet_id as user_id, d.kind, d.amount, d.freezes + 1 as freezes
-     from deposits d where d.status = 'CREDITED' and d.block_number > $height
-     order by d.block_number desc, d.id desc limit $limit for no key update of d
+     from found_deposits f join locked_wallets on locked_wallets.user_id = f.wallet_id join deposits d on d.id = f.id
+     for no key update of d
    ),
    lost_deposits as materialized (
      select *, (row_number() over own)::int as rank, coalesce(sum(amount) over (own rows between unbounded preceding and 1 preceding), 0) as earlier
      from locked_deposits window own as (partition by user_id order by id)
-   ),
-   locked_wallets as materialized (
-     select user_id from wallets where user_id in (select user_id from lost_deposits) order by user_id for no key update
    ),
    updated_wallets as (
      update wallets w set num = w.num - least(w.num, sum.amount), event_sequence = w.event_sequence + sum.count
