@@ -411,6 +411,18 @@ export const permission: Mutant[] = [
       ['parity/locked-accounts.test.ts'],
     ],
   ]),
+  ...mutantsOf(
+    'src/domain/wallet/withdrawal-statements.ts',
+    ['parity/locked-accounts.test.ts'],
+    [
+      [
+        'permission.locked-withdraws',
+        'A withdrawal that is under way does not outrun the lock.',
+        `and u.deleted_at is null and u.locked_at is null for share of u`,
+        `and u.deleted_at is null for share of u`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/account/password-statements.ts', LOCKED_MAILS, [
     [
       'permission.locked-resets',

@@ -161,6 +161,15 @@ describe('locking accounts', () => {
     expect(await state()).toEqual(before)
   })
 
+  it('wins over a withdrawal that is under way', async () => {
+    const user = await app.newUser({ num: '10' })
+    const json = { amount: '1', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
+    const answer = await lockMeanwhile(app, user, () => user.rest('POST', 'wallet/withdrawals/', { json }))
+    expectError(answer, 'VALIDATION_FAILED')
+    expect(await app.sql('select from withdrawals where wallet_id = $1::uuid', [user.id])).toEqual([])
+    expect(await app.wallet(user)).toMatchObject({ num: '10' })
+  })
+
   it('begins with finding them: by identifier, address, or the beginning of a name', async () => {
     const name = `find${process.pid}`
     const [one, other] = [await app.newUser({ username: `${name}a` }), await app.newUser({ username: name })]

@@ -109,7 +109,7 @@ export function createWithdrawalService(deps: Dependencies) {
   const busy = () =>
     new DomainError('CONFLICT', 'Your wallet is being used by other requests. Try again.', { retryAfter: 1 })
 
-  /** Takes the money, deciding again while the wallet changes. Returns the withdrawal's UUID. */
+  /** Takes the money, deciding again while the wallet changes. Returns the withdrawal's UUID. Raises what refuses it; VALIDATION_FAILED when the password is another one by now, or the account locked. */
   async function insist(
     actor: Extract<Actor, { kind: 'user' }>,
     {
@@ -130,7 +130,8 @@ export function createWithdrawalService(deps: Dependencies) {
         ...{ holdSeconds: config.withdrawalHoldSeconds, address: actor.address },
         ...fingerprintOf(context),
       })
-      if (made) return made.id
+      if (!made) throw wrongPassword()
+      if (made.id !== null) return made.id
     }
     throw busy()
   }

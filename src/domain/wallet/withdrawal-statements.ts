@@ -69,8 +69,8 @@ export const readWithdrawable = statement(
 )
 
 /**
- * Takes amount and fee out of the wallet and writes the withdrawal down, with its mail. No row: the wallet has changed since it was looked at,
- * or the password since it was verified.
+ * Takes amount and fee out of the wallet and writes the withdrawal down, with its mail. `id` is null when the wallet has changed since it was
+ * looked at. No row: the password was changed since it was verified, or the account deleted or locked.
  */
 export const insertWithdrawal = statement(
   'withdrawal_insert',
@@ -81,10 +81,14 @@ export const insertWithdrawal = statement(
       address: orNull(text),
       ...remembered,
     },
-    columns: { id: uuid },
+    columns: { id: orNull(uuid) },
   },
-  `with verified_user as materialized (
-     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null
+  `with locked_wallet as materialized (
+     select user_id from wallets where user_id = $user for no key update
+   ),
+   verified_user as materialized (
+     select u.id from locked_wallet join users u on u.id = locked_wallet.user_id
+     where u.password_hash = $verifiedHash and u.deleted_at is null and u.locked_at is null for share of u
    ),
    charged_wallet as (
      update wallets w set num = w.num - $amount - $fee, event_sequence = w.event_sequence + 1
@@ -120,7 +124,7 @@ export const insertWithdrawal = statement(
      facts: { userId: 'inserted_withdrawal.wallet_id', withdrawalId: 'inserted_withdrawal.id' },
    })},
    ${rememberSql('inserted_withdrawal.id::text', 'inserted_withdrawal')}
-   select id from inserted_withdrawal, (select count(*) from enqueued_mails) as jobs`,
+   select (select id from inserted_withdrawal) as id from verified_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /** What the part `ended_withdrawals (id, wallet_id, given_back)` gives back: each a transfer, and an event of its owner's feed. */
