@@ -3,6 +3,7 @@
  * asset, is deleted, and the whole database is searched for these texts.
  */
 import { describe, expect, it } from 'vitest'
+import { createLink } from '../../src/domain/asset/link-statements.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { sampleMetadata } from '../support/metadata.ts'
@@ -75,6 +76,27 @@ describe('nothing that was written down stands in the database', () => {
     expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
     // What kind of file it was tells nothing of anybody.
     expect(await marks.found()).toEqual(['media type'])
+  })
+
+  it('after an asset is deleted while a link to it is made', async () => {
+    const user = await app.newUser()
+    const marks = createMarks('link')
+    const { id: nid } = await user.register()
+    await settled()
+    const [asset] = await app.sql<{ id: string }>('select id::text from assets where nid = $1', [nid])
+    const link = { asset: asset!.id, label: marks.of('label'), expiresAt: new Date(Date.now() + 3_600_000) }
+    const { deleted } = await app.installation.database.transaction(async (query) => {
+      await query(createLink, { ...link, scope: null, payloadHash: null })
+      const deleted = user.rest('DELETE', `assets/${nid}/`)
+      await eventually(
+        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        ({ length }) => length === 1,
+      )
+      return { deleted }
+    })
+    expect((await deleted).status).toBe(204)
+    await app.maintenance.sweep()
+    expect(await marks.found()).toEqual([])
   })
 
   it('after an account is deleted', async () => {

@@ -17,6 +17,18 @@ const left = (
 ]
 
 export const erasure: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/asset/erasure-statements.ts',
+    ['domain/erasure.test.ts'],
+    [
+      [
+        'erasure.late-links',
+        'A link that was made at the moment of the deletion goes, too.',
+        `where l.asset_id = locked_assets.id)`,
+        `where l.asset_id = locked_assets.id and l.revoked_at is not null)`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/asset/asset-statements.ts', TESTS, [
     left('file-name', ` file_name = '',`, ``),
     left(

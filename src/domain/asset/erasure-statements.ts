@@ -50,7 +50,8 @@ export const eraseHistories = statement(
      delete from pins using settled_commits
      where pins.asset_id = settled_commits.asset_id and pins.cid = settled_commits.tree_cid
    ),
-   -- What was pinned at the very moment of the deletion.
+   -- What was made at the very moment of the deletion, as were these pins.
+   deleted_links as (delete from asset_links l using locked_assets where l.asset_id = locked_assets.id),
    deleted_file_pins as (
      delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
      where pins.asset_id = a.id and ${isNoTreeSql('pins.kind')}
