@@ -25,12 +25,12 @@ export const findManifestFacts = statement(
    where c.id = $commit and c.tree <> ''`,
 )
 
-/** Pins the file with our manifest, and unpins the one before. Once the asset is deleted there is no row. */
+/** Pins the file with our manifest, and unpins every earlier one: of two that are made at once the later one does not see the other's pin. Once the asset is deleted there is no row. */
 export const keepSigned = statement(
   'c2pa_keep',
   { parameters: { asset: uuid, cid: text, version: text }, columns: { id: uuid } },
   `with locked_asset as (
-     select id, c2pa_cid from assets where id = $asset and deleted_at is null for no key update
+     select id from assets where id = $asset and deleted_at is null for no key update
    ),
    updated_asset as (
      update assets a set c2pa_cid = $cid, c2pa_version = $version from locked_asset where a.id = locked_asset.id
@@ -38,8 +38,7 @@ export const keepSigned = statement(
    ),
    deleted_pin as (
      delete from pins using locked_asset
-     where pins.asset_id = locked_asset.id and pins.cid = locked_asset.c2pa_cid and pins.cid <> $cid
-       and pins.kind = 'C2PA'
+     where pins.asset_id = locked_asset.id and pins.kind = 'C2PA' and pins.cid <> $cid
    ),
    inserted_pin as (
      insert into pins (cid, asset_id, kind) select $cid, id, 'C2PA' from updated_asset on conflict do nothing
