@@ -193,6 +193,24 @@ describe('what is gone', () => {
     expectError(again, 'INVALID_NETWORK_APP_NAME')
   })
 
+  it('its network apps, also one that its owner changes at the same moment', async () => {
+    const { owner, appId } = await createStore(app)
+    const waiting = (count: number) =>
+      eventually(
+        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        ({ length }) => length === count,
+      )
+    const { change, deletion } = await database.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select from network_apps where id = ${fromId(appId)!.uuid}::uuid for no key update`
+      const change = owner.rest('PATCH', `store/network-apps/${appId}/`, { json: { price: '3' } })
+      await waiting(1)
+      const deletion = remove(owner)
+      await waiting(2)
+      return { change, deletion }
+    })
+    expect([(await change).status, (await deletion).status]).toEqual([200, 204])
+  })
+
   it('nobody finds it or gives it anything', async () => {
     const user = await app.newUser()
     const admin = await app.admin()

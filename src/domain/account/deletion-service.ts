@@ -30,6 +30,7 @@ import {
   findUnsigned,
   forgetAnswers,
   forgetLetters,
+  lockApps,
   lockAssets,
   lockMoreAssets,
   lockMoreOrders,
@@ -125,6 +126,7 @@ export function createDeletionService({ database, custody, coins, vault, notific
       for (const commit of lost)
         await query(failCommit, { commit, reason: 'the author’s key did not open when the account was deleted' })
       await query(lockWallet, { user })
+      await query(lockApps, { user })
       await hold(query, user)
       const orders = idsOf(await query(lockMoreOrders, { user }))
       const assets = idsOf(await query(lockMoreAssets, { user }))

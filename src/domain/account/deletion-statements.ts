@@ -1,6 +1,6 @@
 /**
  * What deletes an account. Rows are locked in the order in which all other statements lock them (orders, assets, the
- * relay's rows, wallet, user), so that nobody waits in a circle. Once the wallet is held nothing more can be accepted for
+ * relay's rows, wallet, apps, user), so that nobody waits in a circle. Once the wallet is held nothing more can be accepted for
  * the account; what came while the others were being locked is found then, and everything begins anew.
  */
 import { emptyAssetsSql } from '../asset/asset-statements.ts'
@@ -95,6 +95,12 @@ export const lockWallet = statement(
   'deletion_wallet',
   { parameters: user, columns: { closed: boolean } },
   'select closed_at is not null as closed from wallets where user_id = $user for no key update',
+)
+
+/** Locks the apps that a user sells: whoever changes one holds it, and then names the user in the trail. */
+export const lockApps = lock(
+  'deletion_apps',
+  'select id from network_apps where owner_id = $user order by id for no key update',
 )
 
 /** Locks a user's row, which is last in the order of locks. */
