@@ -15,6 +15,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const MAX_EXCERPT = 1_000
 /** Shorter texts are in too many answers by chance. */
 const MIN_SECRET_LENGTH = 6
+const REMOVED = '[removed]'
 
 /** Where calls may go, and how long one may take. */
 export interface WebhookSenderOptions {
@@ -36,14 +37,39 @@ export function parseRetryAfter(header: string | string[] | undefined, now = Dat
   return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - now) / 1_000))
 }
 
-/** The start of an answer as it may be kept: text that PostgreSQL can hold, without what the call must keep to itself. */
-function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
-  let text = new TextDecoder().decode(bytes)
-  for (const secret of secrets) {
-    if (secret.length < MIN_SECRET_LENGTH) continue
-    text = text.replaceAll(secret, '[removed]').replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]')
+/** Secrets as they are and as JSON writes them, by how they begin; of those that begin alike the longest is first. */
+function byBeginning(secrets: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  const given = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)
+  const forms = new Set(given.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]))
+  for (const form of [...forms].sort((one, other) => other.length - one.length)) {
+    const beginning = form.slice(0, MIN_SECRET_LENGTH)
+    const alike = found.get(beginning)
+    if (alike) alike.push(form)
+    else found.set(beginning, [form])
   }
-  return Array.from(text.replaceAll('\0', '\uFFFD')).slice(0, MAX_EXCERPT).join('')
+  return found
+}
+
+/**
+ * The start of an answer as it may be kept: text that PostgreSQL can hold, without what the call must keep to itself, also where the
+ * answer breaks off in it. No more of it is looked at than is kept, however many secrets there are.
+ */
+function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
+  // What was cut within a character is left out.
+  const text = new TextDecoder().decode(bytes, { stream: true })
+  const known = byBeginning(secrets)
+  const kept: string[] = []
+  for (let at = 0; at < text.length && kept.length < MAX_EXCERPT; ) {
+    const candidates = known.get(text.slice(at, at + MIN_SECRET_LENGTH))
+    const isCut = (form: string) => form.length > text.length - at && form.startsWith(text.slice(at))
+    const secret = candidates?.find((form) => text.startsWith(form, at) || isCut(form))
+    const character = String.fromCodePoint(text.codePointAt(at)!)
+    if (secret === undefined) kept.push(character === '\0' ? '\uFFFD' : character)
+    else kept.push(...REMOVED)
+    at += secret?.length ?? character.length
+  }
+  return kept.slice(0, MAX_EXCERPT).join('')
 }
 
 /** Reads at most `MAX_RESPONSE_BYTES` bytes. An answer that breaks off or is slow counts as far as it came: its status is known. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -150,6 +151,24 @@ describe('An answer', () => {
       callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), redacted: [token, 'short'] }),
     )
     expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
+  })
+
+  it('that breaks off in a secret is kept without its beginning', async () => {
+    const token = 'token-0123456789-照片'
+    const cut = Buffer.from(`got ${token}`).subarray(0, -1)
+    const receiver = await startReceiver(onTestFinished, (res) => void res.end(cut))
+    const outcome = await insecure.send(callOf(receiver.url, { redacted: ['token-0123', token] }))
+    expect(outcome.response).toBe('got [removed]')
+  })
+
+  it('is kept without thousands of secrets that begin alike, and holds nothing else up', async () => {
+    const many = Array.from({ length: 7_000 }, (_, index) => `aaa${index.toString(36).padStart(3, 'b')}`)
+    const receiver = await startReceiver(onTestFinished, (res) => void res.end(many[6_999]! + 'a'.repeat(65_000)))
+    const before = performance.eventLoopUtilization()
+    const outcome = await insecure.send(callOf(receiver.url, { redacted: many }))
+    expect(outcome.response).toBe(`[removed]${'a'.repeat(991)}`)
+    // It was eight seconds.
+    expect(performance.eventLoopUtilization(before).active).toBeLessThan(1_000)
   })
 
   it('cannot come from where nobody listens', async () => {

@@ -92,8 +92,14 @@ export const delivery: Mutant[] = [
       [
         'delivery.kept-secret',
         'An answer that repeats a secret is kept without it.',
-        `text = text.replaceAll(secret, '[removed]').replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]')`,
-        `text = text.trimEnd()`,
+        `[secret, JSON.stringify(secret).slice(1, -1)]`,
+        `[JSON.stringify([secret])]`,
+      ],
+      [
+        'delivery.cut-secret',
+        'An answer that breaks off in a secret is kept without its beginning.',
+        ` || isCut(form)`,
+        ``,
       ],
     ],
   ),
