@@ -262,8 +262,30 @@ describe('A receiver that never takes it', () => {
     const { id } = await deliveryOf(sale)
     expectError(await owner.rest('POST', `store/webhook-deliveries/${id}/replay/`), 'VALIDATION_FAILED')
     const made = await sale.store.order(sale.buyer, { network_app: sale.order.network_app_id })
-    const second = expectOk(await sale.store.confirm(sale.buyer, made.id))
-    expect(second.status).toBe('success')
+    const second = { ...sale, order: expectOk(await sale.store.confirm(sale.buyer, made.id)) }
+    const given = await attempted(second, 1)
+    expect(given).toMatchObject({ status: 'given_up', attempts: [{ status_code: null }] })
+    expect(await statusOf(second)).toBe('FAILURE')
+    expect(await mailsOf(second)).toEqual(['order-failed', 'receipt', 'sale'])
+    expect(sale.receiver.calls).toHaveLength(1)
+    // Once it is back, what was paid meanwhile can be sent.
+    const back = await startReceiver(onTestFinished)
+    const path = `store/network-apps/${sale.order.network_app_id}/`
+    expectOk(await owner.rest('PATCH', path, { json: { webhook_url: back.url } }))
+    expectOk(await owner.rest('POST', `store/webhook-deliveries/${given.id}/replay/`))
+    await attempted(second, 2)
+    expect([await statusOf(second), back.calls.length]).toEqual(['SUCCESS', 1])
+  })
+
+  it('that is gone has who pays until it is back get the money back where the app refunds', async () => {
+    const sale = await sell(answerWith(410), { policy: 'refund' })
+    await attempted(sale, 1)
+    const wallet = await app.wallet(sale.buyer)
+    const made = await sale.store.order(sale.buyer, { network_app: sale.order.network_app_id })
+    const second = { ...sale, order: expectOk(await sale.store.confirm(sale.buyer, made.id)) }
+    await attempted(second, 1)
+    expect(await statusOf(second)).toBe('REFUNDED')
+    expect(await app.wallet(sale.buyer)).toEqual(wallet)
     expect(sale.receiver.calls).toHaveLength(1)
   })
 })

@@ -70,6 +70,13 @@ export const money: Mutant[] = [
         `points = held.points + movement.points`,
         `points = w.points + movement.points`,
       ],
+      [
+        'money.payment-to-the-gone',
+        'A payment that a receiver that is gone cannot be told of is given up, and no success.',
+        `a.webhook_url is not null as calls`,
+        `a.webhook_url is not null and a.webhook_disabled_at is null as calls`,
+        ['delivery/deliveries.test.ts'],
+      ],
     ],
   ),
   ...mutantsOf(

@@ -195,7 +195,8 @@ const saleLines: readonly EntryLine[] = [
  * is made of the row as the statement saw it first, which would be below zero where money came in meanwhile. The clock is read when all that is held, so that no waiting carries a
  * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share, of all sales that are
  * paid together in one change of the wallet. The events, the webhook's delivery and the mails' jobs stand in the same statement: all
- * of it happens or nothing.
+ * of it happens or nothing. A receiver that is gone gets a delivery, too, which is given up in place of a call: so the order ends as
+ * its app asks for, and is never told to have been served.
  */
 export const payOrder = joinedStatement(
   'order_pay',
@@ -213,7 +214,7 @@ export const payOrder = joinedStatement(
      for update of o ${skipsLocked ? 'skip locked' : ''}
    ),
    sale as materialized (
-     select locked_order.*, a.owner_id, a.webhook_url is not null and a.webhook_disabled_at is null as calls
+     select locked_order.*, a.owner_id, a.webhook_url is not null as calls
      from locked_order join network_apps a on a.id = locked_order.network_app_id
      where locked_order.price <= coalesce(locked_order.max_cost, locked_order.price)
    ),
