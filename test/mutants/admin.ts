@@ -24,6 +24,14 @@ export const admin: Mutant[] = [
       `if (retryAfter === 0) res.setHeader`,
     ],
   ]),
+  ...mutantsOf('src/pages/admin/action.ts', TESTS, [
+    [
+      'admin.changes-only',
+      'What somebody left as it was in a form is not set back.',
+      `value === form.get(firstOf(name)) ? undefined : value`,
+      `value`,
+    ],
+  ]),
   ...mutantsOf(
     'src/pages/admin/list-page.ts',
     ['parity/totals.test.ts'],

@@ -1,5 +1,6 @@
 /** What administrators see and do at their pages. */
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
@@ -97,6 +98,38 @@ describe('an administrator at the pages', () => {
     expect((await submit(`${at}/rotate-secret`, guarded)).text).toMatch(/whsec_/)
     expect((await submit(`${at}/deactivate`, guarded)).headers.get('location')).toBe(`${at}?done=deactivated`)
     expect((await ask('/admin/apps?sold=no')).text).toContain('Upscale')
+  })
+
+  it('changes of a network app what was changed in the form, and calls a receiver that is gone again when told to', async () => {
+    const { ask, submit } = await signIn()
+    const name = 'Frequently edited'
+    const json = { name, price: '2.5', webhook_url: 'https://gone.example.org/' }
+    const { id } = expectOk(await admin.rest('POST', 'store/network-apps/', { json }))
+    const { uuid } = fromId(id)!
+    await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
+    const at = `/admin/apps/${id}/edit`
+    const fieldsIn = ({ text }: Seen) => {
+      const form = text.slice(text.indexOf('<form class="form"'))
+      const inputs = [...form.matchAll(/<input [^>]*name="([^"]+)"[^>]* value="([^"]*)"/g)]
+      return {
+        ...Object.fromEntries(inputs.map(([, field, value]) => [field!, value!])),
+        deliveryFailurePolicy: 'KEEP',
+      }
+    }
+    const loaded = fieldsIn(await ask(at))
+    // Somebody else raises the price while the form is open.
+    expectOk(await admin.rest('PATCH', `store/network-apps/${id}/`, { json: { price: '50' } }))
+    const refused = fieldsIn(await ask(at, { ...loaded, name: 'x'.repeat(101) }))
+    expect((await ask(at, { ...refused, name: 'Seldom edited' })).status).toBe(303)
+    const document = 'query ($id: ID!) { networkApp(id: $id) { name price webhookUrl webhookDisabledAt } }'
+    const read = async () => expectOk(await admin.graphql(document, { id })).networkApp
+    const changed = { name: 'Seldom edited', price: '50', webhookUrl: json.webhook_url }
+    expect(await read()).toEqual({ ...changed, webhookDisabledAt: expect.any(String) })
+    expect((await submit(at, { ...fieldsIn(await ask(at)), receiver: 'back' })).status).toBe(303)
+    expect(await read()).toEqual({ ...changed, webhookDisabledAt: null })
+    expect((await ask(at)).text).not.toContain('Receiver that is gone')
+    expect((await submit(at, { ...fieldsIn(await ask(at)), webhookUrl: '' })).status).toBe(303)
+    expect((await read()).webhookUrl).toBeNull()
   })
 
   it('issues an API key, which is shown once, and revokes it', async () => {

@@ -21,6 +21,16 @@ export interface Field {
   isOptional?: boolean
   /** What stands in it at first. */
   value?: string
+  /** Whether the form brings back what stood in it at first, so that only what was changed in it is changed (`changedIn`). */
+  tellsFirst?: boolean
+}
+
+const firstOf = (name: string) => `first-${name}`
+
+/** What somebody made of a field that tells what stood in it at first; undefined when they left it as it was. */
+export function changedIn(form: URLSearchParams, name: string): string | undefined {
+  const value = form.get(name) ?? ''
+  return value === form.get(firstOf(name)) ? undefined : value
 }
 
 /** What a form shows before anything was sent. */
@@ -108,6 +118,9 @@ export function refusalSentence(
 function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, refused?: Refused): AdminPage {
   const { title, trail, about, fields, button } = view
   const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
+  const firsts = fields
+    .filter(({ tellsFirst }) => tellsFirst)
+    .map(({ name, value = '' }) => [firstOf(name), request.form.get(firstOf(name)) ?? value])
   const told = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
     ...(refused && { refused }),
@@ -115,7 +128,7 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, r
     content: html`${told ? refusalNotice(told) : ''}${heading(title, { trail })}
 ${about}
 <form class="form" method="post">
-${hiddenFields(request, { key: request.form.get('key') ?? randomUUID() })}
+${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Object.fromEntries(firsts) })}
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
 ${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.') : ''}
 <button${isGuarded ? html` class="danger"` : ''}>${button}</button>

@@ -4,7 +4,7 @@ import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../generate
 import { graphql } from '../generated/index.ts'
 import type { Html } from '../layout.ts'
 import type { Run } from '../run.ts'
-import type { Action, Field, TellRefusal } from './action.ts'
+import { type Action, changedIn, type Field, type TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { badge, doneAt, facts, heading, id, moment } from './parts.ts'
@@ -137,6 +137,32 @@ const inputOf = (form: URLSearchParams) => ({
   deliveryFailurePolicy: policyOf(form.get('deliveryFailurePolicy')),
 })
 
+const RECEIVER = 'receiver'
+const BACK = 'back'
+/** A receiver that said it is gone is called again when somebody says so, not because something else is changed. */
+const receiverField: Field = {
+  name: RECEIVER,
+  label: 'Receiver that is gone',
+  options: [
+    ['gone', 'It is not called at this URL'],
+    [BACK, 'Call it again'],
+  ],
+}
+
+/** What somebody changed in the form of an app: what another one changed since it was loaded stays. */
+function changesOf(form: URLSearchParams) {
+  const changed = (name: string) => changedIn(form, name)
+  // An empty URL removes the webhook.
+  const webhookUrl = form.get('webhookUrl')?.trim() || null
+  const setsUrl = changed('webhookUrl') !== undefined || form.get(RECEIVER) === BACK
+  return {
+    name: changed('name'),
+    price: changed('price')?.trim(),
+    deliveryFailurePolicy: policyOf(changed('deliveryFailurePolicy') ?? null),
+    ...(setsUrl && { webhookUrl }),
+  }
+}
+
 /** A page that shows a secret, the only time that it is seen. */
 const secretPage = (title: string, secret: string, about: Html) => ({
   title,
@@ -244,12 +270,17 @@ const edit = (run: Run): Action => ({
   isGuarded: false,
   async view({ params, context }) {
     const { app, trail } = await about(run, params.id!, context)
-    return { title: `Edit ${app.name}`, trail, about: html``, fields: fieldsOf(app), button: 'Save' }
+    const fields = fieldsOf(app).map((field) => ({ ...field, tellsFirst: true }))
+    return {
+      title: `Edit ${app.name}`,
+      trail,
+      about: html`<p>What is left as it was stays as it is by then.</p>`,
+      fields: app.webhookDisabledAt === null ? fields : [...fields, receiverField],
+      button: 'Save',
+    }
   },
   async carryOut({ params, form, context }) {
-    // An empty URL removes the webhook.
-    const webhookUrl = form.get('webhookUrl')?.trim() || null
-    await run(UpdateApp, { input: { id: params.id!, ...inputOf(form), webhookUrl } }, context)
+    await run(UpdateApp, { input: { id: params.id!, ...changesOf(form) } }, context)
     return { redirect: doneAt(`${PATH}/${params.id}`, 'updated') }
   },
 })
