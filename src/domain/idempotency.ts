@@ -140,8 +140,11 @@ export interface Idempotency {
     input: unknown,
     work: () => Promise<string>,
   ): Promise<string>
-  /** Keeps the key of a request that had nothing to do. Somebody with the same key was quicker: then it is a replay. */
-  remember(context: IdempotencyContext, result: string): Promise<void>
+  /**
+   * Keeps the key of a request that had nothing to do, and returns what is kept with it. Somebody with the same key was quicker:
+   * then it is a replay, of what they made.
+   */
+  remember(context: IdempotencyContext, result: string): Promise<string>
   /** The REST body that answered the first time, if it was kept. */
   recall(context: IdempotencyContext): Promise<unknown>
   keep(context: IdempotencyContext, answer: unknown): Promise<void>
@@ -204,9 +207,10 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     },
     async remember(context, result) {
       const { fingerprint } = context
-      if (!fingerprint) return
+      if (!fingerprint) return result
       const [written] = await database.query(rememberKey, { ...fingerprint, result })
-      if (!written) await find(context, fingerprint)
+      const theirs = written ? undefined : await find(context, fingerprint)
+      return theirs ?? result
     },
     async recall(context) {
       if (!context.fingerprint) return undefined

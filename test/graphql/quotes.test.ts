@@ -82,6 +82,24 @@ describe('quotes', () => {
     expect((await carriedOut(user, 'confirmOrder', { id })).quote.total).toBe('0')
   })
 
+  it('of a confirmation that finds its order paid say so however often it is repeated', async () => {
+    const user = await app.newUser()
+    const { id } = await store.order(user)
+    await carriedOut(user, 'confirmOrder', { id }, { key: 'first' })
+    const pay = async (key: string) => (await carriedOut(user, 'confirmOrder', { id }, { key })).quote
+    for (const _ of ['once', 'again']) {
+      expect(await pay('late')).toMatchObject({ total: '0', pointsCharged: '0', numCharged: '0' })
+      expect((await pay('first')).total).toBe('2.5')
+    }
+  })
+
+  it('of one confirmation that is sent several times at once all tell its charge', async () => {
+    const user = await app.newUser()
+    const { id } = await store.order(user)
+    const sent = Array.from({ length: 8 }, () => carriedOut(user, 'confirmOrder', { id }, { key: 'at once' }))
+    expect((await Promise.all(sent)).map(({ quote }) => quote.total)).toEqual(Array(8).fill('2.5'))
+  })
+
   it('tell all problems at once, with the field of each', async () => {
     const user = await app.newUser({ points: '0' })
     const problems = (quote: { problems: { code: string; field: string | null }[] }) =>

@@ -80,6 +80,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/order-service.ts',
+    ['graphql/quotes.test.ts'],
+    [
+      [
+        'money.receipt-of-another',
+        'A confirmation that charged nothing never tells a charge.',
+        `isCharged: made === uuid`,
+        `isCharged: made === uuid || context.replayed`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/store/refund-statements.ts',
     ['rest/refunds.test.ts'],
     [

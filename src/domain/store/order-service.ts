@@ -46,6 +46,9 @@ interface Dependencies {
   }
 }
 
+/** What the key of a confirmation is kept with that charged nothing: another one had paid the order. */
+const paidBefore = (order: string) => `${order}:paid-before`
+
 const asOrder = (row: OrderRow) => row as unknown as Order
 
 /**
@@ -142,7 +145,7 @@ export function createOrderService({
       const { maxCost } = parse(payInput, rawInput)
       const uuid = uuidFrom(id, 'order', 'Order')
       let paid: (OrderRow & { ownerId: string }) | undefined
-      await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
+      const made = await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, {
           ...{ order: uuid, buyer: actor.id, platformShare: config.platformShare, maxCost: maxCost ?? null },
           ...fingerprintOf(context),
@@ -153,11 +156,10 @@ export function createOrderService({
         }
         const order = await stateOf(actor, uuid)
         if (!isPaid(order.status)) throw refusalsOfPayment(order, maxCost)[0] ?? busy()
-        await idempotency.remember(context, uuid)
-        return uuid
+        return idempotency.remember(context, paidBefore(uuid))
       })
       const order = paid ? asOrder(paid) : await get(actor, uuid)
-      return { order, isCharged: paid !== undefined || context.replayed }
+      return { order, isCharged: made === uuid }
     },
 
     /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */
