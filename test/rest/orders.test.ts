@@ -65,6 +65,14 @@ describe('ordering', () => {
     expect(expectOk(await mine.confirm(buyer, order.id)).points_paid).toBe('1')
   })
 
+  it('takes the app by its name however its accents are typed', async () => {
+    const owner = await app.admin()
+    const name = `Café ${owner.username}`
+    const { id } = expectOk(await owner.rest('POST', 'store/network-apps/', { json: { name, price: '1' } }))
+    const order = await store.order(await app.newUser(), { network_app: name.normalize('NFD') })
+    expect(order.network_app_id).toBe(id)
+  })
+
   it('keeps the arguments sealed in the database', async () => {
     const buyer = await app.newUser()
     const order = await store.order(buyer, { action_args: { token: 'live-token-of-somebody' } })

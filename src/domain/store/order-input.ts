@@ -13,7 +13,8 @@ const actionArgs = jsonObject
 /** An order: the network app by id or name, and the arguments of its webhook, which become JSON text. */
 export const createOrderInput = z.strictObject({
   networkApp: text(100)
-    .transform((value) => value.trim())
+    // As names are kept: an accent may be typed as a character of its own.
+    .transform((value) => value.normalize().trim())
     .refine((value) => value.length > 0, 'This field is required.'),
   actionArgs,
   maxCost,
