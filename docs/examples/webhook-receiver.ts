@@ -33,8 +33,9 @@ const server = createServer(async (req, res) => {
     }
     res.writeHead(204).end()
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error
-    res.writeHead(401).end('The signature is not valid.')
+    // A call that breaks off is the caller's trouble: anybody can make one, and it must not end this process.
+    const isForged = error instanceof WebhookVerificationError
+    res.writeHead(isForged ? 401 : 500).end(isForged ? 'The signature is not valid.' : '')
   }
 })
 

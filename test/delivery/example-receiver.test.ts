@@ -1,10 +1,20 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+
+/** Sends a call of which only the beginning comes. */
+async function breakOff(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.end('POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\n{')
+  socket.resume()
+  await once(socket, 'close')
+}
 
 it('The receiver in the documentation takes our call once, and nobody else’s', async () => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -16,6 +26,7 @@ it('The receiver in the documentation takes our call once, and nobody else’s',
   const said = text(receiver.stdout)
   try {
     await once(receiver.stdout, 'data')
+    await breakOff(port)
     const { send } = createWebhookSender({ allowInsecure: true })
     const data = { order: { id: 'order_1', total_cost: '2.5' }, action_args: {} }
     const call = {
