@@ -50,26 +50,29 @@ const templates: { [T in Template]: Write<T> } = {
     ),
   }),
 
-  'order-failed': ({ paid, contact }, { 'order-failed': words, facts }, translate) => ({
-    subject: translate(words.subject),
-    heading: words.heading,
-    paragraphs: [
-      translate(words.text),
-      contact ? translate(words.next, { contact }) : translate(words.nextWithoutContact),
-    ],
-    facts: nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
-  }),
+  'order-failed': ({ price, paid, contact }, { 'order-failed': words, facts }, translate) => {
+    const { text, next, nextWithoutContact } = isNothing(price) ? words.free : words
+    return {
+      subject: translate(words.subject),
+      heading: words.heading,
+      paragraphs: [translate(text), contact ? translate(next, { contact }) : translate(nextWithoutContact)],
+      facts: nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
+    }
+  },
 
-  'order-refunded': ({ returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => ({
-    subject: translate(words.subject),
-    heading: words.heading,
-    paragraphs: [translate(words.text)],
-    facts: [
-      ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
-      [facts.charge, chargeId],
-      [facts.refund, refundId],
-    ],
-  }),
+  'order-refunded': ({ price, returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => {
+    const { subject, heading, text } = isNothing(price) ? words.free : words
+    return {
+      subject: translate(subject),
+      heading,
+      paragraphs: [translate(text)],
+      facts: [
+        ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
+        [facts.charge, chargeId],
+        [facts.refund, refundId],
+      ],
+    }
+  },
 
   refund: ({ returned, isWhole, reason, chargeId, refundId }, { refund: words, facts }, translate) => ({
     subject: translate(words.subject),

@@ -21,11 +21,21 @@ const en = {
     next: 'Your order stays paid. To have it delivered or settled, write to {contact} and give the order below.',
     nextWithoutContact:
       'Your order stays paid. To have it delivered or settled, get in touch at {url} and give the order below.',
+    free: {
+      text: 'You ordered {app}, but the service that carries it out did not take your order. It is free of charge.',
+      next: 'To have it delivered, write to {contact} and give the order below.',
+      nextWithoutContact: 'To have it delivered, get in touch at {url} and give the order below.',
+    },
   },
   'order-refunded': {
     subject: 'Your payment for {app} was returned',
     heading: 'You got your payment back',
     text: 'Your order of {app} could not be carried out. What you paid is back in your wallet.',
+    free: {
+      subject: 'Your order of {app} could not be carried out',
+      heading: 'Your order could not be carried out',
+      text: 'Your order of {app} could not be carried out. It was free of charge.',
+    },
   },
   refund: {
     subject: 'You got a refund for {app}',
@@ -74,11 +84,21 @@ const zhTw: OrderWords = {
     text: '您已付款購買 {app}，但執行此項目的服務未能接受您的訂單。',
     next: '您的訂單仍為已付款狀態。如需補交付或處理款項，請來信 {contact}，並附上下列訂單編號。',
     nextWithoutContact: '您的訂單仍為已付款狀態。如需補交付或處理款項，請透過 {url} 與我們聯絡，並附上下列訂單編號。',
+    free: {
+      text: '您已訂購 {app}，但執行此項目的服務未能接受您的訂單。此項目免費。',
+      next: '如需補交付，請來信 {contact}，並附上下列訂單編號。',
+      nextWithoutContact: '如需補交付，請透過 {url} 與我們聯絡，並附上下列訂單編號。',
+    },
   },
   'order-refunded': {
     subject: '{app} 的款項已退還',
     heading: '您的款項已退還',
     text: '您訂購的 {app} 無法執行，您支付的款項已退回您的錢包。',
+    free: {
+      subject: '您訂購的 {app} 無法執行',
+      heading: '您的訂單無法執行',
+      text: '您訂購的 {app} 無法執行。此項目免費。',
+    },
   },
   refund: {
     subject: '{app} 的退款通知',

@@ -167,6 +167,17 @@ You get this mail because of an order at https://annal.example.`)
     expect(text).toContain('Paid in NUM: 5.25\n')
   })
 
+  it.each(languages)('of a free order that came to nothing say nothing of a payment: %s', (language) => {
+    const nothing = { points: '0', num: '0' }
+    const free = { price: '0', paid: nothing, returned: nothing }
+    for (const message of [failed, refunded, { ...failed, contact: null }]) {
+      const { subject, text } = compose({ ...message, ...free } as OrderMessage, language)
+      const said = subject + text.slice(0, text.indexOf(orderWords[language].facts.app))
+      expect(said).not.toMatch(/paid|payment|wallet|settle|付款|支付|款項|錢包/)
+      expect(said).toContain(language === 'en' ? 'free of charge' : '免費')
+    }
+  })
+
   it('of an order that is free say so', () => {
     const free = { price: '0', paid: { points: '0', num: '0' } }
     expect(compose({ ...receipt, ...free } as OrderMessage, 'en').text).toContain(
