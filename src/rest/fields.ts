@@ -23,7 +23,7 @@ export interface Fields {
   textOrNull(name: string): string | null | undefined
   /** The word's value; words count in any case. Raises VALIDATION_FAILED for another one. */
   choice<Value>(name: string, values: Record<string, Value>): Value | undefined
-  /** A decimal string; numbers of JSON bodies count as their text. Raises VALIDATION_FAILED. */
+  /** A decimal string; numbers of JSON bodies count as their text. Empty text is no amount. Raises VALIDATION_FAILED. */
   amount(name: string): string | undefined
   /** `true`/`false` in any case, `1`/`0`. Raises VALIDATION_FAILED. */
   flag(name: string): boolean | undefined
@@ -114,7 +114,7 @@ export function createFields(
       throw invalid(name, `Expected one of: ${Object.keys(known).join(', ')}.`)
     },
     amount(name) {
-      const value = text(name) || undefined
+      const value = text(name)
       if (value === undefined || AMOUNT.test(value)) return value
       throw invalid(name, 'Expected an amount such as 0.5.')
     },

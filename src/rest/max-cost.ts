@@ -12,7 +12,7 @@ const isSameAmount = (one: string, other: string) =>
  */
 export function maxCostOf({ body, query, dryRun, unread }: RestRequest): string | undefined {
   const inBody = body.amount('max_cost')
-  const inQuery = query.get('max_cost') || undefined
+  const inQuery = query.get('max_cost') ?? undefined
   if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
   const details = { max_cost: ['It is given twice, and differs.'] }
   if (!dryRun) throw validationFailed(details)

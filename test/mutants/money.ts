@@ -80,6 +80,20 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/fields.ts',
+    ['rest/refunds.test.ts'],
+    [
+      [
+        'money.empty-amount',
+        'An amount that is empty is none that was left out.',
+        `      const value = text(name)
+      if (value === undefined || AMOUNT`,
+        `      const value = text(name) || undefined
+      if (value === undefined || AMOUNT`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/store/order-service.ts',
     ['graphql/quotes.test.ts'],
     [

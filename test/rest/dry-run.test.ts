@@ -257,6 +257,18 @@ describe('the highest price a caller agrees to', () => {
     }
   })
 
+  it('is an amount wherever it is given: empty, it is no leave to charge anything', async () => {
+    const user = await app.newUser({ num: '10' })
+    const { id: orderId } = await store.order(user)
+    for (const send of [
+      () => order(user, { max_cost: '' }, ''),
+      () => confirm(user, orderId, { max_cost: '' }, ''),
+      () => confirm(user, orderId, {}, '?max_cost='),
+    ]) {
+      expectError(await tried(send), 'VALIDATION_FAILED')
+    }
+  })
+
   it('is the same in the body and in the address, or the call is refused', async () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()

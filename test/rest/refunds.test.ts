@@ -150,6 +150,17 @@ describe('a refund', () => {
     expectError(await giveBack(sale.id), 'UNABLE_TO_REFUND_ORDER')
   })
 
+  it('of an amount that is empty is refused, and not one of all that is left', async () => {
+    const { buyer, id } = await buy()
+    const wallet = await app.wallet(buyer)
+    const fields = { amount: '', reason: 'Broken' }
+    for (const body of [{ json: fields }, { urlencoded: fields }]) {
+      const refused = await admin.rest('POST', `store/network-app-orders/${id}/refunds/`, body)
+      expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('amount')
+    }
+    expect(await app.wallet(buyer)).toEqual(wallet)
+  })
+
   it('is refused when those that were ahead of it have left too little', async () => {
     const sale = await buy()
     const asked = await app.installation.database.prisma.$transaction(async (tx) => {
