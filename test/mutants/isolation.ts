@@ -111,6 +111,24 @@ export const isolation: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/reads/page.ts',
+    ['graphql/pages.test.ts'],
+    [
+      [
+        'isolation.page-beyond-what-left',
+        'A page leaves out nothing for an item that has left the list.',
+        `cursor === undefined ? encodeNatural : encodeBeyond`,
+        `encodeNatural`,
+      ],
+      [
+        'isolation.page-within-what-left',
+        'A page within a row goes on beyond an item that has left the list.',
+        `free || (isBeyond && keys.some((key) => key.every(tied)))`,
+        `free`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/jobs/enqueue-function.ts',
     ['platform/enqueue.test.ts'],
     [

@@ -165,13 +165,13 @@ export const argumentsGenerator = (seed: number) => {
 
   const pageOf = (name: string): Record<string, unknown> => {
     const { cursor } = kindOf(name)
-    // Most cursors without a `take` are left to Prisma.
-    const paged = chance(0.2)
+    // Most cursors without a `take` are left to Prisma, and beyond one that has left the list reads go on where Prisma does not.
+    const paged = cursor !== undefined && chance(0.2)
     return {
       orderBy: orderOf(name),
       ...(paged || chance(0.5) ? { take: pick([1, 2, 3, 5, 10, -1, -2, -4]) } : {}),
-      ...(chance(0.3) ? { skip: pick([0, 1, 2]) } : {}),
-      ...(cursor && paged ? { cursor: cursor(pick) } : {}),
+      ...(!paged && chance(0.3) ? { skip: pick([0, 1, 2]) } : {}),
+      ...(paged ? { cursor: cursor(pick) } : {}),
     }
   }
 

@@ -180,6 +180,24 @@ test('relations refer to identifiers and enum values keep their names, which the
   }
 })
 
+test('rows beyond one that has left the list are those beyond where it stood', async () => {
+  const rows = { orderBy: { id: 'asc' }, select: { id: true } } as const
+  const where = { OR: [{ id: { lt: assetId(9) } }, { id: { gt: assetId(9) } }] }
+  const ids = (found: { id: string }[]) => found.map(({ id }) => id)
+  const page = { ...rows, where, cursor: { id: assetId(9) }, skip: 1 }
+  expect(ids(await reads.asset.findMany({ ...page, take: 2 }))).toEqual([assetId(10), assetId(11)])
+  expect(ids(await reads.asset.findMany({ ...page, take: -2 }))).toEqual([assetId(7), assetId(8)])
+  expect(ids(await reads.asset.findMany({ ...page, skip: 2, take: 1 }))).toEqual([assetId(11)])
+  const { ownerId } = await prisma.asset.findUniqueOrThrow({ where: { id: assetId(9) } })
+  const all = ids(await prisma.asset.findMany({ ...rows, where: { ownerId } }))
+  const owner = await reads.user.findFirst({
+    where: { id: ownerId },
+    select: { ownedAssets: { ...page, take: 30 } },
+  })
+  expect(ids(owner!.ownedAssets)).toEqual(all.slice(all.indexOf(assetId(9)) + 1))
+  expect(onFallback).not.toHaveBeenCalled()
+})
+
 test('arguments made up at random are answered alike', async () => {
   const next = argumentsGenerator(20261121)
   let fast = 0

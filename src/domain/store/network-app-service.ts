@@ -126,8 +126,8 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
 
     /**
      * Apps that fit the filter and that this actor may see: the one whose name is exactly the given one first, then newest
-     * first. `query` may hold `take` (negative: from the end), `skip` and a `cursor` by UUID. Raises NOT_AUTHENTICATED,
-     * VALIDATION_FAILED.
+     * first. `query` may hold `take` (negative: from the end), `skip` and a `cursor` by UUID, whose own app is the first to be
+     * skipped. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.
      */
     async list(actor: Actor, filter: NetworkAppFilter, query: NetworkAppQuery): Promise<NetworkApp[]> {
       assertMay(actor, 'store:read')
@@ -137,7 +137,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
         ...filterOf(actor, filter),
         cursor: cursor?.id ?? null,
         limit: take === undefined ? null : String(Math.abs(take)),
-        offset: String(skip),
+        offset: String(cursor ? skip - 1 : skip),
       })
       const ids = rows.map(({ id }) => id)
       if (backwards) ids.reverse()

@@ -118,19 +118,23 @@ const listed = {
   isList: true,
 } as const
 
-/** The app of exactly that name comes first: callers take the first result. Then newest first, from the cursor on. */
-const listSql = (from: '<=' | '>=', direction: 'asc' | 'desc') =>
-  `with listed as (
-     select id, created_at, lower(name) is not distinct from lower($name) as is_exact from network_apps where ${matchesSql}
+/**
+ * The app of exactly that name comes first: callers take the first result. Then newest first, beyond the one of the cursor, also when that
+ * has left the list.
+ */
+const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
+  `with placed as (
+     select id, name, deactivated_at, created_at, lower(name) is not distinct from lower($name) as is_exact from network_apps
    )
-   select id from listed
-   where $cursor is null or (is_exact, created_at, id) ${from} (select is_exact, created_at, id from listed where id = $cursor)
+   select id from placed
+   where ${matchesSql}
+     and ($cursor is null or (is_exact, created_at, id) ${beyond} (select is_exact, created_at, id from placed where id = $cursor))
    order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $limit offset $offset`
 
 /** A page of the identifiers of apps, the one of exactly the name first, then newest first. */
-export const listNetworkApps = statement('network_app_list', listed, listSql('<=', 'desc'))
+export const listNetworkApps = statement('network_app_list', listed, listSql('<', 'desc'))
 /** The same list from its end. */
-export const listNetworkAppsBackwards = statement('network_app_list_backwards', listed, listSql('>=', 'asc'))
+export const listNetworkAppsBackwards = statement('network_app_list_backwards', listed, listSql('>', 'asc'))
 
 /** How many apps a filter leaves. */
 export const countNetworkApps = statement(

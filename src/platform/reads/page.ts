@@ -35,6 +35,9 @@ export const encodeNatural = (value: unknown) => {
   return encodeCount(value)
 }
 
+/** Of how many rows to leave out from the cursor's on. Its own is not read at all. Raises `unsupported` when it is to be. */
+const encodeBeyond = (value: unknown) => encodeNatural((value as number) - 1)
+
 /**
  * What `take`, `skip`, `cursor` and the order are in SQL. `single`: the first row is asked for, so that `take` has no
  * place. Raises `unsupported`.
@@ -58,7 +61,8 @@ export const compilePage = (scope: Scope, args: Arguments, path: Path, single: b
   let clauses = orderOf(scope.alias)
   if (single) clauses += ' limit 1'
   if (take !== undefined) clauses += ` limit ${parameter(scope.draft, [...path, 'take'], encodeCount)}`
-  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeNatural)}`
+  const encodeSkip = cursor === undefined ? encodeNatural : encodeBeyond
+  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeSkip)}`
   const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
   return { condition, clauses, reverse, orderOf }
 }
@@ -85,10 +89,14 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
  * Otherwise it looks for that row in the list, and without it the page is empty. The second is only compiled with a
  * `take`, without which Prisma does neither, and when the order is total within the list; else rows equal to the
  * cursor's would be told apart by chance.
+ *
+ * With `skip` the rows beyond the cursor's are asked for, by who goes on where a page ended. Here, and nowhere else, it is
+ * not as with Prisma: when the cursor's row has left the list since, Prisma leaves out another one for it, or finds nothing.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
   const { model, draft } = scope
-  const { cursor, where } = args
+  const { cursor, where, skip } = args
+  const isBeyond = skip !== undefined
   if (!isPlain(cursor) || Object.values(cursor).filter((value) => value !== undefined).length !== 1) throw unsupported
   // A null is neither before nor after anything.
   if (order.some(([field]) => !field.required)) throw unsupported
@@ -96,14 +104,15 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
   const ordered = order.map(([field]) => field)
   const keys = [...model.uniques.values()]
   const free = !parent && keys.some((key) => key.every((field) => ordered.includes(field)))
-  const fixed = (field: Field) =>
-    ordered.includes(field) || isFixed(where, field) || parent?.columns.includes(field.column)
+  const tied = (field: Field) => ordered.includes(field) || parent?.columns.includes(field.column)
+  const fixed = (field: Field) => tied(field) || isFixed(where, field)
   if (!free && (args.take === undefined || !keys.some((key) => key.every(fixed)))) throw unsupported
+  const mayHaveLeft = free || (isBeyond && keys.some((key) => key.every(tied)))
 
   const bound = (field: Field) => {
     const row = newScope(draft, model)
     const conditions = [compileUnique(row, cursor, [...path, 'cursor'])]
-    if (!free) conditions.push(compileWhere(row, where, [...path, 'where']))
+    if (!mayHaveLeft) conditions.push(compileWhere(row, where, [...path, 'where']))
     if (parent) conditions.push(parent.link(row.alias))
     return `(select ${row.alias}.${field.column} from ${from(row)} where ${all(conditions)})`
   }
@@ -111,8 +120,9 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
     const [field, direction] = order[at] as Order[number]
     const column = `${scope.alias}.${field.column}`
     const sign = direction === 'asc' ? '>' : '<'
-    const start = `${column} ${sign}= ${bound(field)}`
-    if (at === order.length - 1) return start
+    const isLast = at === order.length - 1
+    const start = `${column} ${sign}${isLast && isBeyond ? '' : '='} ${bound(field)}`
+    if (isLast) return start
     // The first comparison alone lets an index find the start.
     return `(${start} and (${column} ${sign} ${bound(field)} or ${after(at + 1)}))`
   }
