@@ -124,9 +124,16 @@ const RevokeAssetLinksInput = builder.inputType('RevokeAssetLinksInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-const RevokeAssetLinksPayload = builder.objectRef<{ id: string }>('RevokeAssetLinksPayload').implement({
+/** No `id` of its own: to Relay what has the identifier of an asset is that asset. */
+const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({
   description: 'The asset whose links have ended.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Its nid.' }) }),
+  fields: (t) => ({
+    asset: t.read({
+      type: AssetType,
+      description: 'The asset.',
+      resolve: (query, { nid }, _args, { actor, services }) => services.assets.get(actor, nid, query),
+    }),
+  }),
 })
 
 builder.mutationFields((t) => ({
@@ -156,7 +163,7 @@ builder.mutationFields((t) => ({
       'Ends all links to the page of your asset that were made until now. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: RevokeAssetLinksInput, required: true, description: 'The asset.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      id: await services.assetLinks.revokeAll(actor, input.id, idempotency),
+      nid: await services.assetLinks.revokeAll(actor, input.id, idempotency),
     }),
   }),
 }))

@@ -65,6 +65,11 @@ it('every object with an identifier of its own is a Node', () => {
   expect(withId.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name))
 })
 
+it('no payload has the identifier of what is still there: Relay would take the one for the other', () => {
+  const named = types.filter((type) => isObjectType(type) && type.name.endsWith('Payload') && type.getFields().id)
+  expect(named.map(({ name }) => name)).toEqual(['DeleteAccountPayload', 'DeleteAssetPayload', 'RevokeSessionPayload'])
+})
+
 it('every mutation takes one input and answers a payload of its own', () => {
   const mutations = Object.values(schema.getMutationType()!.getFields())
   for (const { name, args, type } of mutations.filter(({ args }) => args.length > 0)) {

@@ -483,9 +483,12 @@ describe('an asset that is not public', () => {
     await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])
     expect((await app.rest('GET', current)).status).toBe(200)
     const { revokeAssetLinks } = expectOk(
-      await owner.graphql(`mutation { revokeAssetLinks(input: { id: "${asset.id}" }) { id } }`),
+      await owner.graphql(
+        `mutation { revokeAssetLinks(input: { id: "${asset.id}" }) { asset { id links(first: 9) { nodes { revokedAt } } } } }`,
+      ),
     )
-    expect(revokeAssetLinks).toEqual({ id: asset.id })
+    const ended = { revokedAt: expect.any(String) }
+    expect(revokeAssetLinks.asset).toEqual({ id: asset.id, links: { nodes: [ended, ended] } })
     expect((await app.rest('GET', current)).status).toBe(404)
     const last = await newLink()
     expectOk(await owner.rest('DELETE', `assets/${asset.id}/`))

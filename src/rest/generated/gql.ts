@@ -27,7 +27,7 @@ type Documents = {
     "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateAssetLinkDocument,
     "\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  ": typeof types.RestAssetLinksDocument,
     "\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeAssetLinkDocument,
-    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeAssetLinksDocument,
+    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        __typename\n      }\n    }\n  ": typeof types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": typeof types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": typeof types.RestDownloadDocument,
     "\n    query RestForeignCommits($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        foreignCommits(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            recorder\n            transactionHash\n            blockNumber\n            logIndex\n            recordedAt\n            text\n            size\n            explorerUrl\n          }\n        }\n      }\n    }\n  ": typeof types.RestForeignCommitsDocument,
@@ -112,7 +112,7 @@ const documents: Documents = {
     "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  ": types.RestCreateAssetLinkDocument,
     "\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  ": types.RestAssetLinksDocument,
     "\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeAssetLinkDocument,
-    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeAssetLinksDocument,
+    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        __typename\n      }\n    }\n  ": types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": types.RestDownloadDocument,
     "\n    query RestForeignCommits($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        foreignCommits(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            recorder\n            transactionHash\n            blockNumber\n            logIndex\n            recordedAt\n            text\n            size\n            explorerUrl\n          }\n        }\n      }\n    }\n  ": types.RestForeignCommitsDocument,
@@ -253,7 +253,7 @@ export function graphql(source: "\n    mutation RestRevokeAssetLink($input: Revo
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  "];
+export function graphql(source: "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        __typename\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        __typename\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -149,7 +149,7 @@ const revokeAll = defineRoute({
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {
       revokeAssetLinks(input: $input) {
-        id
+        __typename
       }
     }
   `),
