@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { statement, text } from '../../src/domain/sql.ts'
+import { statement, text, uuid } from '../../src/domain/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -14,6 +14,11 @@ const lockAsset = statement(
   'test_lock_asset',
   { parameters: { nid: text } },
   'select from assets where nid = $nid for update',
+)
+const lockUser = statement(
+  'test_lock_user',
+  { parameters: { user: uuid } },
+  'select from users where id = $user for update',
 )
 
 /** Keeps a transaction open until `release`. */
@@ -73,6 +78,15 @@ describe('an asset that is being changed', () => {
     expect(expectOk(await user.rest('PATCH', `assets/${id}/`, options)).caption).toBe('Later')
     expect(await app.commitCount(id)).toBe(2)
   })
+})
+
+it('whatever else is held for too long is a 409, too, as the description of each change says', async () => {
+  const user = await app.newUser()
+  const holding = hold((query) => query(lockUser, { user: user.id }))
+  await holding.begun
+  const answer = await user.rest('PATCH', 'auth/users/me/', { json: { default_tag: 'late' } })
+  await holding.release()
+  expect(Number(expectError(answer, 'CONFLICT').headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
 it('a database that has no connection to give is a 503 with Retry-After at both doors, and the way back is by itself', async () => {

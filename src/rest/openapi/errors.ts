@@ -82,7 +82,8 @@ const ofEveryRequest: ErrorCode[] = [
   'VALIDATION_FAILED',
 ]
 const ofBodies: ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-const ofKeys: ErrorCode[] = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
+/** What it changes may be held by somebody else for longer than anybody waits; and its key may be another request's. */
+const ofChanges: ErrorCode[] = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 
 /** What the policy refuses strangers, and those who are no administrators. */
 function refusalsOf(action: Route['action']): ErrorCode[] {
@@ -105,7 +106,7 @@ export const errorsOfRoute = (
     ...staleToken(isOpenToStaleTokens),
     ...refusalsOf(route.action),
     ...(route.method === 'GET' ? [] : ofBodies),
-    ...(changes ? ofKeys : []),
+    ...(changes ? ofChanges : []),
     ...(route.apiKey ? (['UNTRUSTED_CLIENT'] as const) : []),
     ...(route.params ? (['NOT_FOUND'] as const) : []),
     ...(route.errors ?? []),
