@@ -9,6 +9,7 @@ import {
   MAX_JSON_DEPTH,
   NOT_AN_OBJECT,
   NOT_JSON,
+  problemInJson,
   tellProblem,
   textProblem,
   tooDeep,
@@ -59,7 +60,7 @@ export const shownName = (max: number) => checked(text(max).transform(tidied), n
 export const requiredName = (max: number) => shownName(max).refine(isGiven, BLANK)
 
 const told = (value: unknown) => {
-  const problem = findProblem(value)
+  const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
   return problem && tellProblem(problem)
 }
 

@@ -141,12 +141,22 @@ function problemOf(value: unknown): string | undefined {
   return typeof value === 'number' && !Number.isFinite(value) ? numberProblem : undefined
 }
 
+/** The same where it is to be kept as JSON: a file would become an empty object, and be lost. Moments become text. */
+export const problemInJson = (value: unknown) =>
+  typeof value === 'object' && value !== null && !(value instanceof Date)
+    ? 'A file cannot stand here.'
+    : problemOf(value)
+
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
 
-/** The first problem of a JSON value, looked for as `isDeeper` looks. */
-export function findProblem(root: unknown, maxDepth = MAX_JSON_DEPTH): JsonProblem | undefined {
+/** The first problem of a JSON value, looked for as `isDeeper` looks; `judge` tells what is wrong with one that holds no others. */
+export function findProblem(
+  root: unknown,
+  maxDepth = MAX_JSON_DEPTH,
+  judge: (value: unknown) => string | undefined = problemOf,
+): JsonProblem | undefined {
   if (!isContainer(root)) {
-    const message = problemOf(root)
+    const message = judge(root)
     return message ? { path: [], message } : undefined
   }
   let level: Place[] = [{ value: root, key: '', parent: undefined }]
@@ -162,7 +172,7 @@ export function findProblem(root: unknown, maxDepth = MAX_JSON_DEPTH): JsonProbl
           next.push({ value, key, parent: place })
           continue
         }
-        const message = problemOf(value)
+        const message = judge(value)
         if (message) return { path: [...pathOf(place), key], message }
       }
     }

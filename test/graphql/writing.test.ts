@@ -184,3 +184,24 @@ describe('deleteAsset', () => {
     expectError(await user.graphql(deleteAsset, { input: { id } }), 'NOT_FOUND')
   })
 })
+
+describe('a file in JSON', () => {
+  const custom = (value: string) =>
+    `mutation ($id: ID!, $photo: Upload!) { updateAssetMetadata(input: { id: $id, nitCommitCustom: ${value} }) { asset { id } } }`
+
+  it.each([
+    ['of a variable', updateAsset, (photo: File, id: string) => ({ input: { id, nitCommitCustom: { photo } } })],
+    [
+      'of a variable, as the object itself',
+      updateAsset,
+      (photo: File, id: string) => ({ input: { id, nitCommitCustom: photo } }),
+    ],
+    ['of the document', custom('{ a: [{ photo: $photo }] }'), (photo: File, id: string) => ({ id, photo })],
+  ])('%s is refused, for it would be lost', async (_, document, variablesOf) => {
+    const { id } = await user.register()
+    const wallet = await app.wallet(user)
+    const answer = expectError(await user.graphql(document, variablesOf(newFile(), id)), 'VALIDATION_FAILED')
+    expect(answer.body.errors[0].message).toContain('A file cannot stand here.')
+    expect([await app.commitCount(id), await app.wallet(user)]).toEqual([1, wallet])
+  })
+})
