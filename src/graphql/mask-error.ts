@@ -27,8 +27,10 @@ const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: ob
     extensions: { code, ...extras, ...http },
   } as GraphQLErrorOptions)
 
-/** The code of an error that speaks our vocabulary already. */
-const knownCode = ({ extensions }: GraphQLError) => errorCodes.find((code) => code === extensions.code)
+/** The code of an error that speaks our vocabulary already, or says it by its status. */
+const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
+  errorCodes.find((code) => code === extensions.code) ??
+  ((extensions.http as { status?: number } | undefined)?.status === 405 ? 'METHOD_NOT_ALLOWED' : undefined)
 
 /** The expected refusal inside an error, if it is one. */
 export function domainErrorOf(error: unknown): DomainError | undefined {

@@ -35,8 +35,15 @@ describe('GraphQL over HTTP', () => {
     const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
       headers: { Authorization: `token ${user.token}` },
     })
-    expect(response.status).toBe(405)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+    expect((await response.json()).errors[0].extensions.code).toBe('METHOD_NOT_ALLOWED')
     expectOk(await user.graphql('{ me { id } }'))
+  })
+
+  it.each(['PUT', 'DELETE', 'PATCH'])('refuses %s, and says why in the vocabulary', async (method) => {
+    const response = await fetch(`${app.url}/graphql`, { method, headers: { Accept: 'application/json' } })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect((await response.json()).errors[0].extensions).toEqual({ code: 'METHOD_NOT_ALLOWED' })
   })
 
   it.each([
