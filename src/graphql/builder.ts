@@ -78,8 +78,8 @@ builder.queryType({
       `${count(documentLimits.characters)} characters, ${count(documentLimits.tokens)} tokens, ${documentLimits.fields} fields, ` +
       `${documentLimits.depth} levels of fields, ${documentLimits.rootFields} fields at the root, ${documentLimits.aliases} aliases, ` +
       `${documentLimits.directives} directives, ${documentLimits.fragments} fragments and ${documentLimits.operations} operations.`,
-    'A page that is larger than its maximum is refused with VALIDATION_FAILED, which names it; so are a negative one, and `first` ' +
-      'together with `last`.',
+    'A page that is larger than its maximum is refused with VALIDATION_FAILED, which names it; so are a negative one, `first` ' +
+      'together with `last` and, in most lists, `before` together with `after` or `first`, and `after` together with `last`.',
   ].join('\n\n'),
 })
 builder.mutationType({

@@ -5,7 +5,10 @@ type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSc
 
 /** The argument `offset` of a list. */
 export const offsetArg = (t: Arguments) =>
-  t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' })
+  t.arg.int({
+    description:
+      'Leaves out so many at the start, with `last` or `before` at the end, for callers that page by position.',
+  })
 
 /** Nothing to leave out is not asked for: such a list is read in a shorter way. */
 export const withOffset = <Query extends { skip?: number | undefined }>(
