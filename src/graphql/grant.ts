@@ -11,10 +11,10 @@ const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `grant_01h2x…`.', resolve: ({ id }) => toId('grant', id) }),
-    user: t.field({
+    user: t.read({
       type: UserType,
       description: 'Who got them.',
-      resolve: ({ userId }, _args, { services }) => services.accounts.get(userId),
+      resolve: (query, { userId }, _args, { services }) => services.accounts.recordOf(userId, query),
     }),
     amount: t.expose('amount', { type: 'Decimal', description: 'How many points.' }),
     reason: t.exposeString('reason', { ...characters(500), description: 'Why.' }),

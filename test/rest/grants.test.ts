@@ -58,6 +58,22 @@ describe('granting points', () => {
     expect(row).toEqual({ granted_by: admin.id })
   })
 
+  it('is told again, with the same key and at both doors, when who got them has deleted the account', async () => {
+    const user = await app.newUser()
+    const headers = { 'Idempotency-Key': randomUUID() }
+    const input = { userId: user.publicId, amount: '5', reason: 'A present' }
+    const ask = async () => expectOk(await admin.graphql(grantMutation, { input }, { headers })).grantPoints.grant
+    const { id } = await ask()
+    expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expect(await ask()).toMatchObject({ id, user: { id: user.publicId }, amount: '5' })
+    expect(expectOk(await give(user, {}, admin.rest, headers))).toMatchObject({ id, user_id: user.publicId })
+    const node = '{ node(id: $id) { ... on PointGrant { user { id displayName email } } } }'
+    expect(expectOk(await admin.graphql(`query ($id: ID!) ${node}`, { id })).node.user).toMatchObject({
+      id: user.publicId,
+      email: null,
+    })
+  })
+
   it.each(['publicId', 'email', 'username'] as const)('finds the user by %s, in any case', async (name) => {
     const user = await app.newUser()
     const named = name === 'publicId' ? user[name] : user[name].toUpperCase()

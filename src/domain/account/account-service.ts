@@ -166,6 +166,13 @@ export function createAccountService(deps: Dependencies) {
     return user
   }
 
+  /** A user's record by UUID, of a deleted account what is left of it. Raises NOT_FOUND. */
+  async function recordOf(id: string, query?: UserQuery): Promise<User> {
+    const user = await database.read.user.findFirst({ ...query, where: { id } })
+    if (!user) throw notFound('User')
+    return user
+  }
+
   return {
     /**
      * Who sends this request. With a token that is not good, or not any more, they are anonymous, and the door refuses
@@ -287,6 +294,7 @@ export function createAccountService(deps: Dependencies) {
 
     find,
     get,
+    recordOf,
 
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */
     async signOut(actor: Actor): Promise<void> {
