@@ -176,7 +176,7 @@ export function addVerifyCommand(program: Command): void {
     [
       'annal verify bafkrei…',
       'annal verify bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
-      'annal verify proof.car --block-hash 0x1f2e… --file photo.jpg',
+      'annal verify proof.car --registry 0x5FbD… --block-hash 0x1f2e… --file photo.jpg',
     ],
   ).argument('<subject>', "the asset's identifier, or the path of a proof")
   addSourceOptions(made)

@@ -17,6 +17,8 @@ export interface JudgeOptions {
   settle(blocks: readonly Anchor[]): Promise<{ settled: Finding; anchors: Anchor[] }>
   /** Accounts whose commits count; left out, those of whoever wrote the first one. */
   recorders?: readonly string[]
+  /** Whether the reader said which registry counts: one that somebody made up writes in anybody's name. */
+  isRegistryNamed: boolean
 }
 
 /** Trees asked for at once. */
@@ -27,7 +29,14 @@ const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase(
 const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 /** Judges. What does not hold is told, never raised; raises SourceError when a source does not answer. */
-export async function judge({ evidence, readTree, judgeFile, settle, recorders }: JudgeOptions): Promise<Verification> {
+export async function judge({
+  evidence,
+  readTree,
+  judgeFile,
+  settle,
+  recorders,
+  isRegistryNamed,
+}: JudgeOptions): Promise<Verification> {
   const { events, broken, head, complete, blocks } = await readEvents(evidence)
   const whose = recorders ?? events.slice(0, 1).map(({ recorder }) => recorder)
   const counts = ({ recorder }: ProvenEvent) => whose.some((known) => sameAddress(known, recorder))
@@ -39,7 +48,7 @@ export async function judge({ evidence, readTree, judgeFile, settle, recorders }
   const findings = {
     complete,
     settled,
-    recorder: judgeRecorders(foreign.length, recorders),
+    recorder: isRegistryNamed ? judgeRecorders(foreign.length, recorders) : anyRegistry,
     file: commits.length && first ? await judgeFile(first.assetSha256) : unknown('No tree tells what the file is.'),
   }
   const all = [...commits, ...broken.map((block) => presentBroken(block, life))]
@@ -90,6 +99,10 @@ const presentBroken = ({ blockNumber, blockHash, blockTime, finding }: BrokenBlo
   ...{ commitData: undefined, changes: undefined },
   checks: [{ name: 'event', ...wrong(finding) }],
 })
+
+const anyRegistry = unknown(
+  'Anybody can make a registry that writes in the name of others: say by --registry which one counts.',
+)
 
 function judgeRecorders(foreign: number, named: readonly string[] | undefined): Finding {
   if (named || foreign === 0) return right

@@ -13,10 +13,10 @@ const HELP = `Checks an asset's history with nothing but the chain and the file 
 
 Usage:
   annal-verify <nid> --rpc <url> --registry <address> --gateway <url>
-  annal-verify <proof.car> [--block-hash <hash>] [--file <path>]
+  annal-verify <proof.car> --registry <address> [--block-hash <hash>] [--file <path>]
 
   --rpc <url>             a chain node; given again, the others must have the same blocks
-  --registry <address>    the ERC-7053 contract
+  --registry <address>    the ERC-7053 contract; of a proof, too, you say which one counts
   --gateway <url>         an IPFS gateway, or the address of an Annal
   --recorder <address>    an account whose commits count; may be given again. Left out: whoever wrote the first one
   --block-hash <hash>     the hash of a block that you believe; may be given again

@@ -72,7 +72,7 @@ export interface Verification {
   settled: Finding
   /** The hashes that settle it: a block stands here unless it follows from a later one. */
   anchors: Anchor[]
-  /** Whether it is clear whose commits count. */
+  /** Whether it is clear whose commits count, and in which registry. */
   recorder: Finding
   /** Accounts whose commits count. */
   recorders: string[]

@@ -41,6 +41,7 @@ export async function verifyOnline({
   return judge({
     evidence,
     recorders,
+    isRegistryNamed: true,
     readTree: (cid) => files.block(cid),
     async judgeFile(sha256) {
       const hash = await hashFile(nid, files)
@@ -62,7 +63,7 @@ export interface ProofOptions {
   proof: AsyncIterable<Uint8Array>
   /** Path of the file that was registered, if its bytes are to be looked at, too. */
   file?: string
-  /** What the registry must be; left out, the proof's own word is shown. */
+  /** What the registry must be; left out, the proof's own word is shown, and does not count. */
   registry?: string
   nid?: string
   recorders?: readonly string[]
@@ -89,7 +90,10 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
     if (file === undefined || named?.result === 'wrong') return named
     return judgeFileHash(await hashLocalFile(file), sha256)
   }
-  const verification = await judge({ evidence, recorders, readTree, judgeFile, settle })
+  const verification = await judge({
+    ...{ evidence, recorders, readTree, judgeFile, settle },
+    isRegistryNamed: options.registry !== undefined,
+  })
   return damaged.length ? { ...verification, ...tellDamage(damaged) } : verification
 }
 

@@ -77,6 +77,12 @@ export const verify: Mutant[] = [
   ]),
   ...mutantsOf('src/verify/verify.ts', forged, [
     [
+      'verify.registry-named',
+      'A proof of a registry that the reader did not name is no yes.',
+      'isRegistryNamed: options.registry !== undefined',
+      'isRegistryNamed: true',
+    ],
+    [
       'verify.file-beside',
       'A file that is given beside a proof is no other than the one that the identifier names.',
       "if (file === undefined || named?.result === 'wrong') return named",

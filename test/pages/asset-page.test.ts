@@ -113,7 +113,7 @@ describe('the page of a public asset', () => {
     expect(checked.status).toBe(200)
     expect(checked.text.match(/This commit: <span class="mark good">/g)).toHaveLength(3)
     const address = await app.chain.registry.findAddress(await app.chain.registry.readChainId())
-    expect(checked.text).toContain(`npx annal-verify ${nid} --rpc &lt;a node of chain`)
+    expect(checked.text).toContain(`npx --no -- annal-verify ${nid} --rpc &lt;a node of chain`)
     expect(checked.text).toContain(`--registry ${address} --gateway ${app.url}`)
     expect(checked.text).toContain(`${app.url}/api/v3/assets/${nid}/proof/`)
     expect((await app.rest('GET', path)).text).not.toContain('It holds')

@@ -89,6 +89,17 @@ it('a block that was made up is not settled by the true one of the same number',
   }
 })
 
+it('a registry that nobody named may write in anybody’s name, and is no yes', async () => {
+  const made = await createForger(world.url, relayKeys[1]!)
+  const nid = made.hold('a file of a made-up registry')
+  await made.commit([nid, await made.write(nid, 1)])
+  const proof = await prove({ ...made, url: world.url }, nid)
+  const reader = ['--rpc', world.url, '--recorder', made.recorder]
+  expect(await verify(proof, ...reader)).toMatchObject({ code: 3, recorder: { result: 'unknown' } })
+  expect(await verify(proof, ...reader, '--registry', made.registry)).toMatchObject({ code: 0, verdict: 'holds' })
+  await expect(verify(proof, ...known())).rejects.toThrow(/is about the registry/)
+})
+
 it('a block that is shown twice counts once', async () => {
   const nid = world.hold('a file that is registered once')
   await world.commit([nid, await world.write(nid, 1)])

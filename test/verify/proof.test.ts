@@ -12,7 +12,7 @@ import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
-import { type Block, blocksOf, carOf, withManifest as changeManifest } from './proof-blocks.ts'
+import { type Block, blocksOf, carOf, withManifest as changeManifest, manifestOf } from './proof-blocks.ts'
 
 let app: TestApp
 let owner: SignedIn
@@ -37,6 +37,7 @@ async function verify(bytes: Uint8Array, ...args: string[]): Promise<Verificatio
   return { code, ...JSON.parse(stdout) }
 }
 
+const named = () => ['--registry', manifestOf(blocks).registry]
 const withManifest = (change: (manifest: Manifest) => unknown) => changeManifest(blocks, change)
 
 const isOf =
@@ -97,12 +98,15 @@ describe('a proof', () => {
       },
       ({ complete }) => complete.result === 'right',
     )
-    expect(await verify(written, '--block-hash', anchors[0]!.hash)).toMatchObject({ code: 0, verdict: 'holds' })
+    expect(await verify(written, ...named(), '--block-hash', anchors[0]!.hash)).toMatchObject({
+      code: 0,
+      verdict: 'holds',
+    })
   })
 
   it('holds without a network once one hash is believed, and beside the file', async () => {
     const bytes = await carOf(blocks)
-    expect(await verify(bytes, '--block-hash', anchor)).toMatchObject({
+    expect(await verify(bytes, ...named(), '--block-hash', anchor)).toMatchObject({
       code: 0,
       verdict: 'holds',
       file: { result: 'right' },

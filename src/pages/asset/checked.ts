@@ -79,14 +79,15 @@ export function yourself(
   { words: { yourself: words } }: Speech,
 ): Html {
   const node = place ? fillIn(words.node, { chain: place.chainId }) : words.anyNode
+  const registry = place ? place.registry : html`&lt;${words.address}&gt;`
   const byProof =
     proofUrl === null
       ? html`<p>${words.later}</p>`
       : html`<p><a href="${proofUrl}" download>${words.proof}</a>. ${words.proofText}</p>
-<pre><code>npx annal-verify ${nid}.proof.car</code></pre>
+<pre><code>npx --no -- annal-verify ${nid}.proof.car --registry ${registry}</code></pre>
 <p>${words.hashText}</p>`
   const byNode = html`<p>${words.network}</p>
-<pre><code>npx annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${place ? place.registry : html`&lt;${words.address}&gt;`} --gateway ${publicUrl}</code></pre>`
+<pre><code>npx --no -- annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${registry} --gateway ${publicUrl}</code></pre>`
   return html`<section aria-labelledby="yourself"><h2 id="yourself">${words.title}</h2>
 <p>${words.intro}</p>
 ${byProof}

@@ -108,7 +108,7 @@ const en = {
   yourself: {
     title: 'Check it yourself',
     intro:
-      'You need not believe this page. The verifier reads the chain itself, and believes neither this service nor the node.',
+      'You need not believe this page. The verifier reads the chain itself; it does not believe this service, and of a node no more than the hashes of blocks. It comes with the sources of Annal (docs/chain.md) and not from npm: take no package of its name from there.',
     proof: 'Download the proof',
     proofText: 'One file with every tree, signature, transaction, receipt and header. It is checked without a network:',
     hashText:
@@ -231,7 +231,8 @@ const zhTw: AssetWords = {
   },
   yourself: {
     title: '自行查證',
-    intro: '您不必相信本頁。查證程式會自行讀取區塊鏈，既不相信本服務，也不相信節點。',
+    intro:
+      '您不必相信本頁。查證程式會自行讀取區塊鏈；它不相信本服務，對節點也只採信區塊的雜湊值。它隨 Annal 的原始碼提供（docs/chain.md），不在 npm 上：請勿從該處安裝同名套件。',
     proof: '下載證明',
     proofText: '一個檔案，包含所有資產樹、簽章、交易、收據與區塊標頭。無需網路即可查證：',
     hashText: '程式會指出哪個區塊的雜湊值足以定案：請向這條鏈的任一節點查詢該雜湊值，並以 --block-hash 提供。',
