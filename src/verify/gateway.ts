@@ -7,6 +7,9 @@ const BLOCK_DEADLINE_MS = 60_000
 /** A film takes its time; a gateway that sends nothing is given up by `fetch` itself. */
 const FILE_DEADLINE_MS = 3_600_000
 
+/** What a gateway says of what it does not have, does not give any more or may not give, or has looked for in vain. */
+const NOT_THERE = new Set([404, 410, 451, 504])
+
 /** Reads from a gateway; `url` is its root, blocks are read at `/ipfs/<cid>`. */
 export function connectGateway(url: string): FileSource {
   const root = URL.canParse(url) ? new URL(url) : undefined
@@ -23,7 +26,7 @@ export function connectGateway(url: string): FileSource {
     })
     if (response.ok) return response
     await response.body?.cancel()
-    if (response.status === 404 || response.status === 410) return undefined
+    if (NOT_THERE.has(response.status)) return undefined
     throw gone(new Error(`status ${response.status}`))
   }
 

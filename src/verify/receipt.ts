@@ -17,6 +17,9 @@ export interface ReceiptReply {
   cumulativeGasUsed: string
   logsBloom: string
   logs: Log[]
+  /** Of a deposit on a chain of the OP stack; before its upgrade Canyon there is a nonce without a version, which does not count. */
+  depositNonce?: string
+  depositReceiptVersion?: string
 }
 
 /** The bytes of a receipt as nodes tell of it, of the old kind or typed (EIP-2718). */
@@ -27,10 +30,13 @@ export function encodeReceipt({
   cumulativeGasUsed,
   logsBloom,
   logs,
+  depositNonce = '0x0',
+  depositReceiptVersion: version,
 }: ReceiptReply): Uint8Array {
   const outcome = status === undefined ? hexlify(root ?? '0x') : rlpNumber(status)
   const events = logs.map(({ address, topics, data }) => [address, topics, data])
-  const fields = getBytes(encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events]))
+  const deposit = version === undefined ? [] : [rlpNumber(depositNonce), rlpNumber(version)]
+  const fields = getBytes(encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events, ...deposit]))
   return Number(type) === 0 ? fields : Uint8Array.of(Number(type), ...fields)
 }
 

@@ -28,8 +28,16 @@ export interface NetworkOptions {
   hashes?: readonly string[]
 }
 
-/** Verifies by nodes and the file network. Raises SourceError when one of them does not answer; what does not hold is told. */
-export async function verifyOnline({
+/**
+ * Verifies by nodes and the file network. A chain may change its newest blocks between two questions, so where they are told to be others,
+ * everything is asked once more. Raises SourceError when one of them does not answer; what does not hold is told.
+ */
+export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
+  const first = await askAndJudge(options)
+  return first.settled.result === 'wrong' ? askAndJudge(options) : first
+}
+
+async function askAndJudge({
   nid,
   nodes,
   registry,

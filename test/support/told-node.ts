@@ -40,8 +40,8 @@ export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldN
   return node
 }
 
-/** Bytes that the gateway gives instead of those that it was asked for; null: it does not have them. */
-export type Swap = (cid: string, format: string | null) => Uint8Array | null | undefined
+/** Bytes that the gateway gives instead of those that it was asked for, or the status that it has for them; null: it does not have them. */
+export type Swap = (cid: string, format: string | null) => Uint8Array | number | null | undefined
 
 export interface ToldGateway {
   url: string
@@ -54,6 +54,7 @@ export async function startToldGateway(atEnd: AtEnd, behind: string): Promise<To
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', behind)
     const swapped = gateway.swap?.(url.pathname.split('/').at(-1)!, url.searchParams.get('format'))
+    if (typeof swapped === 'number') return void response.writeHead(swapped).end()
     if (swapped !== undefined) return void response.writeHead(swapped ? 200 : 404).end(swapped ?? undefined)
     const answer = await fetch(url)
     response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))

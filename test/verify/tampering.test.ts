@@ -192,9 +192,11 @@ describe('at the gateway', () => {
     expect([found.agrees, namesOf(found)]).toEqual([false, names])
   })
 
-  it.each<[string, string, Uint8Array | null]>([
+  it.each<[string, string, Uint8Array | number | null]>([
     ['another file', 'file wrong', Buffer.from('another')],
     ['no file', 'file unknown', null],
+    ['a file that was looked for in vain', 'file unknown', 504],
+    ['a file that may not be given', 'file unknown', 451],
   ])('%s', async (_, name, bytes) => {
     gateway.swap = (cid) => (cid === nid ? bytes : everything(cid))
     expect(namesOf(await verify(nid))).toEqual([name])
@@ -325,6 +327,18 @@ describe('at the node', () => {
         : undefined
     expect(namesOf(await verify(nid, '--rpc', second.url))).toEqual(['settled wrong'])
     expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled wrong'])
+  })
+
+  it('no chain that changed its newest block while it was read', async () => {
+    const second = await startToldNode(atEnd, chain.url)
+    const hash = `0x${'2'.repeat(64)}`
+    second.lie = (method, _params, truth) => {
+      if (method !== 'eth_getBlockByNumber') return undefined
+      second.lie = undefined
+      return { ...(truth as object), hash }
+    }
+    expect(namesOf(await verify(nid, '--rpc', second.url))).toEqual([])
+    expect(second.lie).toBeUndefined()
   })
 
   it('a list that ends in blocks that are not there, unless the node was just writing one', async () => {
