@@ -37,7 +37,7 @@ const UnlockUserPayload = payload('UnlockUserPayload', 'The account that is not 
 const change = (operation: 'lock' | 'unlock') =>
   showing('user', async (query, { input }: { input: LockInput }, { actor, services, idempotency }) => {
     const id = await services.users[operation](actor, input, idempotency)
-    return { user: await services.accounts.get(id, query()) }
+    return { user: await services.accounts.recordOf(id, query()) }
   })
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'

@@ -131,6 +131,20 @@ describe('locking accounts', () => {
     expect(told).toEqual([{ reason }])
   })
 
+  it('is told again, with the same key, when the account is deleted by then', async () => {
+    const user = await app.newUser()
+    const headers = { 'Idempotency-Key': randomUUID() }
+    const lock = async () =>
+      expectOk(await admin.graphql(LOCK, { input: { userId: user.publicId, reason } }, { headers })).lockUser.user
+    expect(await lock()).toMatchObject({ id: user.publicId, username: user.username })
+    expectOk(await admin.graphql(UNLOCK, { input: { userId: user.publicId, reason } }))
+    const credentials = { email: user.email, password: PASSWORD }
+    const { auth_token: token } = expectOk(await app.rest('POST', 'auth/token/login/', { json: credentials }))
+    const deletion = await app.rest('DELETE', 'auth/users/me/', { headers: { Authorization: `token ${token}` } })
+    expect(deletion.status).toBe(204)
+    expect(await lock()).toMatchObject({ id: user.publicId })
+  })
+
   it('wins over a sign-in that is under way, and over a session that slipped in', async () => {
     const user = await app.newUser()
     await ways.REST.lock(user)

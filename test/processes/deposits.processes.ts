@@ -30,11 +30,18 @@ const bookedOf = (user: TestUser) =>
 
 it('credits a deposit once it is deep enough; before, its owner sees it by both interfaces, and nobody else', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const earlier = await app.newUser({ points: '0' })
   scene.watch()
   await scene.caughtUp()
+  await scene.send(earlier, COIN)
+  await scene.mine(1)
   const hash = await scene.send(user, (COIN * 3n) / 2n + 1n)
   await scene.mine(CONFIRMATIONS)
-  await scene.caughtUp()
+  // What stands one block lower counts by now, and so it was looked for what does.
+  await eventually(
+    () => depositsOf(earlier),
+    ([seen]) => seen?.status === 'CREDITED',
+  )
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   const amount = '1.500000000000000001'
   const facts = { kind: 'COIN', amount, transactionHash: hash, shortfall: '0' }
