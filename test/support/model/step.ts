@@ -37,8 +37,8 @@ export interface Seen {
 /** How a deed is answered; `shown` is what both doors tell of it. */
 export interface Outcome {
   code: ErrorCode | 'ok'
-  /** What may be said as well, where two reasons hold and the door decides which it comes to first. */
-  or?: ErrorCode | undefined
+  /** What may be said as well, where several reasons hold, and the door or what else goes on decides which it comes to first. */
+  or?: readonly (ErrorCode | undefined)[]
   shown?: Record<string, unknown> | undefined
 }
 
@@ -307,10 +307,16 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
     case 'register': {
       const account = state.accounts[me!]!
       const refusal = refusalOfCommit(state, account, deed.maxCost)
-      // Over REST the wallet is looked at before the body, which says what was agreed to, is read.
-      if (refusal) return { code: refusal, or: refusalOfCommit(state, account, undefined) }
       const file = String(deed.file)
-      if (state.assets[file]) return refused('DUPLICATE_ASSET')
+      const isThere = state.assets[file] !== undefined
+      // Over REST the wallet is looked at before the body, which says what was agreed to, is read. The file is looked for last, when the
+      // wallet may hold less by then.
+      if (refusal)
+        return {
+          code: refusal,
+          or: [refusalOfCommit(state, account, undefined), isThere ? 'DUPLICATE_ASSET' : undefined],
+        }
+      if (isThere) return refused('DUPLICATE_ASSET')
       payCommit(state, account)
       const asset = { owner: me!, registration: name, isPublic: deed.isPublic, caption: '', commits: 1 }
       state.assets[file] = asset
