@@ -182,6 +182,17 @@ describe('an administrator at the pages', () => {
     expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
   })
 
+  it('gives a reason of as many characters as its field takes, however the browser sends line breaks', async () => {
+    const user = await app.newUser()
+    const { ask, submit } = await signIn()
+    const at = `/admin/users/${user.publicId}`
+    const typed = `${'x'.repeat(249)}\n${'y'.repeat(250)}`
+    expect((await ask(`${at}/lock`)).text).toContain(`maxlength="${typed.length}"`)
+    const locked = await submit(`${at}/lock`, { reason: typed.replaceAll('\n', '\r\n'), ...guarded })
+    expect(locked.headers.get('location')).toBe(`${at}?done=locked`)
+    expect((await ask(at)).text).toContain(typed)
+  })
+
   it('tries a webhook, and sees what was sent beside the answer', async () => {
     const { ask, submit } = await signIn()
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))

@@ -64,6 +64,10 @@ function nextOf(wanted: string | null): string {
   return url?.origin === NOWHERE && isAdminPath(url.pathname) ? url.pathname + url.search : '/admin'
 }
 
+/** What a form says. Browsers send a line break as two characters and count it as one where a field has a limit. */
+const formOf = (text: string) =>
+  new URLSearchParams([...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+
 function split(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?')
   const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
@@ -84,7 +88,7 @@ export function createAdminHandler(parts: AdminParts) {
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
     assertOwnForm(req)
-    return new URLSearchParams(await parts.readText(req, MAX_FORM_BYTES))
+    return formOf(await parts.readText(req, MAX_FORM_BYTES))
   }
 
   /** The methods that an address has; none where there is no page. */
