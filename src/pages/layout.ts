@@ -20,15 +20,17 @@ export interface PageParts {
   style?: string
 }
 
-/** The style sheet of the small pages. */
+/** The style sheet of the small pages. What people wrote has the direction of its own writing, and turns nothing beside it. */
 export const pageStyle = `${palette}* { box-sizing: border-box; }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
 h2 { font-size: 1.125rem; line-height: 1.4; margin: 0 0 0.25rem; }
 dt { font-weight: 600; margin-top: 1rem; }
 dd { margin: 0; }
+h1, h3, dt, dd, del, ins, .caption, .message { unicode-bidi: plaintext; }
+h1, h3, dt, dd { text-align: left; }
 a { color: var(--accent); }
-code { background: var(--box); padding: 0.1rem 0.3rem; border-radius: 0.25rem; overflow-wrap: anywhere; }
+code { background: var(--box); padding: 0.1rem 0.3rem; border-radius: 0.25rem; overflow-wrap: anywhere; unicode-bidi: isolate; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .brand { margin: 0 0 1.5rem; color: var(--quiet); font-weight: 600; }
 .notice { border: 1px solid var(--line); border-left: 0.375rem solid var(--problem); border-radius: 0.25rem; padding: 1rem 1.25rem; margin: 0 0 1.5rem; }

@@ -118,6 +118,32 @@ it('is checked without scripts, and printed', { timeout: 60_000 }, async () => {
   await context.close()
 })
 
+it('has names and texts that are written from right to left turn nothing that stands beside them', {
+  timeout: 60_000,
+}, async () => {
+  const writer = await app.newUser({ num: '100' })
+  const { body: renamed } = await writer.graphql(
+    'mutation { updateProfile(input: { displayName: "נועה בן־דוד" }) { user { displayName } } }',
+  )
+  expect(renamed.errors).toBeUndefined()
+  const fields = { headline: 'ירושלים!', public_access: 'true' }
+  const { body } = await registerWith(writer.rest, { asset_file: await newPicture(), ...fields })
+  expectOk(await writer.rest('PATCH', `assets/${body.id}/`, { json: { headline: 'القدس!' } }))
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
+  const page = await context.newPage()
+  await page.goto(`${app.url}/assets/${body.id}`)
+  await look(page, 'right-to-left')
+  const boxesOf = (selector: string) =>
+    page
+      .locator(selector)
+      .evaluateAll((parts) => parts.map((part) => [...part.getClientRects()].map(({ left }) => left)))
+  const [address] = await boxesOf('dd > code')
+  expect(address, 'The address is torn apart').toHaveLength(1)
+  const [before, after] = await boxesOf('dd:has(del) > :is(del, ins)')
+  expect(after![0], 'What was changed reads backwards').toBeGreaterThan(before![0]!)
+  await context.close()
+})
+
 it('of a private asset is read by its link, of which no request tells', { timeout: 60_000 }, async () => {
   const { body } = await registerWith(owner.rest, { asset_file: await newPicture(), headline: 'For a friend' })
   const { body: link } = await owner.rest('POST', `assets/${body.id}/links/`, { json: {} })

@@ -55,7 +55,8 @@ async function askTheChain({ params, context: { actor, services } }: PageRequest
 const about = (asset: ShownAsset, speech: Speech) => {
   const { language, words } = speech
   const custom = Object.entries(asset.nitCommitCustom)
-  const named = ({ displayName, address }: ShownAsset['owner']) => html`${displayName} <code>${address}</code>`
+  const named = ({ displayName, address }: ShownAsset['owner']) =>
+    html`<bdi>${displayName}</bdi> <code>${address}</code>`
   return html`<section aria-labelledby="about"><h2 id="about">${words.about}</h2>
 ${facts(
   [words.registeredBy, named(asset.creator)],

@@ -44,7 +44,7 @@ function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech
   const changes = changesOf(shown, speech)
   return html`<li>
 <h3>${sequence === 1 ? words.registration : words.change}</h3>
-<p class="quiet">${moment(createdAt, language)} · ${user.displayName}</p>
+<p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
 ${message && html`<p class="message">${message}</p>`}
 ${changes.length > 0 && html`<dl class="changes">${changes.map((each) => change(each, speech))}</dl>`}
 ${facts(
