@@ -109,6 +109,34 @@ describe('commitUpdated', () => {
     }
   })
 
+  it('tells hundreds of changes that come at once whole, and cuts off for whom a thousand wait', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const count = () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])
+    await eventually(count, (rows) => rows.length === 2)
+    /** As many commits of one asset that are settled together leave it. */
+    const settle = (n: number) =>
+      app.sql(
+        `with fed as (
+           update wallets set event_sequence = event_sequence + $2::int where user_id = $1::uuid
+           returning user_id, old.event_sequence as before
+         )
+         insert into events (owner_id, sequence, type, commit_id)
+         select user_id, before + n, 'commit.final', (select max(commit_id::text)::uuid from events where owner_id = user_id)
+         from fed, generate_series(1, $2::int) n`,
+        [user.id, n],
+      )
+    const reader = await subscribe(user, COMMIT_UPDATED, { nid: id })
+    await settle(450)
+    await eventually(
+      () => reader.events,
+      ({ length }) => length === 450,
+    )
+    expect(reader.hasEnded).toBe(false)
+    await settle(2_000)
+    await reader.ended
+  })
+
   it('is for everybody who sees the asset, until they see it no longer', async () => {
     const [user, other] = await Promise.all([app.newUser({ num: '10' }), app.newUser()])
     const { id } = await user.register({ public_access: 'true' })

@@ -6,8 +6,11 @@ import type { Database } from '../ports/database.ts'
 import type { AssetFacts, EventFanout, FedEvent, Follower } from './event-fanout.ts'
 import { FEED_PAGE } from './event-statements.ts'
 
-/** Events that wait for a reader who is slow. */
-const MOST_WAITING = 200
+/**
+ * Events that wait for a reader who is slow. What is `drop`ped is read in the feed; who would be `end`ed is borne with for longer than one page
+ * of the feed, which comes at once, and is no slow reader for that.
+ */
+const MOST_WAITING = { drop: FEED_PAGE, end: 5 * FEED_PAGE }
 
 /** What a follower wants to hear of. */
 export interface Following {
@@ -59,7 +62,7 @@ export async function takePlace(
   fanout: EventFanout,
   actor: Actor,
   { ownerId, assetId, wants, canSee, onEnd }: Following,
-  onOverflow: 'drop' | 'end',
+  onOverflow: keyof typeof MOST_WAITING,
 ): Promise<Place> {
   const signal = createSignal()
   const waiting: FedEvent[] = []
@@ -84,7 +87,7 @@ export async function takePlace(
       latest = told.event.sequence
       if (!wants(told)) return
       if (canSee && !canSee(told.asset)) return end()
-      if (waiting.length < MOST_WAITING) waiting.push(told)
+      if (waiting.length < MOST_WAITING[onOverflow]) waiting.push(told)
       else if (onOverflow === 'end') return end()
       signal.notify()
     },
