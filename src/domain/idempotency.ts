@@ -121,7 +121,7 @@ const inUse = (cause: unknown) =>
     cause,
   })
 
-/** Raised for a replay whose answer would be a secret that is worth nothing any more. `what` became of it. */
+/** Raised for a replay that cannot be answered with what the request made, as a secret that is worth nothing any more. `what` became of it. */
 export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 

@@ -131,7 +131,8 @@ const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetL
     asset: t.read({
       type: AssetType,
       description: 'The asset.',
-      resolve: (query, { nid }, _args, { actor, services }) => services.assets.get(actor, nid, query),
+      resolve: (query, { nid }, _args, { actor, services, idempotency }) =>
+        services.assets.getOwn(actor, nid, idempotency, query),
     }),
   }),
 })

@@ -135,7 +135,7 @@ export const registration: PaidMutation<
   },
   async carryOut({ actor, services, idempotency }, { assetFile, ...input }, query) {
     const nid = await services.assets.register(actor, assetFile!.file, input, idempotency)
-    const asset = await services.assets.get(actor, nid, query())
+    const asset = await services.assets.getOwn(actor, nid, idempotency, query())
     return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
   },
 }

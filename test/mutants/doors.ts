@@ -413,6 +413,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/asset/asset-service.ts',
+    ['rest/replays.test.ts'],
+    [
+      [
+        'doors.key-asset',
+        'A repeated request is not answered with the asset of somebody who registered the file since.',
+        `where: { nid, ownerId: ownIdOf(actor) ?? { in: [] }, deletedAt: null },`,
+        `where: { nid, deletedAt: null },`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/database/migrations.ts',
     ['server/migrations.test.ts'],
     [

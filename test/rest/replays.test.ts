@@ -32,6 +32,42 @@ describe('an idempotency key', () => {
     expect(await app.wallet(keeper)).toEqual({ num: '0', points: '11.463' })
   })
 
+  it('is not answered with the asset of somebody who registered the file after its own was deleted', async () => {
+    const [leaver, keeper] = [await app.newUser(), await app.newUser()]
+    const file = newFile()
+    const asking = (field: string, input = 'id: $id', shown = 'asset { id }') => {
+      const headers = newKey()
+      const document = `mutation ($id: ID!) { ${field}(input: { ${input} }) { ${shown} } }`
+      return (given: object) => leaver.graphql(document, given, { headers })
+    }
+    const registrationKey = newKey()
+    const register = () => {
+      const document = 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }'
+      return leaver.graphql(document, { file }, { headers: registrationKey })
+    }
+    const { id } = expectOk(await register()).registerAsset.asset
+    const made = await asking('createAssetLink', undefined, 'link { id }')({ id })
+    const { id: link } = expectOk(made).createAssetLink.link
+    const update = asking('updateAssetMetadata', 'id: $id, caption: "Mine"')
+    const revert = asking('revertAsset', 'id: $id, revertTo: "2100-01-01T00:00:00Z"')
+    const endLink = asking('revokeAssetLink', undefined, 'link { id }')
+    const endLinks = asking('revokeAssetLinks')
+    const requests = [
+      register,
+      () => update({ id }),
+      () => revert({ id }),
+      () => endLink({ id: link }),
+      () => endLinks({ id }),
+    ]
+    for (const request of requests) expectOk(await request())
+    expect((await leaver.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+    for (const request of requests) expectError(await request(), 'IDEMPOTENCY_KEY_REUSED')
+    await keeper.register({ asset_file: file, public_access: 'true' })
+    for (const request of requests) expectError(await request(), 'IDEMPOTENCY_KEY_REUSED')
+    const otherDoor = { multipart: { asset_file: file }, headers: registrationKey }
+    expectError(await leaver.rest('POST', 'assets/', otherDoor), 'IDEMPOTENCY_KEY_REUSED')
+  })
+
   it("goes with its sender's account, whatever it was about", async () => {
     const user = await app.newUser()
     const { id } = await user.register()

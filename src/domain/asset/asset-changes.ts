@@ -31,8 +31,8 @@ interface Dependencies {
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
   currentFunds: (actor: UserActor) => Promise<Funds>
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
-  /** Raises NOT_FOUND. */
-  get: (actor: Actor, nid: string, query: AssetQuery) => Promise<Asset>
+  /** Raises NOT_FOUND, IDEMPOTENCY_KEY_REUSED. */
+  getOwn: (actor: Actor, nid: string, context: IdempotencyContext, query: AssetQuery) => Promise<Asset>
 }
 
 /** Which asset is to be changed; `expectedHead` is the id of the head commit the writer saw. */
@@ -62,7 +62,8 @@ export function commitOf(
 
 /** Updates and reverts of assets. `load` reads an asset as an update must know it. */
 export function createAssetChanges(deps: Dependencies) {
-  const { database, contentStore, chain, notifications, idempotency, pricing, versions, currentFunds, load, get } = deps
+  const { database, contentStore, chain, notifications, idempotency, pricing, versions, currentFunds, load, getOwn } =
+    deps
   const costNow = () => commitCost(pricing())
 
   /**
@@ -127,7 +128,7 @@ export function createAssetChanges(deps: Dependencies) {
       throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
     })
     const isKnown = changed && survivesUpdate(query.select ?? {})
-    const asset = isKnown ? (changed?.asset as unknown as Asset) : await get(actor, nid, query)
+    const asset = isKnown ? (changed?.asset as unknown as Asset) : await getOwn(actor, nid, context, query)
     return { asset, commitId: changed?.commitId }
   }
 

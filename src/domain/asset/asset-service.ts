@@ -2,7 +2,7 @@
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
-import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
@@ -109,6 +109,19 @@ export function createAssetService(deps: Dependencies) {
   async function get(actor: Actor, nid: string, query?: AssetQuery): Promise<Asset> {
     const asset = await find(actor, nid, query)
     if (!asset) throw notFound('Asset')
+    return asset
+  }
+
+  /**
+   * The actor's own asset that a request of theirs was about. Raises NOT_FOUND, and IDEMPOTENCY_KEY_REUSED for a retry whose asset was
+   * deleted, also when somebody else has registered the file since: their asset is not what the request made.
+   */
+  async function getOwn(actor: Actor, nid: string, context: IdempotencyContext, query?: AssetQuery): Promise<Asset> {
+    const asset = await database.read.asset.findFirst({
+      ...query,
+      where: { nid, ownerId: ownIdOf(actor) ?? { in: [] }, deletedAt: null },
+    })
+    if (!asset) throw context.replayed ? outlived('the asset was deleted') : notFound('Asset')
     return asset
   }
 
@@ -219,10 +232,11 @@ export function createAssetService(deps: Dependencies) {
 
   return {
     ...createAssetQuotes({ database, contentStore, pricing, funds, versions, load }),
-    ...createAssetChanges({ ...deps, currentFunds, load, get }),
+    ...createAssetChanges({ ...deps, currentFunds, load, getOwn }),
 
     find,
     get,
+    getOwn,
     findFile: createFindFile(deps),
 
     /** A commit of an asset that this actor may see, by its UUID; else null. */

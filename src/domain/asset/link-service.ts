@@ -185,7 +185,7 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
         return revoked.result
       })
       const link = await find(actor, uuid)
-      if (!link) throw notFound('Link')
+      if (!link) throw context.replayed ? outlived('the asset was deleted') : notFound('Link')
       return link
     },
 
