@@ -5,7 +5,7 @@ interface HasAccount {
   userId: string
 }
 
-/** An account, of which what was asked for is read. */
+/** An account, of which what was asked for is read; of one that was deleted since, what is left of it. */
 export const accountField = <Shape extends HasAccount>(
   t: Pick<PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>, 'read'>,
   description: string,
@@ -13,7 +13,7 @@ export const accountField = <Shape extends HasAccount>(
   t.read({
     type: UserType,
     description,
-    resolve: (query, { userId }, _args, { services }) => services.accounts.get(userId, query),
+    resolve: (query, { userId }, _args, { services }) => services.accounts.recordOf(userId, query),
   })
 
 /** A payload that shows an account as it is after it was changed: read anew, for the actor's record is from before. */

@@ -68,6 +68,19 @@ describe('an idempotency key', () => {
     expectError(await leaver.rest('POST', 'assets/', otherDoor), 'IDEMPOTENCY_KEY_REUSED')
   })
 
+  it('of somebody who is signed in still answers a sign-up whose account is deleted by then', async () => {
+    const user = await app.newUser()
+    const headers = newKey()
+    const input = { username: 'newcomer', email: 'newcomer@example.org', password: PASSWORD }
+    const document = 'mutation ($input: SignUpInput!) { signUp(input: $input) { user { id } email } }'
+    const signUp = async () => expectOk(await user.graphql(document, { input }, { headers })).signUp
+    const first = await signUp()
+    const { auth_token: token } = expectOk(await app.rest('POST', 'auth/token/login/', { json: input }))
+    expect((await app.rest('DELETE', 'auth/users/me/', { actor: { token } })).status).toBe(204)
+    expect(await signUp()).toEqual(first)
+    expect(expectOk(await user.rest('POST', 'auth/users/', { json: input, headers })).id).toBe(first.user.id)
+  })
+
   it("goes with its sender's account, whatever it was about", async () => {
     const user = await app.newUser()
     const { id } = await user.register()
