@@ -162,6 +162,11 @@ describe('revoking', () => {
     const later = tokenOf(await login(user))
     expect((await revokeOthers()).headers.get('idempotency-replayed')).toBe('true')
     expectOk(await me(later))
+    // Nothing has ended that it would say has: from there it is another request.
+    const actor = { token: later }
+    const fromLater = await app.rest('POST', 'auth/sessions/revoke-others/', { actor, headers })
+    expectError(fromLater, 'IDEMPOTENCY_KEY_REUSED')
+    expectOk(await me(user.token))
   })
 })
 

@@ -88,16 +88,17 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
 
     /**
      * Ends all of the actor's sessions but the one they came with, which is returned; those at the pages for administrators,
-     * too. Raises NOT_AUTHENTICATED.
+     * too. Raises NOT_AUTHENTICATED, and IDEMPOTENCY_KEY_REUSED for a key that was used from another session.
      */
     async revokeOthers(actor: Actor, context: IdempotencyContext): Promise<Session> {
       assertUserMay(actor, 'session:end')
-      await idempotency.once(actor, context, 'revokeOtherSessions', {}, async () => {
-        const { id: user, tokenId: session, address } = actor
+      const { id: user, tokenId: session, address } = actor
+      // From another session it is another request: which stays, and which end, is not the same.
+      await idempotency.once(actor, context, 'revokeOtherSessions', { session }, async () => {
         await database.query(revokeOtherSessions, { user, session, address, ...fingerprintOf(context) })
         return actor.id
       })
-      const current = await find(actor, toId('session', actor.tokenId))
+      const current = await find(actor, toId('session', session))
       if (!current) throw authenticationFailed()
       return current
     },
