@@ -26,6 +26,7 @@ import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createShares } from './platform/shares.ts'
 import { createRequestContexts } from './request-context.ts'
+import type { DirectRoute } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
@@ -57,6 +58,10 @@ const ASK_AGAIN_SECONDS = 1
 
 /** Of everything but files. */
 const MAX_BODY_BYTES = 1_000_000
+
+/** A refusal as a page that no mailed link leads to. */
+const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
+  refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
@@ -121,8 +126,7 @@ export function createApp(deps: Dependencies): App {
         version: manifest.version,
         schemaText: config.graphql.introspection ? schemaText : null,
         homePage: homePage(publicUrl),
-        homeRefusal: ({ code }, req) =>
-          refusalPage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
+        homeRefusal: presentRefusalPage,
         docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
@@ -143,6 +147,7 @@ export function createApp(deps: Dependencies): App {
     ],
     createContext: contextWith(true),
     fallback: { log: () => log },
+    presentMissing: presentRefusalPage,
     publicUrl,
     body,
     watch: telemetry.watch,

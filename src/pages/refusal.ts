@@ -2,17 +2,27 @@
 import type { ErrorCode } from '../domain/errors.ts'
 import { noticePage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
-import { pageWords, preferredLanguage } from './words.ts'
+import { type PageWords, pageWords, preferredLanguage } from './words.ts'
 
-type Reason = 'busy' | 'down' | 'unread'
+type Reason = 'busy' | 'down' | 'unread' | 'missing'
 
 const reasons: Partial<Record<ErrorCode, Reason>> = {
   METHOD_NOT_ALLOWED: 'unread',
+  NOT_FOUND: 'missing',
   THROTTLED: 'busy',
   VALIDATION_FAILED: 'unread',
   PARSE_ERROR: 'unread',
   PAYLOAD_TOO_LARGE: 'unread',
   UNSUPPORTED_MEDIA_TYPE: 'unread',
+}
+
+/** Where no mail led to the page, nothing but the address itself can be wrong by what it says. */
+const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
+  !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
+
+function nextStep(reason: Reason, isMailed: boolean, words: PageWords['refusal']): string {
+  if (isMailed || reason === 'missing') return words[`${reason}Text`]
+  return reason === 'unread' ? words.unreadAgain : words.again
 }
 
 /**
@@ -22,7 +32,7 @@ const reasons: Partial<Record<ErrorCode, Reason>> = {
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { refusal: words } = pageWords[language]
-  const reason = reasons[code] ?? 'down'
-  const next = isMailed ? words[`${reason}Text`] : words.again
-  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs: [next] })
+  const reason = reasonOf(code, isMailed)
+  const paragraphs = [nextStep(reason, isMailed, words)]
+  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs })
 }

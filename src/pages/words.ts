@@ -51,6 +51,9 @@ const en = {
     downText: 'Wait a moment, then open the link in your mail again.',
     unread: 'The form could not be read',
     unreadText: 'Open the link in your mail again, and fill in the form there.',
+    unreadAgain: 'Go back, load the page again, and try once more.',
+    missing: 'There is no page at this address',
+    missingText: 'Part of the address may be missing or mistyped. If it came by mail, open the whole link.',
   },
 }
 
@@ -104,6 +107,9 @@ const zhTw: PageWords = {
     downText: '請稍候片刻，再重新開啟信件中的連結。',
     unread: '無法讀取表單',
     unreadText: '請重新開啟信件中的連結，並在該頁面填寫表單。',
+    unreadAgain: '請返回並重新載入頁面，再試一次。',
+    missing: '這個網址沒有頁面',
+    missingText: '網址可能不完整或輸入有誤。如果網址來自信件，請開啟完整的連結。',
   },
 }
 

@@ -33,13 +33,21 @@ export interface RestDependencies extends Executor {
   ) => Promise<Context>
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
+  /** How a person is told that there is nothing at an address. */
+  presentMissing: NonNullable<DirectRoute['presentRefusal']>
   publicUrl: string
   body: BodyReaders<IncomingMessage>
   watch: RequestWatch
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
+/** Addresses under which programs ask, whatever they say that they take. */
+const OF_PROGRAMS = /^\/(?:api|auth|ipfs)(?:\/|$)/
 const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
+
+/** Whether a browser shows the answer to a person. */
+const isPersons = ({ url = '', headers }: IncomingMessage) =>
+  !OF_PROGRAMS.test(split(url).path) && /\btext\/html\b/i.test(headers.accept ?? '')
 
 /** Browsers of any origin may read and call; credentials travel in headers, never in cookies. */
 export const corsHeaders = {
@@ -187,6 +195,7 @@ export function createRestHandler(deps: RestDependencies) {
     if (found?.kind === 'direct' && found.route.presentRefusal) {
       return sendPage(req, res, found.route.presentRefusal(refusal, req))
     }
+    if (!found && isPersons(req)) return sendPage(req, res, deps.presentMissing(refusal, req))
     sendJson(req, res, statuses[refusal.code].status, presentRefusal(refusal))
   }
 

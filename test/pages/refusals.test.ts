@@ -52,6 +52,45 @@ it('a form that is too large is told on the page', async () => {
   expectPage(await app.rest('POST', pages[0]!, { urlencoded: { x: 'y'.repeat(20_000) } }), 413, 'could not be read')
 })
 
+describe('an address that leads nowhere', () => {
+  const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+  const cutOff = [
+    '/account/password-reset/user_01h455vb4pex5vsknk084sn02q',
+    '/assets',
+    `/assets/${'a'.repeat(3_000)}`,
+    '/x',
+  ]
+
+  it.each(cutOff)('is told to whoever has a browser on a page: %s', async (path) => {
+    const answer = await app.rest('GET', path, { headers: browser })
+    expectPage(answer, 404, 'There is no page at this address')
+    expect(answer.text).toContain('open the whole link')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect((await app.rest('GET', path, { headers: { ...browser, ...chinese } })).text).toContain('這個網址沒有頁面')
+    expect((await app.rest('HEAD', path, { headers: browser })).text).toBe('')
+  })
+
+  it.each([...cutOff, 'assets/x/y/z/'])('is told to programs in JSON: %s', async (path) => {
+    const answer = await app.rest('GET', path)
+    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+  })
+
+  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])('is told in JSON where programs ask: %s', async (path) => {
+    const answer = await app.rest('GET', path, { headers: browser })
+    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+  })
+})
+
+it.each([
+  '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku?older=x',
+  '/assets/%00',
+  `${pages[4]}&after=x`,
+])('an address that cannot be right is not told as a form, nor to come right by waiting: %s', async (path) => {
+  const answer = await app.rest('GET', path)
+  expectPage(answer, 400, 'There is no page at this address')
+  expect(answer.text).not.toMatch(/Wait a moment|neither a SHA-256/)
+})
+
 it('a visitor who comes too often is told on the page, with the seconds to wait', async () => {
   for (const [index, path] of pages.entries()) {
     let answer = await app.rest('GET', path)

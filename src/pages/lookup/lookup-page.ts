@@ -146,7 +146,8 @@ export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
       const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
       return page(given, { registrations: lookup }, speech)
     } catch (error) {
-      if (codeOf(error) === 'VALIDATION_FAILED') return page(given, 'wrong', speech)
+      // Where a page of the list begins is nothing that a person typed.
+      if (codeOf(error) === 'VALIDATION_FAILED' && after === null) return page(given, 'wrong', speech)
       throw error
     }
   }
