@@ -145,6 +145,20 @@ it('reads a large file piece by piece, tells how far it is, and begins anew when
   await context.close()
 })
 
+it('takes the same file once more from whoever comes back to it', { timeout: 60_000 }, async () => {
+  const context = await browser.newContext(desktop)
+  const page = await context.newPage()
+  const photo = createHash('sha256').update('a photograph').digest('hex')
+  await page.goto(`${app.url}/lookup`)
+  await page.locator('input[type=file]').setInputFiles(known)
+  await arrive(page, photo)
+  await page.goBack()
+  expect(await page.getByRole('status').textContent()).toBe('')
+  await page.locator('input[type=file]').setInputFiles(known)
+  await arrive(page, photo)
+  await context.close()
+})
+
 it('works without scripts, by the hash that a person gives', { timeout: 60_000 }, async () => {
   const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
   const page = await context.newPage()

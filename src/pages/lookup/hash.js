@@ -59,4 +59,13 @@ choice.addEventListener('change', async () => {
   }
 })
 
+// Whoever comes back to the page chooses anew: choosing the file that is chosen already would be no change.
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return
+  current += 1
+  choice.value = ''
+  bar.hidden = true
+  tell()
+})
+
 chooser.hidden = false

@@ -62,7 +62,7 @@ const form = (given: string, isWrong: boolean, { words }: Speech): Html =>
   html`<div id="choose" class="field" hidden>
 <label for="upload">${words.choose}</label>
 <p class="rule" id="upload-rule">${words.chooseText}</p>
-<input type="file" id="upload" aria-describedby="upload-rule">
+<input type="file" id="upload" autocomplete="off" aria-describedby="upload-rule">
 <progress aria-label="${words.progress}" max="1" value="0" hidden></progress>
 <p id="status" role="status" data-reading="${words.reading}" data-done="${words.done}" data-failed="${words.failed}"></p>
 </div>
