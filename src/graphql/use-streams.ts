@@ -37,8 +37,8 @@ const noStream = () =>
   notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
 
 /**
- * What is peculiar to answers that go on: they need a caller who takes them, they end when the caller leaves, and one that
- * is refused because too many are open has the status that says so, for there is no answer yet that could tell it.
+ * What is peculiar to answers that go on: they need a caller who takes them, they end when the caller leaves, one that a process leaves
+ * unfinished is broken off and not told to be complete, and one that is refused because too many are open has the status that says so, for there is no answer yet that could tell it.
  */
 export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   const streams = new WeakSet<ServerResponse>()
@@ -48,7 +48,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
-      const { req, res } = contextValue
+      const { req, res, services } = contextValue
       streams.add(res)
       if (!accepts(req.headers.accept, EVENT_STREAM)) {
         setResultAndStopExecution({ errors: [noStream()] })
@@ -56,12 +56,14 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       }
       return {
         onSubscribeResult({ result }) {
-          if (!isAsyncIterable(result)) return
+          if (!isAsyncIterable(result)) return undefined
           // nginx would keep events back until there are enough of them.
           res.setHeader('X-Accel-Buffering', 'no')
           const leave = () => void (result as AsyncIterableIterator<unknown>).return?.()
           if (res.closed) leave()
           else res.once('close', leave)
+          // Told that all is complete, a client would not ask another process for the rest.
+          return { onEnd: () => void (services.events.isDraining() && res.destroy()) }
         },
       }
     },

@@ -1,7 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { connect, createServer } from 'node:net'
+import { createClient } from 'graphql-sse'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type EventReader, readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { listen } from '../support/listen.ts'
+import { startAnother } from '../support/start-another.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import type { TestActor } from '../support/user.ts'
@@ -85,6 +89,56 @@ describe('events', () => {
       (found) => found.length === 4 && found.every(({ n }) => n === 8),
     )
     expect(rows.map(({ n, top, types }) => [n, top, types])).toEqual(users.map(() => [8, 8, 8]))
+  })
+})
+
+/** A port whose connections lead to one process after the other, as behind a proxy. */
+async function listenBefore(url: () => string): Promise<string> {
+  const proxy = createServer((client) => {
+    const server = connect(Number(new URL(url()).port), '127.0.0.1')
+    for (const [from, to] of [[client, server] as const, [server, client] as const])
+      from
+        .on('error', () => to.destroy())
+        .on('close', () => to.destroy())
+        .pipe(to)
+  })
+  return `http://127.0.0.1:${await listen(proxy, onTestFinished)}`
+}
+
+describe('a subscription', () => {
+  it('goes on at another process by itself when its own stops', async () => {
+    const other = await startAnother(app)
+    const user = await app.newUser()
+    const { id } = await user.register()
+    let behind = other.url
+    const url = `${await listenBefore(() => behind)}/graphql`
+    const told: unknown[] = []
+    const connections: unknown[] = []
+    const headers = { authorization: `token ${user.token}` }
+    const client = createClient({ url, headers, on: { connected: () => void connections.push('connected') } })
+    onTestFinished(() => client.dispose())
+    const endings: unknown[] = []
+    const end = (why: unknown) => void endings.push(why)
+    client.subscribe(
+      { query: COMMIT_UPDATED, variables: { nid: id } },
+      { next: ({ data }) => void told.push(data), error: end, complete: () => end('complete') },
+    )
+    await eventually(
+      () => connections,
+      ({ length }) => length === 1,
+    )
+    behind = app.url
+    await other.stop()
+    await eventually(
+      () => [...connections, ...endings],
+      ({ length }) => length === 2,
+    )
+    expect(endings).toEqual([])
+    await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
+    await eventually(
+      () => told,
+      ({ length }) => length > 0,
+    )
   })
 })
 

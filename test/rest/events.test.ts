@@ -258,8 +258,13 @@ describe('GET events/stream', () => {
       readEvents(`${other.url}/graphql`, { body: { query: `subscription { commitUpdated(nid: "${id}") { id } }` } }),
     ])
     readers.push(...streams)
+    const endings = Promise.allSettled(streams.map(({ ended }) => ended))
     await other.stop()
-    await Promise.all(streams.map(({ ended }) => ended))
+    expect(
+      (await endings).map(({ status }) => status),
+      'a subscription is not told to be complete',
+    ).toEqual(['fulfilled', 'rejected'])
+    expect(streams[1]!.text).not.toContain('complete')
   })
 
   it('goes on after the connection that listens was lost', async () => {

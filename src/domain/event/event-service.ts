@@ -190,6 +190,9 @@ export function createEventService({ database, notifications, actionArgs, log, m
       })
     },
 
+    /** Whether streams end because the process does. */
+    isDraining: () => hasStopped,
+
     /** How many streams are open. */
     openStreams: streamLimits.count,
 
