@@ -1,5 +1,10 @@
-const words: Record<string, boolean> = { true: true, '1': true, false: false, '0': false }
+const words = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** What a flag in a query says, in any case (Python writes `True`); undefined when it is missing or says something else. */
 export const queryFlag = (query: URLSearchParams, name: string): boolean | undefined =>
-  words[query.get(name)?.toLowerCase() ?? '']
+  words.get(query.get(name)?.toLowerCase() ?? '')

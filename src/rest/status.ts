@@ -47,11 +47,8 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
 
-/** Fields are named as old callers know them. */
-const renamed: Record<string, string> = { nonFieldErrors: 'non_field_errors' }
 /** A field's name as REST has it. */
-export const snakeCase = (name: string) =>
-  renamed[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A refusal before it is shaped. */
 export interface Refusal {

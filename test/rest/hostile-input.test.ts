@@ -296,6 +296,24 @@ describe('the message of a refusal', () => {
   })
 })
 
+describe.each(['constructor', '__proto__'])('the word %s, which objects of JavaScript know', (word) => {
+  it('is no flag', async () => {
+    const all = expectOk(await user.rest('GET', 'assets/'))
+    expect(expectOk(await user.rest('GET', `assets/?is_original_owner=${word}`)).count).toBe(all.count)
+    const answer = await user.rest('PATCH', `${path}?dry_run=${word}`, { json: { caption: 'Tried' } })
+    expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toEqual({
+      dry_run: ['Must be a valid boolean.'],
+    })
+  })
+
+  it('is the name of a field like any other', async () => {
+    const multipart = new FormData()
+    multipart.append(word, newFile())
+    const answer = expectError(await user.rest('PATCH', path, { multipart }), 'VALIDATION_FAILED')
+    expect(answer.body.error.message).toBe(`${word}: No file is taken here.`)
+  })
+})
+
 it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
   'a host such as %j is no HTTP, on both doors',
   async (host) => {
