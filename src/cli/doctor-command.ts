@@ -148,7 +148,7 @@ export function addDoctorCommand(program: Command): void {
       'prints a list of {"check", "state", "finding", "fix"}; a state is right, to know, warning, wrong or skipped',
     )
     .action(async ({ only = [], json }: { only?: string[]; json?: true }) => {
-      const unknown = only.filter((name) => !(name in checks))
+      const unknown = only.filter((name) => !Object.hasOwn(checks, name))
       if (unknown.length) return program.error(`error: there is no check '${unknown[0]}'`)
       const lines = await examineAll(createParts(terminal().env, program.version()!), only)
       if (lines.some(({ state }) => state === 'wrong')) fail()

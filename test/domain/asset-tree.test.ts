@@ -106,6 +106,11 @@ describe('comparing', () => {
     ['a removed key', { custom: { same: asset.custom.same } }, { nit_commit_custom: [{ gone: 1 }, {}] }],
     ['an added key', { custom: { ...asset.custom, more: [] } }, { nit_commit_custom: [{}, { more: [] }] }],
     [
+      'an added key that every object of JavaScript knows',
+      { custom: { ...asset.custom, constructor: 1 } },
+      { nit_commit_custom: [{}, { constructor: 1 }] },
+    ],
+    [
       'the order in a list',
       { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } },
       { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] },

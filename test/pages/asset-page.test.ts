@@ -191,6 +191,16 @@ describe('the page of a public asset', () => {
   })
 })
 
+it('shows custom fields by any name, also by those that objects of JavaScript know', async () => {
+  const fields = { public_access: 'true', nit_commit_custom: JSON.stringify({ constructor: 'Ada', valueOf: 2 }) }
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+  await patch(body.id, { nit_commit_custom: { constructor: null, toString: ['x'] } })
+  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
+  expect(status).toBe(200)
+  expect(text).toContain('<dt>constructor</dt><dd><ins>Ada</ins></dd>')
+  expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
+})
+
 it('a long history is read page by page, also by a link', async () => {
   const { id } = await owner.register()
   for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })

@@ -77,10 +77,11 @@ export function compare(before: Metadata, after: Metadata): Changes {
     if (before[name] !== after[name]) changes[column] = [before[name], after[name]]
   }
   const keys = [...new Set([...Object.keys(before.custom), ...Object.keys(after.custom)])]
-  const differing = keys.filter((key) => !same(before.custom[key], after.custom[key]))
+  const isInBoth = (key: string) => Object.hasOwn(before.custom, key) && Object.hasOwn(after.custom, key)
+  const differing = keys.filter((key) => !(isInBoth(key) && same(before.custom[key], after.custom[key])))
   if (differing.length) {
     const pick = (from: Record<string, unknown>) =>
-      Object.fromEntries(differing.filter((key) => key in from).map((key) => [key, from[key]]))
+      Object.fromEntries(differing.filter((key) => Object.hasOwn(from, key)).map((key) => [key, from[key]]))
     changes[customField.changeName] = [pick(before.custom), pick(after.custom)]
   }
   return changes

@@ -9,7 +9,9 @@ import { facts, moment, type Speech, valueText } from './shown.ts'
 /** The name under which commits tell of custom fields, which are shown one by one. */
 const CUSTOM = 'nit_commit_custom'
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+/** By key, and as a map: a plain object knows a `constructor` that nobody gave it. */
+const customIn = (value: unknown) =>
+  new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
 
 type Change = [name: string, before: unknown, after: unknown]
 
@@ -20,8 +22,8 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
     const [before, after] = Array.isArray(change) ? change : []
     if (field !== CUSTOM)
       return [[Object.hasOwn(names, field) ? names[field]! : field, sequence === 1 ? undefined : before, after]]
-    const [old, now] = [isObject(before) ? before : {}, isObject(after) ? after : {}]
-    return [...new Set([...Object.keys(old), ...Object.keys(now)])].map((key) => [key, old[key], now[key]])
+    const [old, now] = [customIn(before), customIn(after)]
+    return [...new Set([...old.keys(), ...now.keys()])].map((key) => [key, old.get(key), now.get(key)])
   })
 }
 
