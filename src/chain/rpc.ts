@@ -4,7 +4,8 @@
  */
 import { unavailable } from '../domain/errors.ts'
 import { blindTracer, type Tracer } from '../domain/telemetry.ts'
-import { askLocalSocket, socketPathOf, tooLong } from '../platform/embedded/local-socket.ts'
+import { askLocalSocket, socketPathOf } from '../platform/embedded/local-socket.ts'
+import { readAtMost } from '../platform/read-at-most.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {
@@ -68,18 +69,6 @@ interface Reply {
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The text of an answer. Raises an Error when it is longer than `mostBytes`. */
-async function readText({ body }: Response, mostBytes: number): Promise<string> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body ?? []) {
-    size += part.length
-    if (size > mostBytes) throw tooLong(mostBytes)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
-}
-
 /**
  * A node's JSON-RPC. Calls are sent together where the node takes batches, and one by one where it does not; nothing is
  * repeated.
@@ -100,7 +89,8 @@ export function createRpc(options: RpcOptions): Rpc {
   const ask = async (body: string, signal: AbortSignal) => {
     if (socketPath) return { text: await askLocalSocket(socketPath, body, signal, mostBytes), ok: true, status: 200 }
     const response = await fetch(target.href, { method: 'POST', headers, body, signal, redirect: 'error' })
-    return { text: await readText(response, mostBytes), ok: response.ok, status: response.status }
+    const text = (await readAtMost(response.body ?? [], mostBytes)).toString()
+    return { text, ok: response.ok, status: response.status }
   }
 
   /** `what`: the method, or that it is several calls. */

@@ -50,7 +50,7 @@ interface Rule {
 }
 
 const ports =
-  'domain/(ports/[a-z-]+|errors|explain-error|actor|ids|jobs|keyset-pages|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
+  'domain/(ports/[a-z-]+|errors|explain-error|actor|ids|jobs|keyset-pages|lazily|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
@@ -66,6 +66,8 @@ const language = 'domain/language\\.ts'
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
+/** How much of an answer is held in memory: the platform's and the chain's alike. */
+const readAtMost = 'platform/read-at-most\\.ts'
 /** Whether a caller has a version already is judged in one way at every door. */
 const ifNoneMatch = 'platform/http/if-none-match\\.ts'
 /** How a connection to PostgreSQL is opened is written down once, for leases, too. */
@@ -75,12 +77,12 @@ const rules: Record<string, Rule> = {
   domain: {
     local: /^domain\//,
     types: domainTypes,
-    packages: /^(zod|@formatjs\/intl-localematcher|mime|node:crypto)$/,
+    packages: /^(zod|@formatjs\/intl-localematcher|mime|node:(crypto|timers\/promises))$/,
     instead:
       'Put what the rule needs from the world behind an interface in domain/ports/, and hand the part in through createX(deps).',
   },
   chain: {
-    local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket}|${databaseClient})`),
+    local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket}|${readAtMost}|${databaseClient})`),
     packages: /^/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
@@ -107,7 +109,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/if-none-match\.ts$|context\.ts$|domain\/(errors|json-input|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/if-none-match\.ts$|context\.ts$|domain\/(errors|json-input|lazily|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:

@@ -1,5 +1,6 @@
 /** A time stamp of somebody else's (RFC 3161): that a signature was there at a time, told by an authority. */
 import { createHash, randomBytes } from 'node:crypto'
+import { readAtMost } from '../read-at-most.ts'
 import { contentOf, integer, octets, oid, partsOf, sequence, tagged, yes } from './der.ts'
 
 const SHA256 = sequence(oid('2.16.840.1.101.3.4.2.1'), tagged(0x05))
@@ -26,8 +27,7 @@ export async function askForStamp(url: string, bytes: Uint8Array): Promise<Uint8
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
   if (!response.ok) throw new Error(`The time-stamping authority answered with status ${response.status}.`)
-  const answer = Buffer.from(await response.arrayBuffer())
-  if (answer.length > STAMP_BYTES) throw new Error('The time-stamping authority answered with too much.')
+  const answer = await readAtMost(response.body ?? [], STAMP_BYTES)
   const [status, token] = partsOf(answer)
   const granted = status && partsOf(status)[0]
   if (!token || !granted || contentOf(granted).readUInt8(0) > GRANTED) {

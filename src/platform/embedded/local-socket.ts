@@ -1,5 +1,6 @@
 /** Asks a server on this machine over a Unix socket: one line of JSON there, one back, as Ethereum nodes speak it ("IPC"). */
 import { connect } from 'node:net'
+import { readAtMost } from '../read-at-most.ts'
 
 const newline = 0x0a
 const scheme = 'ipc:'
@@ -12,9 +13,6 @@ export const socketPathOf = (url: string): string | undefined => {
 
 /** The `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${scheme}//${path.split('/').map(encodeURIComponent).join('/')}`
-
-/** An answer that nobody reads to its end. */
-export const tooLong = (mostBytes: number) => new Error(`answered with more than ${mostBytes} bytes`)
 
 /** Sends a line to the socket at a path, and gives the line that comes back as it comes. Raises as `askLocalSocket` does. */
 export async function* readLocalSocket(path: string, line: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -46,12 +44,5 @@ export async function askLocalSocket(
   signal: AbortSignal,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of readLocalSocket(path, line, signal)) {
-    size += part.length
-    if (size > mostBytes) throw tooLong(mostBytes)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
+  return (await readAtMost(readLocalSocket(path, line, signal), mostBytes)).toString()
 }

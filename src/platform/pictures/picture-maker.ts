@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { PictureMaker } from '../../domain/ports/files.ts'
 import { createBoundedQueue } from '../bounded-queue.ts'
+import { readAtMost } from '../read-at-most.ts'
 
 const NAME = 'Reading pictures'
 /** Beside this file and, where the package was built, as JavaScript like it. */
@@ -33,17 +34,6 @@ function* parts(output: Buffer) {
   }
 }
 
-async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of stream) {
-    length += chunk.length
-    if (length > MAX_BYTES) throw new Error(`More than ${MAX_BYTES} bytes came out.`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 async function run(
   source: AsyncIterable<Uint8Array>,
   sides: readonly number[],
@@ -67,7 +57,7 @@ async function run(
     child.kill('SIGKILL')
   })
   try {
-    const [output, [code]] = await Promise.all([collect(child.stdout), exit])
+    const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_BYTES), exit])
     if (failure) throw failure.error
     if (code === UNREADABLE) return undefined
     if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
