@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { validationFailed } from '../../domain/errors.ts'
+import { unavailable, validationFailed } from '../../domain/errors.ts'
 import { type ManifestOrder, NOTHING } from './manifest-order.ts'
 
 /** What is asked for, in words for a refusal. */
@@ -51,7 +51,7 @@ function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: un
 
 /**
  * What the process writes, as it comes; nothing when the file holds no manifest. Raises VALIDATION_FAILED when it cannot be dealt
- * with, after bytes came, too; and what the source and `sign` raise.
+ * with, after bytes came, too; UNAVAILABLE when no process can be started; and what the source and `sign` raise.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
   // Nothing of our environment, which holds secrets.
@@ -64,6 +64,8 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
   const exit = once(child, 'exit')
   // Looked at in the end; until then it is nobody's.
   exit.catch(() => {})
+  // The machine starts no more of them.
+  if (child.pid === undefined) await exit.catch((error: unknown) => Promise.reject(unavailable(NAME, error)))
   let failure: { error: unknown } | undefined
   const fail = (error: unknown) => {
     failure ??= { error }
