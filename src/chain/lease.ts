@@ -97,7 +97,11 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
     created.on('error', (error) => drop(created, error))
     created.on('end', () => drop(created))
     await created.connect()
-    await created.query(sessionSettings(holder, duration))
+    await created.query(sessionSettings(holder, duration)).catch((error: unknown) => {
+      // It is nobody's yet: each further try would leave another session behind.
+      created.end().catch(() => {})
+      throw error
+    })
     client = created
     return created
   }
