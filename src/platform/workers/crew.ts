@@ -17,7 +17,7 @@ export interface Member {
 }
 
 /** A worker could not be started. */
-export class WorkerFailedError extends Error {
+class WorkerFailedError extends Error {
   override readonly name = 'WorkerFailedError'
 }
 
@@ -122,7 +122,7 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
       if (isStopping) return
       const name = place.member.name
       place.first.reject(new WorkerFailedError(`Worker ${name} could not start (${endOf(code, signal)}).`))
-      // Before all have served once, one that ends ends all.
+      // Before all have served once, one that could not start ends all, and `open` replaces one that could.
       if (hasServed) replace(place, endOf(code, signal))
     })
   }
@@ -152,6 +152,10 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
       for (const place of places) send(place, { kind: 'open', publicUrl })
       await Promise.all(places.map(({ first }) => first.promise))
       hasServed = true
+      for (const place of places) {
+        const { process } = place.worker
+        if (place.worker.isDead() && !isStopping) replace(place, endOf(process.exitCode, process.signalCode))
+      }
     },
     absent: () => places.filter(({ isReady }) => !isReady).map(({ member }) => member.name),
     async readMetrics() {

@@ -1,0 +1,14 @@
+/** A worker that serves when it is told to open; `late`: after a while; `once <file>`: and ends at once where there is no such file yet. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const [mode, file = ''] = process.argv.slice(2)
+
+process.on('message', async ({ kind }: { kind: string }) => {
+  if (kind !== 'open') return
+  if (mode === 'late') await delay(1_500)
+  process.send!({ kind: 'ready' })
+  if (mode !== 'once' || existsSync(file)) return
+  writeFileSync(file, '')
+  process.disconnect()
+})
