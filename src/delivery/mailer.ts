@@ -4,6 +4,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
+import { lazily } from '../domain/lazily.ts'
 import type { Log } from '../domain/ports/log.ts'
 import type { Mailer, OutgoingMail } from '../domain/ports/mail.ts'
 import { silentTelemetry, type Telemetry } from '../domain/telemetry.ts'
@@ -84,14 +85,6 @@ export function createMailer({
 
 /** The library takes a tenth of a second to load, and most processes that open a mailer never send a mail. */
 const loadNodemailer = () => import('nodemailer')
-
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
 

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
+import { lazily } from '../domain/lazily.ts'
 import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
@@ -34,13 +35,7 @@ async function prepare(bytes: Buffer): Promise<StaticFile> {
 }
 
 /** A file is read when somebody first wants it, and stays. */
-function once(load: () => Promise<Buffer>): () => Promise<StaticFile> {
-  let file: Promise<StaticFile> | undefined
-  return () => {
-    file ??= load().then(prepare)
-    return file
-  }
-}
+const once = (load: () => Promise<Buffer>) => lazily(async () => prepare(await load()))
 
 const generated = (name: string) => once(() => readFile(new URL(`generated/${name}`, import.meta.url)))
 const fromText = (text: string) => once(async () => Buffer.from(text))

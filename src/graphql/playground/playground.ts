@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { lazily } from '../../domain/lazily.ts'
 import { matchesEtag } from '../../platform/http/if-none-match.ts'
 import { tabs } from './tabs.ts'
 
@@ -71,11 +72,10 @@ export const wantsPlayground = (req: IncomingMessage) =>
 
 /** Serves the playground, with everything that it loads, from one page that is made at the first request. */
 export function createPlayground() {
-  let rendered: ReturnType<typeof render> | undefined
+  const rendered = lazily(render)
 
   return async (req: IncomingMessage, res: ServerResponse) => {
-    rendered ??= render()
-    const { plain, zipped, etag, policy } = await rendered
+    const { plain, zipped, etag, policy } = await rendered()
     res.setHeader('ETag', etag)
     res.setHeader('Cache-Control', 'no-cache')
     res.setHeader('Vary', 'Accept, Accept-Encoding')
