@@ -38,7 +38,7 @@ const MOST_DATES = 5
 const GAP = 0.25
 
 /** The next larger of 1, 2 and 5, times a power of ten. */
-export function niceStep(span: number): number {
+function niceStep(span: number): number {
   const raw = span / MOST_TICKS
   const power = 10 ** Math.floor(Math.log10(raw))
   return ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10) * power
@@ -62,9 +62,10 @@ function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolea
 
 const round = (value: number) => Number(value.toFixed(2))
 
+// Made once: making one takes longer than all else of a day's bar.
+const dates = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 /** `2026-11-22` as `22 Nov`. */
-const dateOf = (day: string) =>
-  new Date(`${day}T00:00:00Z`).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const dateOf = (day: string) => dates.format(new Date(`${day}T00:00:00Z`))
 
 interface Part {
   from: number
