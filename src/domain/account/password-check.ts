@@ -5,6 +5,7 @@
  * takes its place before it is looked at, and gives it back when it was right: who finds none free waits to learn what
  * becomes of those that are being looked at.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { throttled } from '../errors.ts'
 import type { Database } from '../ports/database.ts'
 import type { PasswordHasher } from '../ports/keys.ts'
@@ -20,8 +21,6 @@ const LOOK_EVERY_MS = 50
 const PATIENCE_MS = 8_000
 /** Seconds to wait for who was not that lucky. */
 const ASK_AGAIN_SECONDS = 5
-
-const delay = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** Guesses at one account that one process looks at together: no more are hashed at once, and the others' places stay free. */
 const AT_ONCE = 2

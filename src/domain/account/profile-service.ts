@@ -47,8 +47,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
         const facts = { displayName, description, language, defaultTag, allowC2paDownload }
         const changesPictures = isPictured || received.removed.length > 0
         if (!changesPictures && Object.values(facts).every((fact) => fact === null)) {
-          await idempotency.remember(context, actor.id)
-          return actor.id
+          return idempotency.remember(context, actor.id)
         }
         const [changed] = await database.query(changeProfile, {
           user: actor.id,

@@ -15,6 +15,7 @@ import { findManifestFacts, keepSigned } from './content-credentials-statements.
 import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
 import type { Keep } from './keep.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
+import { readHead } from './read-head.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000
@@ -64,12 +65,6 @@ export function createContentCredentialsService(deps: Dependencies) {
   const underWay = new Map<string, Promise<string>>()
   const refusals = new Map<string, { error: DomainError; until: number }>()
 
-  async function headOf(nid: string): Promise<Uint8Array> {
-    const parts: Uint8Array[] = []
-    for await (const part of contentStore.read(nid, { offset: 0, length: FORMAT_BYTES })) parts.push(part)
-    return Buffer.concat(parts)
-  }
-
   /** What a file with our manifest was made of, by who signs and how. */
   const versionOf = (signedBy: string, facts: Versioned) =>
     createHash('sha256').update([LAYOUT, program, signedBy, facts.commit, facts.transaction].join(' ')).digest('hex')
@@ -117,7 +112,10 @@ export function createContentCredentialsService(deps: Dependencies) {
       const asset = await database.read.asset.findFirst({ select: selection, where: { nid, deletedAt: null } })
       if (!asset?.owner.allowC2paDownload || asset.fileSize > MAX_BYTES) return false
       try {
-        return contentCredentials.signedBy() !== undefined && formatOf(await headOf(nid)) !== undefined
+        return (
+          contentCredentials.signedBy() !== undefined &&
+          formatOf(await readHead(contentStore, nid, FORMAT_BYTES)) !== undefined
+        )
       } catch (error) {
         if (error instanceof DomainError && error.code === 'UNAVAILABLE') return false
         throw error
@@ -138,7 +136,7 @@ export function createContentCredentialsService(deps: Dependencies) {
       }
       const { id, c2paCid, fileName, publicAccess } = asset
       if (asset.fileSize > MAX_BYTES) throw tooLarge()
-      const format = formatOf(await headOf(nid))
+      const format = formatOf(await readHead(contentStore, nid, FORMAT_BYTES))
       if (!format) throw noFormat()
       const [found] = await database.query(findManifestFacts, {
         commit: asset.headCommitId,

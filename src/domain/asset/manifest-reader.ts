@@ -6,6 +6,7 @@ import type { ContentCredentials, ContentStore } from '../ports/files.ts'
 import { statement, text, timestamp, uuid } from '../sql.ts'
 import { FORMAT_BYTES, formatOf } from './file-format.ts'
 import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'
+import { readHead } from './read-head.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000
@@ -47,9 +48,7 @@ async function holdsMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
 export function createManifestReader({ database, contentStore, contentCredentials }: Dependencies) {
   /** Undefined: the file brings no manifest. Raises UNAVAILABLE. */
   async function look(nid: string): Promise<ManifestReport | undefined> {
-    const head: Uint8Array[] = []
-    for await (const part of contentStore.read(nid, { offset: 0, length: FORMAT_BYTES })) head.push(part)
-    const format = formatOf(Buffer.concat(head))
+    const format = formatOf(await readHead(contentStore, nid, FORMAT_BYTES))
     if (!format || !(await holdsMark(contentStore.read(nid)))) return undefined
     const [clock] = await database.query(readClock, {})
     const { now } = clock!

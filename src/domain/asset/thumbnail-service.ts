@@ -12,6 +12,7 @@ import { createSweeper } from '../sweep/sweeper.ts'
 import { thumbnailJobsSql } from './file-jobs-sql.ts'
 import type { Keep } from './keep.ts'
 import { beginsAsPicture, SIGNATURE_BYTES } from './picture-signature.ts'
+import { readHead } from './read-head.ts'
 
 /** Pixels, of the longer side. */
 const SIDE = 512
@@ -73,9 +74,7 @@ export function createThumbnailService({ database, contentStore, pictures, keep,
       const select = { nid: true, fileSize: true }
       const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
       if (!asset || asset.fileSize < SIGNATURE_BYTES || asset.fileSize > MAX_BYTES) return
-      const head: Uint8Array[] = []
-      for await (const part of contentStore.read(asset.nid, { offset: 0, length: SIGNATURE_BYTES })) head.push(part)
-      if (!beginsAsPicture(Buffer.concat(head))) return
+      if (!beginsAsPicture(await readHead(contentStore, asset.nid, SIGNATURE_BYTES))) return
       const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
       if (!thumbnail) return
       await keep(

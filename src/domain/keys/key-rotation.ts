@@ -2,6 +2,7 @@
  * Rotates the key-encryption key: everything that an earlier key wraps is wrapped anew, row by row, beside a busy service.
  * What the wrapped keys seal stays byte for byte. It can end at any row; the next run goes on with what is left.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, isUnavailable } from '../errors.ts'
 import { NIL_UUID, toId } from '../ids.ts'
 import { keysetPages } from '../keyset-pages.ts'
@@ -154,7 +155,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
         return await work()
       } catch (error) {
         if (!isUnavailable(error) || tries === TRIES) throw error
-        await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS))
+        await delay(BETWEEN_TRIES_MS)
       }
     }
   }
@@ -222,7 +223,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
         const onRow = () => onProgress(++done, Math.max(done, total))
         let last = await patiently(() => pass(current, onRow))
         for (let more = 1; last.rewrapped > 0 && more < PASSES; more += 1) {
-          await new Promise((resolve) => setTimeout(resolve, BETWEEN_PASSES_MS))
+          await delay(BETWEEN_PASSES_MS)
           last = await patiently(() => pass(current, onRow))
         }
         return { current, unreadable: last.unreadable }

@@ -201,8 +201,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
       return idempotency.once(actor, context, 'updateNetworkApp', { ...input, uuid }, async () => {
         if (Object.values(input).every((value) => value === undefined)) {
           await get(actor, id, { select: { id: true } })
-          await idempotency.remember(context, uuid)
-          return uuid
+          return idempotency.remember(context, uuid)
         }
         const secret = webhookUrl ? await sealFor(uuid, newWebhookSecret(uuid)) : null
         const webhook = { hasUrl: webhookUrl !== undefined, url: webhookUrl ?? null, secret }

@@ -177,8 +177,7 @@ export function createOrderService({
         if (isExpired(state)) throw expired()
         if (state.status !== 'CANCELLED')
           throw new DomainError('UNABLE_TO_CANCEL_ORDER', 'A paid order cannot be cancelled.')
-        await idempotency.remember(context, uuid)
-        return uuid
+        return idempotency.remember(context, uuid)
       })
       return gone ? asOrder(gone) : get(actor, uuid)
     },
