@@ -1,9 +1,7 @@
 /** An asset's history as one file that anybody can check. */
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from './define-route.ts'
-import { corsHeaders } from './rest-handler.ts'
+import { sendDownload } from './send-download.ts'
 import { nidParam } from './v3/params.ts'
 
 /** What is told of the proof. */
@@ -28,29 +26,6 @@ export const proofDescription: DirectDescription = {
 export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
   const { actor, services } = context
   const reader = await services.assetLinks.readerOf(actor, params.nid!, query)
-  await services.histories.prove(reader, params.nid!, (bytes) => send(req, res, `${params.nid}.proof.car`, bytes))
-}
-
-async function send(
-  req: DirectRequest['req'],
-  res: DirectRequest['res'],
-  name: string,
-  bytes: AsyncIterable<Uint8Array>,
-): Promise<void> {
-  res.writeHead(200, {
-    ...corsHeaders,
-    'Content-Type': 'application/vnd.ipld.car; version=1',
-    'Content-Disposition': `attachment; filename="${name}"`,
-    // It is of this moment, and what may be seen changes.
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  })
-  if (req.method === 'HEAD') {
-    res.end()
-    return
-  }
-  await pipeline(Readable.from(bytes, { highWaterMark: 1 }), res).catch((error: unknown) => {
-    // A caller who leaves is no fault; otherwise the connection is cut, for a part is no proof.
-    if (!req.destroyed && !res.closed) throw error
-  })
+  const file = { name: `${params.nid}.proof.car`, mediaType: 'application/vnd.ipld.car; version=1' }
+  await services.histories.prove(reader, params.nid!, (content) => sendDownload(req, res, { ...file, content }))
 }
