@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import manifest from '../../package.json' with { type: 'json' }
 import { schema } from '../graphql/schema.ts'
 import { directRouteTable as directRoutes } from './direct-route-table.ts'
-import { createDocument, type ErrorExamples, type Examples } from './openapi/document.ts'
+import { createDocument, type Examples } from './openapi/document.ts'
+import type { ErrorExamples } from './openapi/refusals.ts'
 import { routes } from './routes.ts'
 
 const file = (name: string) => new URL(`generated/${name}`, import.meta.url)

@@ -1,18 +1,18 @@
 /** The description of the REST interface as an OpenAPI 3.1 document, made from the route table. */
 import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
-import type { ErrorCode } from '../../domain/errors.ts'
 import { isForEverybody } from '../../domain/policy.ts'
-import { POSITION_FORM } from '../../domain/read-position.ts'
 import { mayLag } from '../../graphql/lagging.ts'
 import { hasOpenField } from '../../graphql/stale-token.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../define-route.ts'
 import { operationOf } from '../execute.ts'
-import { statuses } from '../status.ts'
-import { errorName, errorRecords, errorsOfDirectRoute, errorsOfRoute, inRest, meaningOf } from './errors.ts'
+import { describeBody } from './body.ts'
+import { header, headers, JSON_TYPE, parameter, parameters, securitySchemes } from './components.ts'
+import { errorsOfDirectRoute, errorsOfRoute, inRest } from './errors.ts'
 import { createGuide } from './guide.ts'
-import { createSchemas, formBodyOf, type JsonSchema, jsonBodyOf } from './json-schema.ts'
+import { createSchemas, type JsonSchema } from './json-schema.ts'
 import { linksOf } from './links.ts'
+import { createRefusals, type ErrorExamples } from './refusals.ts'
 import { tags } from './tags.ts'
 import { describeWebhooks } from './webhooks.ts'
 
@@ -20,8 +20,6 @@ type Json = Record<string, unknown>
 
 /** A request and its answer, as they really were: by the operation's identifier. */
 export type Examples = Record<string, { request?: unknown; answer?: unknown }>
-/** Refusals as they really were, by code. */
-export type ErrorExamples = Partial<Record<ErrorCode, unknown>>
 
 /** What the document is made from. */
 export interface DocumentSources {
@@ -32,78 +30,6 @@ export interface DocumentSources {
   version: string
   examples: Examples
   errorExamples: ErrorExamples
-}
-
-const JSON_TYPE = 'application/json'
-const FORM_TYPE = 'application/x-www-form-urlencoded'
-const MULTIPART_TYPE = 'multipart/form-data'
-
-const header = (name: string) => ({ $ref: `#/components/headers/${name}` })
-const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` })
-
-const position = { type: 'string', pattern: POSITION_FORM.source }
-
-const headers = {
-  ReadAfter: {
-    description:
-      'The position of what was written, where reads may come from replicas. Sent with a read as `Annal-Read-After`, it shows this to anybody; who wrote is shown it anyhow.',
-    schema: position,
-  },
-  ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
-  IdempotencyReplayed: {
-    description: '`true` when the answer is that of an earlier request with the same key.',
-    schema: { type: 'string', const: 'true' },
-  },
-  RequestId: { description: 'What the request is called in the log.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds after which to ask again.', schema: { type: 'integer', minimum: 0 } },
-  WwwAuthenticate: { description: 'How to sign in.', schema: { type: 'string', const: 'Token' } },
-}
-
-const parameters = {
-  ReadAfter: {
-    name: 'Annal-Read-After',
-    in: 'header',
-    description: 'What the answer to a write said under this name: what was written then is shown.',
-    schema: position,
-  },
-  DryRun: {
-    name: 'dry_run',
-    in: 'query',
-    description: 'Answers what the request would cost and what it would be refused for, and does nothing else.',
-    schema: { type: 'boolean', default: false },
-  },
-  MaxCost: {
-    name: 'max_cost',
-    in: 'query',
-    description: 'The same as the field of the body: where both are given, they are to be the same.',
-    schema: { type: 'string' },
-  },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description: 'A name of this request, best a UUID: a repetition with the same name is carried out once.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  },
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The `ETag` of the answer one has: when it is the same, the answer is 304.',
-    schema: { type: 'string' },
-  },
-}
-
-const securitySchemes = {
-  token: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'The token of a session, from `POST /api/v3/auth/token/login`. `Authorization: token …` is read, too.',
-  },
-  apiKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'x-api-key',
-    description: 'The key of a trusted service, which an administrator issues.',
-  },
 }
 
 /** `/api/v3/assets/{nid}` of `/api/v3/assets/:nid`. */
@@ -122,9 +48,9 @@ const descriptionIn =
 
 /** Raises an Error for a route whose description cannot be made. */
 export function createDocument({ schema, routes, directRoutes, version, examples, errorExamples }: DocumentSources) {
-  const { components, add, bodyOf, schemaOf } = createSchemas(descriptionIn(schema))
-  const errorResponses: Record<string, Json> = {}
-  const told = new Set<ErrorCode>(['METHOD_NOT_ALLOWED'])
+  const jsonSchemas = createSchemas(descriptionIn(schema))
+  const { components, schemaOf } = jsonSchemas
+  const refusals = createRefusals(schemaOf, errorExamples)
 
   /** Parameters, one for each field of an object. */
   function parametersIn(place: 'path' | 'query' | 'header', fields: z.ZodObject | undefined): Json[] {
@@ -135,85 +61,6 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       ...((place === 'path' || required.includes(name)) && { required: true }),
       schema,
     }))
-  }
-
-  const refusals: Record<string, Json> = {}
-  function exampleOf(code: ErrorCode): Json {
-    refusals[errorName(code)] = { summary: statuses[code].type, value: errorExamples[code] }
-    return { $ref: `#/components/examples/${errorName(code)}` }
-  }
-
-  function errorContent(codes: ErrorCode[]): Json {
-    for (const code of codes) told.add(code)
-    const refs = codes.map((code) => schemaOf(errorRecords.get(code)!))
-    const known = codes.filter((code) => errorExamples[code])
-    return {
-      [JSON_TYPE]: {
-        schema: refs.length === 1 ? refs[0] : { anyOf: refs },
-        ...(known.length > 0 && {
-          examples: Object.fromEntries(known.map((code) => [statuses[code].type, exampleOf(code)])),
-        }),
-      },
-    }
-  }
-
-  const describeCodes = (codes: ErrorCode[]) =>
-    codes.length === 1
-      ? meaningOf(codes[0]!)
-      : codes.map((code) => `- \`${statuses[code].type}\`: ${meaningOf(code)}`).join('\n')
-
-  function errorResponse(status: number, codes: ErrorCode[]): Json {
-    const response = {
-      description: describeCodes(codes),
-      headers: {
-        'X-Request-Id': header('RequestId'),
-        ...(status === 401 && { 'WWW-Authenticate': header('WwwAuthenticate') }),
-        ...([409, 429, 503, 507].includes(status) && { 'Retry-After': header('RetryAfter') }),
-      },
-      content: errorContent(codes),
-    }
-    if (codes.length > 1) return response
-    errorResponses[errorName(codes[0]!)] = response
-    return { $ref: `#/components/responses/${errorName(codes[0]!)}` }
-  }
-
-  function errorResponsesOf(codes: ErrorCode[], others: string[] = []): Json {
-    const byStatus = Map.groupBy(codes, (code) => statuses[code].status)
-    const described = [...byStatus].filter(([status]) => !others.includes(String(status)))
-    return Object.fromEntries(described.map(([status, each]) => [status, errorResponse(status, each)]))
-  }
-
-  /** A body in every encoding in which it may come; each that differs from those before it is a component of its own. */
-  function requestBody({ body, listAs, operationId, files = [] }: Route): Json | undefined {
-    if (!body) return undefined
-    const { name: id, body: whole } = bodyOf(body)
-    const json = jsonBodyOf(whole)
-    const multipart = formBodyOf(whole, { mayHaveFiles: true })
-    const form = formBodyOf(whole, { mayHaveFiles: false })
-    const names = new Map<string, string>()
-    const refTo = (name: string, made: JsonSchema) => {
-      const text = JSON.stringify(made)
-      if (!names.has(text)) names.set(text, names.size === 0 ? id : name)
-      return add(names.get(text)!, made)
-    }
-    const contents: [type: string, schema: JsonSchema | undefined][] = [
-      [JSON_TYPE, json && listOrObject(refTo(id, json), json, listAs)],
-      [FORM_TYPE, form && refTo(`${id}Form`, form)],
-      [MULTIPART_TYPE, multipart && refTo(`${id}${files.length ? 'Multipart' : 'Form'}`, multipart)],
-    ]
-    const { request } = examples[operationId] ?? {}
-    const content = contents
-      .filter(([, schema]) => schema !== undefined)
-      .map(([type, schema]) => [
-        type,
-        { schema, ...(request !== undefined && type === JSON_TYPE && { example: request }) },
-      ])
-    return { ...(whole.required?.length && { required: true }), content: Object.fromEntries(content) }
-  }
-
-  const listOrObject = (ref: JsonSchema, { properties }: JsonSchema, listAs: string | undefined): JsonSchema => {
-    const list = listAs === undefined ? undefined : properties?.[listAs]?.anyOf?.find(({ type }) => type === 'array')
-    return list ? { anyOf: [list, ref] } : ref
   }
 
   function success(route: Route): Json {
@@ -267,7 +114,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     const operation = operationOf(route)
     const changes = operation.operation === OperationTypeNode.MUTATION
     const isOpenToStaleTokens = hasOpenField(schema, route.operation)
-    const body = requestBody(route)
+    const body = describeBody(route, jsonSchemas, examples[route.operationId]?.request)
     const found = [
       ...parametersIn('path', route.params),
       ...parametersIn('query', route.query),
@@ -283,7 +130,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       security: securityOf(route, isOpenToStaleTokens),
       ...(found.length > 0 && { parameters: found }),
       ...(body && { requestBody: body }),
-      responses: { ...success(route), ...errorResponsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })) },
+      responses: { ...success(route), ...refusals.responsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })) },
     }
   }
 
@@ -322,7 +169,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       ...head(description),
       security: access === 'user' ? [{ token: [] }] : isOpenToStaleTokens ? [] : [{}, { token: [] }],
       ...(found.length > 0 && { parameters: found }),
-      responses: { ...directAnswers(description), ...errorResponsesOf(codes, Object.keys(answers)) },
+      responses: { ...directAnswers(description), ...refusals.responsesOf(codes, Object.keys(answers)) },
     }
   }
 
@@ -345,7 +192,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       title: 'Annal',
       version,
       summary: 'Registers assets, records every change of their metadata on a blockchain, and sells paid actions.',
-      description: createGuide(told),
+      description: createGuide(refusals.told),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: '/', description: 'Where this document comes from.' }],
@@ -356,8 +203,8 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       securitySchemes,
       parameters,
       headers,
-      examples: sorted(refusals),
-      responses: sorted(errorResponses),
+      examples: sorted(refusals.examples),
+      responses: sorted(refusals.responses),
       schemas: sorted(components),
     },
   }

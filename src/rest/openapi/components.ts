@@ -1,0 +1,78 @@
+/** Parts of the description that many routes share, each under its name. */
+import { POSITION_FORM } from '../../domain/read-position.ts'
+
+/** The media type of every answer that is no file. */
+export const JSON_TYPE = 'application/json'
+
+const position = { type: 'string', pattern: POSITION_FORM.source }
+
+/** Headers of answers. */
+export const headers = {
+  ReadAfter: {
+    description:
+      'The position of what was written, where reads may come from replicas. Sent with a read as `Annal-Read-After`, it shows this to anybody; who wrote is shown it anyhow.',
+    schema: position,
+  },
+  ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
+  IdempotencyReplayed: {
+    description: '`true` when the answer is that of an earlier request with the same key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  RequestId: { description: 'What the request is called in the log.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which to ask again.', schema: { type: 'integer', minimum: 0 } },
+  WwwAuthenticate: { description: 'How to sign in.', schema: { type: 'string', const: 'Token' } },
+}
+
+/** What is sent besides path, body and the query that a route has of its own. */
+export const parameters = {
+  ReadAfter: {
+    name: 'Annal-Read-After',
+    in: 'header',
+    description: 'What the answer to a write said under this name: what was written then is shown.',
+    schema: position,
+  },
+  DryRun: {
+    name: 'dry_run',
+    in: 'query',
+    description: 'Answers what the request would cost and what it would be refused for, and does nothing else.',
+    schema: { type: 'boolean', default: false },
+  },
+  MaxCost: {
+    name: 'max_cost',
+    in: 'query',
+    description: 'The same as the field of the body: where both are given, they are to be the same.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'A name of this request, best a UUID: a repetition with the same name is carried out once.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of the answer one has: when it is the same, the answer is 304.',
+    schema: { type: 'string' },
+  },
+}
+
+/** How callers say who they are. */
+export const securitySchemes = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token of a session, from `POST /api/v3/auth/token/login`. `Authorization: token …` is read, too.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'The key of a trusted service, which an administrator issues.',
+  },
+}
+
+/** A reference to a header. */
+export const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
+/** A reference to a parameter. */
+export const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
