@@ -117,7 +117,7 @@ export const erasure: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/domain/asset/asset-service.ts',
+    'src/domain/asset/asset-registration.ts',
     ['rest/restored.test.ts'],
     [
       [

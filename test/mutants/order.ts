@@ -84,7 +84,7 @@ export const order: Mutant[] = [
       `order by is_exact \${direction}, id`,
     ],
   ]),
-  ...mutantsOf('src/domain/asset/asset-service.ts', LISTS, [
+  ...mutantsOf('src/domain/asset/asset-registration.ts', LISTS, [
     [
       'order.upload-time',
       'An asset tells when it was registered by the database’s clock.',

@@ -1,40 +1,28 @@
 /** Registering, changing, reading and deleting assets. Contract: `/api/v3/assets/` and the asset parts of the schema. */
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
-import { authenticationFailed, DomainError, notFound } from '../errors.ts'
+import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
-import { assertMayOnAsset, assertUserMay, visibleAssets } from '../policy.ts'
+import { assertMayOnAsset, visibleAssets } from '../policy.ts'
 import type { Chain } from '../ports/chain.ts'
-import { type Database, violatedConstraint } from '../ports/database.ts'
+import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
-import type { ContentStore, StoredFile } from '../ports/files.ts'
+import type { ContentStore } from '../ports/files.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { commitCost, type Prices } from '../wallet/pricing.ts'
-import { type Cost, refusalsOf, shortfallOf } from '../wallet/quote.ts'
-import { commitOf, createAssetChanges } from './asset-changes.ts'
-import { assertNew, duplicate } from './asset-guards.ts'
-import {
-  type AssetFilter,
-  type FileInput,
-  fileInput,
-  fileNameOf,
-  filterInput,
-  type RegisterInput,
-  registerInput,
-} from './asset-input.ts'
+import type { Prices } from '../wallet/pricing.ts'
+import { createAssetChanges } from './asset-changes.ts'
+import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
+import { createAssetRegistration } from './asset-registration.ts'
 import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
-import { deleteAsset, findOwner, insertAsset } from './asset-statements.ts'
-import { compare, mergeCustom, writeTree } from './asset-tree.ts'
-import { saidTypeOf, typeOf } from './file-type.ts'
+import { deleteAsset, findOwner } from './asset-statements.ts'
 import { createFindFile } from './find-file.ts'
 import type { Keep } from './keep.ts'
-import { type Metadata, nothing, parametersOf } from './metadata.ts'
-import type { IncomingFile, Uploads } from './uploads.ts'
+import type { Uploads } from './uploads.ts'
 import type { VersionService } from './version-service.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
@@ -65,32 +53,11 @@ const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === ownIdOf(actor))
 
 /**
- * Whether a file that was just imported may be needed though its registration failed: an answer that got lost may have been a yes,
- * and the file of an asset that stands already may have been missing, because blocks came back from an older backup.
- */
-const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
-
-/**
  * Assets: registering, changing, reading and deleting them, and what that costs. `uploadsPerHour` is counted for each user
  * in the database.
  */
 export function createAssetService(deps: Dependencies) {
-  const {
-    database,
-    contentStore,
-    chain,
-    notifications,
-    idempotency,
-    pricing,
-    funds,
-    limits,
-    uploads,
-    versions,
-    keep,
-    config,
-  } = deps
-  const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
-  const costNow = () => commitCost(pricing())
+  const { database, contentStore, notifications, idempotency, pricing, funds, versions, config } = deps
 
   /** The asset as an update or a deletion must know it, with what the caller wants to see. */
   async function load(nid: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
@@ -132,26 +99,6 @@ export function createAssetService(deps: Dependencies) {
     return current
   }
 
-  /** Raises PRICE_EXCEEDS_MAX_COST. */
-  function assertAgreed(cost: Cost, maxCost: string | undefined) {
-    const [refusal] = refusalsOf('commit', cost, { maxCost })
-    if (refusal) throw refusal
-  }
-
-  /**
-   * Nobody sends 250 MB only to hear that the wallet is empty. What was done already costs nothing again: returns whether the
-   * attempt's key is known. Raises PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
-   */
-  async function assertWorthReading(actor: UserActor, context: IdempotencyContext, maxCost?: string): Promise<boolean> {
-    // The wallet was read before: what charged it since has left its key.
-    if (await idempotency.isKnown(actor, context)) return true
-    const { wallet } = actor.user
-    const spendable = { num: wallet.num, points: await funds.points(wallet) }
-    const [refusal] = refusalsOf('commit', costNow(), { funds: spendable, maxCost })
-    if (refusal) throw refusal
-    return false
-  }
-
   async function ownerOf(actor: Actor, email: string): Promise<string | { in: string[] }> {
     const asker = actor.kind === 'user' ? actor.id : null
     const [owner] = await database.query(findOwner, { email, mustBeVerified: config.verifiesAddresses, asker })
@@ -178,60 +125,9 @@ export function createAssetService(deps: Dependencies) {
     }
   }
 
-  async function registerOnce(
-    actor: Actor & UserActor,
-    file: IncomingFile,
-    stored: StoredFile,
-    input: ReturnType<typeof registerInput.parse>,
-    context: IdempotencyContext,
-  ): Promise<string> {
-    const { assetFileMimeType: given } = input
-    const facts = { ...input, mimeType: given ?? saidTypeOf(file), fileName: fileNameOf(file.filename) }
-    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
-      insert(actor, stored, { ...facts, mimeType: given ?? (await typeOf(file)) }, context),
-    )
-  }
-
-  async function insert(
-    actor: UserActor,
-    file: StoredFile,
-    given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
-    context: IdempotencyContext,
-  ): Promise<string> {
-    const uploadedAt = await assertNew(database, file)
-    const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
-    const cost = costNow()
-    assertAgreed(cost, maxCost)
-    const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
-    const tree = writeTree({
-      ...metadata,
-      nid: file.cid,
-      sha256: file.sha256,
-      mimeType,
-      uploadedAt,
-      creatorName: actor.user.username,
-      creatorAddress: actor.user.wallet.address,
-    })
-    const [row] = await database
-      .query(insertAsset, {
-        ...commitOf(contentStore, actor, { message: commitMessage, changes: compare(nothing, metadata), tree }),
-        ...{ fee: cost.price, gas: cost.gas },
-        ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
-        ...parametersOf(metadata),
-        ...{ meta, uploadedAt },
-        ...fingerprintOf(context),
-      })
-      .catch((error: unknown) => {
-        throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
-      })
-    if (!row) throw shortfallOf('commit', cost, await currentFunds(actor))
-    chain.wake()
-    notifications.notify(actor.id)
-    return row.nid
-  }
-
   return {
     ...createAssetQuotes({ database, contentStore, pricing, funds, versions, load }),
+    ...createAssetRegistration({ ...deps, currentFunds }),
     ...createAssetChanges({ ...deps, currentFunds, load, getOwn }),
 
     find,
@@ -296,51 +192,6 @@ export function createAssetService(deps: Dependencies) {
     /** How many assets `list` would give in all. */
     async count(actor: Actor, filter: AssetFilter): Promise<number> {
       return database.read.asset.count({ where: await listed(actor, filter) })
-    },
-
-    /**
-     * Asked before a registration is read; a dry run may lack the funds.
-     * Raises NOT_AUTHENTICATED, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
-     */
-    async admitRegistration(
-      actor: Actor,
-      context: IdempotencyContext,
-      { dryRun, declaredBytes }: { dryRun: boolean; declaredBytes: number },
-    ): Promise<void> {
-      assertUserMay(actor, 'asset:register')
-      await limits.assertOpen(registrations, actor.id)
-      uploads.assertRoom(actor, declaredBytes)
-      if (!dryRun) await assertWorthReading(actor, context)
-    },
-
-    /**
-     * Registers a file, writes its first commit, and charges the update fee and gas; returns the nid.
-     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST,
-     * ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
-     */
-    async register(
-      actor: Actor,
-      upload: () => Promise<IncomingFile>,
-      rawInput: RegisterInput,
-      context: IdempotencyContext,
-    ): Promise<string> {
-      assertUserMay(actor, 'asset:register')
-      const input = parse(registerInput, rawInput)
-      const isRetry = await assertWorthReading(actor, context, input.maxCost)
-      await limits.take(registrations, actor.id)
-      const file = await upload()
-      if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, context)
-      return keep(
-        () => contentStore.importFile(file.open()),
-        async (imported) => {
-          try {
-            return await registerOnce(actor, file, imported, input, context)
-          } catch (error) {
-            if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
-            throw error
-          }
-        },
-      )
     },
 
     /**
