@@ -14,14 +14,14 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": typeof types.NetworkAppFactsFragmentDoc,
-    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": typeof types.AdminAppsDocument,
-    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": typeof types.AdminAppDocument,
     "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": typeof types.AdminCreateAppDocument,
     "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminUpdateAppDocument,
     "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": typeof types.AdminRotateSecretDocument,
     "\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": typeof types.AdminSendTestEventDocument,
     "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminDeactivateAppDocument,
+    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": typeof types.NetworkAppFactsFragmentDoc,
+    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": typeof types.AdminAppsDocument,
+    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": typeof types.AdminAppDocument,
     "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": typeof types.AdminAuditDocument,
     "\n  query AdminHeldCoins {\n    heldCoins {\n      treasury\n      treasuryBalance\n      missing\n      inTreasury\n      underWay\n      atAddresses\n      dueWithdrawals\n      amountDue\n      oldestDueAt\n      frozenDeposits\n      shortfall\n    }\n  }\n": typeof types.AdminHeldCoinsDocument,
     "\n  query AdminDeposits($limit: Int!, $offset: Int!, $filter: AccountDepositFilter) {\n    accountDeposits(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        depositId\n        userId\n        kind\n        status\n        amount\n        shortfall\n        transactionHash\n        createdAt\n        frozenAt\n      }\n    }\n  }\n": typeof types.AdminDepositsDocument,
@@ -51,14 +51,14 @@ type Documents = {
     "\n  query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {\n    lookup(sha256: $sha256, cid: $cid, first: $first, after: $after) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      nodes {\n        nid\n        headline\n        assetFileName\n        uploadedAt\n        commitCount\n        creator {\n          displayName\n        }\n        registration {\n          status\n          blockNumber\n        }\n      }\n    }\n  }\n": typeof types.LookupPageDocument,
 };
 const documents: Documents = {
-    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": types.NetworkAppFactsFragmentDoc,
-    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": types.AdminAppsDocument,
-    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": types.AdminAppDocument,
     "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": types.AdminCreateAppDocument,
     "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminUpdateAppDocument,
     "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": types.AdminRotateSecretDocument,
     "\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": types.AdminSendTestEventDocument,
     "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminDeactivateAppDocument,
+    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": types.NetworkAppFactsFragmentDoc,
+    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": types.AdminAppsDocument,
+    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": types.AdminAppDocument,
     "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": types.AdminAuditDocument,
     "\n  query AdminHeldCoins {\n    heldCoins {\n      treasury\n      treasuryBalance\n      missing\n      inTreasury\n      underWay\n      atAddresses\n      dueWithdrawals\n      amountDue\n      oldestDueAt\n      frozenDeposits\n      shortfall\n    }\n  }\n": types.AdminHeldCoinsDocument,
     "\n  query AdminDeposits($limit: Int!, $offset: Int!, $filter: AccountDepositFilter) {\n    accountDeposits(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        depositId\n        userId\n        kind\n        status\n        amount\n        shortfall\n        transactionHash\n        createdAt\n        frozenAt\n      }\n    }\n  }\n": types.AdminDepositsDocument,
@@ -105,18 +105,6 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"): (typeof documents)["\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"): (typeof documents)["\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
 export function graphql(source: "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n"): (typeof documents)["\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -134,6 +122,18 @@ export function graphql(source: "\n  mutation AdminSendTestEvent($id: ID!) {\n  
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"): (typeof documents)["\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"): (typeof documents)["\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
