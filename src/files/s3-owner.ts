@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 
 /** The object that names the installation whose blocks these are. */
-export const OWNER_KEY = 'installation'
+const OWNER_KEY = 'installation'
 
 const read = async (bucket: S3Bucket): Promise<string | undefined> => {
   try {

@@ -7,8 +7,7 @@ import { ScalarRefusal } from './scalar-refusal.ts'
 import { refusedVariable, withoutValues } from './without-values.ts'
 
 /** All that a caller learns of a fault. */
-export const INTERNAL_MESSAGE =
-  'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
+const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
 /** GraphQL and its libraries repeat what they were given, once for each field that was given it. */
 const MAX_MESSAGE = 1_000
@@ -33,7 +32,7 @@ const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
   ((extensions.http as { status?: number } | undefined)?.status === 405 ? 'METHOD_NOT_ALLOWED' : undefined)
 
 /** The expected refusal inside an error, if it is one. */
-export function domainErrorOf(error: unknown): DomainError | undefined {
+function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error
   if (error instanceof GraphQLError && error.originalError) return domainErrorOf(error.originalError)
   return undefined

@@ -43,7 +43,7 @@ const jsonText = z.string().meta({ contentMediaType: 'application/json' })
 /** An object as it is sent: as JSON, or as text of it where a form has no other way. */
 export const givenObject = z.union([anyObject, jsonText])
 /** JSON that is kept as text: best sent as text, which stays as it is to the byte. */
-export const givenJson = z.union([jsonText, anyObject, z.array(z.unknown())])
+const givenJson = z.union([jsonText, anyObject, z.array(z.unknown())])
 /** A list as it is sent: as JSON, or as text of it. */
 export const givenList = <Item extends z.ZodType>(item: Item) => z.union([z.array(item), jsonText])
 /** A file; only a form has one. */

@@ -45,9 +45,6 @@ interface Dependencies {
   log: Log
 }
 
-/** Looks at balances; what `createBalanceLook` makes. */
-export type BalanceLook = ReturnType<typeof createBalanceLook>
-
 /**
  * One page of addresses at each look, at the newest block that counts then; all of them again once that block has moved on. It remembers where
  * it stands, and begins anew in another process: nothing depends on it.

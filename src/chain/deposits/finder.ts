@@ -14,9 +14,6 @@ const erc20 = new Interface(['event Transfer(address indexed from, address index
 const transferTopic = erc20.getEvent('Transfer')!.topicHash
 const decimalsCall = '0x313ce567'
 
-/** Finds deposits in blocks; what `createDepositFinder` makes. */
-export type DepositFinder = ReturnType<typeof createDepositFinder>
-
 interface Dependencies {
   rpc: Rpc
   books: Pick<DepositBooks, 'ours'>

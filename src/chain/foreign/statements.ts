@@ -257,8 +257,6 @@ const stateColumns = {
   commits: int,
   again: boolean,
 }
-/** How far the reading is. */
-export type ForeignState = RowOf<typeof stateColumns>
 
 /** For the operator: how far the reading is, and what it has found. */
 export const readForeignState = statement(

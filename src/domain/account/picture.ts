@@ -6,10 +6,10 @@ import { newUuid } from '../new-uuid.ts'
 import type { PictureMaker } from '../ports/files.ts'
 
 /** Bytes of a picture as it is sent; what is kept is smaller. */
-export const MAX_PICTURE_BYTES = 10_000_000
+const MAX_PICTURE_BYTES = 10_000_000
 
 /** By the input's field: which picture it is, and the longer sides, in pixels, of the picture that is kept and its thumbnail. */
-export const pictureFields = {
+const pictureFields = {
   profilePicture: { kind: 'PROFILE', sides: [1024, 256] },
   profileBackground: { kind: 'BACKGROUND', sides: [2048, 512] },
 } as const

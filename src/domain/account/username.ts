@@ -7,7 +7,7 @@ import { fromId } from '../ids.ts'
 import { length } from '../input.ts'
 
 /** Characters, also in the form in which names are compared. */
-export const MAX_USERNAME = 21
+const MAX_USERNAME = 21
 
 /** Nothing is seen of these: controls, formats, private and unassigned ones, fillers, the empty Braille cell, all spaces but one. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]|[^\S ]|(?! )\p{Z}/u

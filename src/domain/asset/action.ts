@@ -1,10 +1,8 @@
 /** What a commit did, in the words of the public layout. */
 import type { ContentStore } from '../ports/files.ts'
 
-/** What commits do, by the names that stand on the chain. */
-export const actionNames = ['action-initial-registration', 'action-commit'] as const
-/** What a commit does. */
-export type ActionName = (typeof actionNames)[number]
+/** What a commit does, by the name that stands on the chain. */
+export type ActionName = 'action-initial-registration' | 'action-commit'
 
 /** What a commit does by its place in the history: the first one registers, all others change. */
 export const actionNameOf = (sequence: number): ActionName =>

@@ -9,9 +9,6 @@ import {
   readForeignCommitsUp,
 } from './foreign-commit-statements.ts'
 
-/** Reads commits by others; what `createForeignCommitService` makes. */
-export type ForeignCommitService = ReturnType<typeof createForeignCommitService>
-
 /** Where a commit by somebody else stands on the chain, as a cursor has it. */
 export const placeOfForeignCommit = ({ block_number, log_index }: ForeignCommit): string =>
   `${block_number}:${log_index}`

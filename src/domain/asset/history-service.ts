@@ -24,7 +24,7 @@ interface Dependencies {
 }
 
 /** Commits of a history that is read for a caller. */
-export const MOST_COMMITS = 1_000
+const MOST_COMMITS = 1_000
 
 const tooLong = () =>
   new DomainError('VALIDATION_FAILED', `The history has more than ${MOST_COMMITS} commits.`, {

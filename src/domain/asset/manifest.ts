@@ -21,7 +21,7 @@ export interface ManifestFacts {
 }
 
 /** The label of our assertion. */
-export const REGISTRATION_LABEL = 'org.annal.registration'
+const REGISTRATION_LABEL = 'org.annal.registration'
 
 const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 /** What the tree may say of mining: by whom it is asked (CAWG 1.1), in the order in which it stands. */

@@ -25,7 +25,7 @@ export interface RetentionDays {
 const SCRAPE_MS = 2_000
 
 /** Days that nobody chooses: a request whose mail comes late must not replace a newer one's secret. */
-export const ONE_TIME_TOKEN_DAYS = 7
+const ONE_TIME_TOKEN_DAYS = 7
 
 /** What is kept of a table, and why. Sentences for operators, without a full stop. */
 export interface Retention {

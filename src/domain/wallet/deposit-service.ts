@@ -25,9 +25,6 @@ interface Dependencies {
 /** Milliseconds for which one look at the chain's height is good: for all deposits of a page. */
 const HEAD_GOOD_FOR = 500
 
-/** Reads deposits, and settles what wallets owe for frozen ones; what `createDepositService` makes. */
-export type DepositService = ReturnType<typeof createDepositService>
-
 /** Deposits, for those whose wallets they came to, and for the operator. */
 export function createDepositService({ database, notifications }: Dependencies) {
   let head: { at: number; number: Promise<number | null> } | undefined

@@ -99,7 +99,7 @@ const passwordInput = ({ name }: Field, attributes: Html): Html =>
   html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`
 
 /** A field for a password. */
-export const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
+const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
 /** The notice above a form that was refused; the focus goes there. */

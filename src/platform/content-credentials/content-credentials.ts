@@ -40,7 +40,7 @@ export interface SignerConfig {
 }
 
 /** Reads a file that the configuration names. Raises an Error that names the variable. */
-export function readNamedFile(variable: string, path: string): string {
+function readNamedFile(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

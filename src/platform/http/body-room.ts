@@ -34,8 +34,8 @@ interface Holder {
 const crowded = () =>
   new DomainError('UNAVAILABLE', 'Too many bodies are on their way right now. Try again shortly.', { retryAfter: 5 })
 
-/** Room for `most` bytes; above it the body that holds most for longest is refused with UNAVAILABLE. */
-export function createBodyRoom({ most = MOST_BYTES }: { most?: number } = {}): BodyRoom {
+/** Room for so many bytes; above them the body that holds most for longest is refused with UNAVAILABLE. */
+function createBodyRoom(most: number): BodyRoom {
   const holders: Holder[] = []
   let held = 0
 
@@ -72,4 +72,4 @@ export function createBodyRoom({ most = MOST_BYTES }: { most?: number } = {}): B
 }
 
 /** Memory is the process's, whatever reads into it. */
-export const sharedBodyRoom = createBodyRoom()
+export const bodyRoom = createBodyRoom(MOST_BYTES)

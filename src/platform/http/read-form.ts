@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
-import { sharedBodyRoom } from './body-room.ts'
+import { bodyRoom } from './body-room.ts'
 import { ByteGatherer } from './byte-gatherer.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
@@ -93,7 +93,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
 }
 
 /** A refusal ends the reading at once. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read. */
-export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBodyRoom): Form {
+export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, parts)
@@ -167,7 +167,7 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
       resolve()
     })
   }
-  const body = room.open(fail)
+  const body = bodyRoom.open(fail)
   const forget = onBroken(req, fail)
 
   parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean) =>
