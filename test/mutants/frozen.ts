@@ -38,6 +38,11 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/database/database-client.ts',
+    ['platform/time-zone.test.ts'],
+    [['settings.utc', 'Days are those of UTC, whatever zone the server has.', `, TimeZone: 'UTC' }`, ' }']],
+  ),
+  ...mutantsOf(
     'src/domain/invariants/check-tables.ts',
     ['domain/tables.test.ts'],
     [['tables.finished', 'An index that was not finished is told.', 'not x.indisvalid and', 'false and']],

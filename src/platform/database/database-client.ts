@@ -27,6 +27,9 @@ const OUTCOME_UNKNOWN = '08007'
 /** The function of PostgreSQL's that waits for synchronous standbys; what it says is in the server's language. */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
+/** What a session is opened with, which the driver's types leave out. */
+const driver = pg.Client.prototype as unknown as { getStartupConf(): Record<string, string> }
+
 /** One for each URL that names several servers: all connections of a process judge by the same. */
 const watches = new Map<string, PrimaryWatch>()
 
@@ -68,6 +71,14 @@ export class DatabaseClient extends pg.Client implements Held {
     if (routine !== WAITS_FOR_STANDBYS) return
     const error = new Error('The wait for the synchronous standbys was cancelled: the transaction may be lost.')
     this.cut(Object.assign(error, { code: OUTCOME_UNKNOWN }))
+  }
+
+  /**
+   * Days are those of UTC, whatever zone the server has: where it has another, a day that is added goes by the clocks of that place, and
+   * Prisma takes its moments for those of UTC.
+   */
+  getStartupConf(): Record<string, string> {
+    return { ...driver.getStartupConf.call(this), TimeZone: 'UTC' }
   }
 
   cut(reason: Error): void {
