@@ -32,7 +32,13 @@ export const frozen: Mutant[] = [
       [
         'settings.isolation',
         'Sessions in which those that meet fail are refused.',
-        "  default_transaction_isolation: 'read committed',\n",
+        "  default_transaction_isolation: ['read committed'],\n",
+        '',
+      ],
+      [
+        'settings.warnings',
+        'Sessions that are not told that a commit reached no standby are refused.',
+        "  client_min_messages: ['notice', 'warning', 'log', 'debug'],\n",
         '',
       ],
     ],

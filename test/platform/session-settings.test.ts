@@ -31,6 +31,7 @@ afterEach(async () => {
 })
 
 it.each([
+  ['client_min_messages', 'error', 'error'],
   ['datestyle', `'SQL, DMY'`, 'SQL, DMY'],
   ['default_transaction_isolation', `'serializable'`, 'serializable'],
   ['default_transaction_read_only', 'on', 'on'],

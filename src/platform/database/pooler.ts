@@ -25,6 +25,7 @@ export const connectQuery = Object.entries(timeLimits)
 const meaning = [
   'bytea_output',
   'client_encoding',
+  'client_min_messages',
   'datestyle',
   'default_transaction_deferrable',
   'default_transaction_isolation',
