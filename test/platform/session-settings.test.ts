@@ -44,6 +44,48 @@ it.each([
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })
 
+/** Has every session that begins from now on hear of another version of the server. */
+async function pretendVersion(number: number, version: string) {
+  await operator.query(`
+    create schema older;
+    create function older.current_setting(setting text) returns text language sql as $$
+      select case setting when 'server_version_num' then '${number}' when 'server_version' then '${version}'
+        else pg_catalog.current_setting(setting) end $$;
+    alter database ${name} set search_path = older, pg_catalog, public`)
+}
+
+it('a server that is too old is told as that, before anything is made', async () => {
+  await pretendVersion(170_004, '17.4')
+  const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
+  await expect(lookAtWays({ url: test.url, directUrl: test.url })).rejects.toThrow(told)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+})
+
+it.each([
+  ['a role that may make no tables', '', 'permission denied for schema public'],
+  ['a role that may make no schema', 'grant create on schema public to', `permission denied for database`],
+])('%s is told what to do', async (_, grant, reason) => {
+  const role = `${name}_guest`
+  const url = new URL(test.url)
+  Object.assign(url, { username: role, password: 'guest' })
+  await operator.query('drop schema public, jobs cascade; create schema public; grant usage on schema public to public')
+  await operator.query(`create role ${role} login password 'guest'`)
+  try {
+    if (grant) await operator.query(`${grant} ${role}`)
+    await expect(prepareDatabase(url.href)).rejects.toThrow(reason)
+    await expect(prepareDatabase(url.href)).rejects.toThrow('Make it the owner of the database and of what is in it')
+  } finally {
+    await operator.query(`drop owned by ${role}; drop role ${role}`)
+  }
+})
+
+it('a search path that leads nowhere is told as that', async () => {
+  await operator.query(`alter database ${name} set search_path = ''`)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(
+    'No schema of the search path is there for this role (search_path is ""). Set it right: ALTER ROLE … SET search_path = public.',
+  )
+})
+
 it('a database that is not in UTF-8 is refused before it has a table', async () => {
   const url = new URL(test.url)
   url.pathname = `/${name}_ascii`

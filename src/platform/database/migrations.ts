@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { FixableError } from '../fixable-error.ts'
 import { DatabaseClient } from './database-client.ts'
+import { explainRights } from './explain-rights.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
 import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 import { assertSettings } from './session-settings.ts'
@@ -128,6 +129,8 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
   try {
     await assertSettings(client)
     return await work(client)
+  } catch (error) {
+    throw explainRights(error)
   } finally {
     await client.end()
   }

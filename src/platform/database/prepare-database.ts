@@ -1,4 +1,5 @@
 import { installJobs } from '../jobs/jobs.ts'
+import { explainRights } from './explain-rights.ts'
 import { applyMigrations } from './migrations.ts'
 
 /**
@@ -7,6 +8,8 @@ import { applyMigrations } from './migrations.ts'
  */
 export async function prepareDatabase(databaseUrl: string): Promise<string[]> {
   const applied = await applyMigrations(databaseUrl)
-  await installJobs(databaseUrl)
+  await installJobs(databaseUrl).catch((error: unknown) => {
+    throw explainRights(error)
+  })
   return applied
 }

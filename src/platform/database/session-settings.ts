@@ -2,6 +2,9 @@
 import type pg from 'pg'
 import { FixableError } from '../fixable-error.ts'
 
+/** As `server_version_num` has it. Older ones lack functions that tables are made with. */
+const OLDEST_SERVER = 180_000
+
 /** By their names as `SHOW` knows them, how their values begin; the first is what one sets. */
 const needed: Record<string, readonly [string, ...string[]]> = {
   // Of a commit that no standby has, the server tells by a warning alone.
@@ -14,21 +17,43 @@ const needed: Record<string, readonly [string, ...string[]]> = {
 }
 
 const read = `
-  select current_setting('server_encoding') as encoding,
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+    current_setting('server_encoding') as encoding, current_schema() as schema,
     json_object_agg(name, current_setting(name)) as settings
-  from unnest(array[${Object.keys(needed).map((name) => `'${name}'`)}]) as name`
+  from unnest(array[${[...Object.keys(needed), 'search_path'].map((name) => `'${name}'`)}]) as name`
+
+interface Server {
+  version: string
+  number: number
+  encoding: string
+  /** Where tables are made and looked for first; null when the search path names no schema that is there. */
+  schema: string | null
+  settings: Record<string, string>
+}
 
 /**
  * Raises a FixableError that says what to set when times would be read wrongly, writes be refused, those that meet fail instead of
- * waiting for each other, or a write be acknowledged that may be lost; and when the database is not in UTF-8.
+ * waiting for each other, or a write be acknowledged that may be lost; and when the server is too old, or the database not in UTF-8 or without a place for tables.
  */
 export async function assertSettings(client: Pick<pg.Client, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ encoding: string; settings: Record<string, string> }>(read)
-  const { encoding, settings } = rows[0]!
+  const { rows } = await client.query<Server>(read)
+  const { version, number, encoding, schema, settings } = rows[0]!
+  if (number < OLDEST_SERVER) {
+    throw new FixableError(
+      `The database is of PostgreSQL ${version}, and Annal needs 18 or later.`,
+      'Upgrade the server (pg_upgrade, or dump and restore), or lead DATABASE_URL to a newer one.',
+    )
+  }
   if (encoding !== 'UTF8') {
     throw new FixableError(
       `The database is encoded in ${encoding}, and Annal needs UTF-8.`,
       `Make another one: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`,
+    )
+  }
+  if (schema === null) {
+    throw new FixableError(
+      `No schema of the search path is there for this role (search_path is ${settings.search_path}).`,
+      'Set it right: ALTER ROLE … SET search_path = public.',
     )
   }
   const wrong = Object.entries(needed).filter(
