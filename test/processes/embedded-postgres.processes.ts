@@ -181,6 +181,19 @@ describe('embedded PostgreSQL', () => {
     expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
   })
 
+  it('is spoken to without TLS, whatever is set for servers of other people', async () => {
+    const { PGSSLMODE } = process.env
+    process.env.PGSSLMODE = 'require'
+    onTestFinished(() => {
+      if (PGSSLMODE === undefined) delete process.env.PGSSLMODE
+      else process.env.PGSSLMODE = PGSSLMODE
+    })
+    const server = await startEmbeddedPostgres({ dir, log, patience: 5_000 })
+    expect(await isListening(server.url)).toBe(true)
+    expect(await isListening(server.localUrl)).toBe(true)
+    await server.stop()
+  })
+
   it('recovers when the server itself is killed, while its user goes on', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')

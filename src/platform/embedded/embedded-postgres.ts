@@ -76,8 +76,9 @@ const settings = {
   log_checkpoints: 'off',
 }
 
+/** Without TLS, which the server does not have: the driver would else ask PGSSLMODE, that people have set for servers of theirs. */
 const urlOf = ({ port, password }: Credentials, database = databaseName) =>
-  `postgresql://${databaseUser}:${password}@127.0.0.1:${port}/${database}`
+  `postgresql://${databaseUser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`
 
 const localUrlOf = ({ credentials, socketDir }: { credentials: Credentials; socketDir?: string }) => {
   if (socketDir === undefined) return urlOf(credentials)
