@@ -1,6 +1,16 @@
 /** What a start says when it is over. */
+import { writeSync } from 'node:fs'
 import { roles as allRoles } from './domain/roles.ts'
 import type { Installation } from './installation.ts'
+
+const STDOUT = 1
+
+/** What nobody hears, as on a full disk or where the reader is gone, changes nothing. */
+function say(text: string): void {
+  try {
+    writeSync(STDOUT, text)
+  } catch {}
+}
 
 /** Tells whoever has started the service that it serves. */
 export function announce(
@@ -10,7 +20,7 @@ export function announce(
   const doors = `
   Playground  ${publicUrl}/graphql
   REST        ${publicUrl}/api/v3`
-  process.stdout.write(`Annal is ready.${roles.has('http') ? doors : ''}${
+  say(`Annal is ready.${roles.has('http') ? doors : ''}${
     roles.size < allRoles.length
       ? `
   Roles       ${[...roles].join(', ')}`

@@ -4,7 +4,15 @@ import { createLogThrottle } from '../domain/log-throttle.ts'
 import type { Log } from '../domain/ports/log.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 
-const toStderr = () => pino.destination({ dest: 2, sync: true })
+/** Bytes of lines that wait until they can be written; what comes beyond is left out. */
+const MOST_WAITING = 1_000_000
+
+/** A log that cannot be written, as on a full disk, ends nothing: its lines wait until they can be. */
+function toStderr(): DestinationStream {
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: MOST_WAITING })
+  destination.on('error', () => {})
+  return destination
+}
 const WARN = pino.levels.values.warn
 
 /** Where an error came from tells nothing of what it is about. */

@@ -1,0 +1,46 @@
+/** A service whose log and first words cannot be written. */
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { startAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { createSharedInstallation } from '../support/service.ts'
+
+const installation = await createSharedInstallation({ LOG_LEVEL: 'info' })
+afterAll(installation.remove)
+
+async function start(stdio: Parameters<typeof startAnnal>[3]) {
+  const port = String(await findFreePort())
+  const child = startAnnal(installation.dir, ['serve'], { ...installation.env, PORT: port }, stdio)
+  const ended = once(child, 'exit')
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  return { child, ended, isReady }
+}
+
+it('serves, and stops in order, where the disk of its log is full', async () => {
+  const full = await open('/dev/full', 'w')
+  onTestFinished(() => full.close())
+  const { child, ended, isReady } = await start(['ignore', full.fd, full.fd])
+  await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, 60_000)
+  expect(await isReady()).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})
+
+it('serves, and stops in order, where nobody reads what it says', async () => {
+  const { child, ended, isReady } = await start('pipe')
+  child.stdout.destroy()
+  child.stderr.destroy()
+  await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, 60_000)
+  expect(await isReady()).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})
