@@ -12,6 +12,7 @@ const transportStatus: Partial<Record<DomainError['code'], number>> = {
   PAYLOAD_TOO_LARGE: 413,
   PARSE_ERROR: 400,
   UNAVAILABLE: 503,
+  UNSUPPORTED_MEDIA_TYPE: 415,
 }
 
 /** Nothing was executed, so the transport's own status tells it. */

@@ -127,6 +127,35 @@ describe('a body that cannot be read', () => {
     expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': 'application/json' } }), 'PARSE_ERROR')
   })
 
+  it.each(['gzip', 'br', 'deflate, zstd'])('because it is compressed by %s is a 415, at both doors', async (coding) => {
+    const form = 'multipart/form-data; boundary=x'
+    for (const [address, type] of [
+      ['api/v3/auth/token/login/', 'application/json'],
+      ['api/v3/assets/', form],
+      ['graphql', 'application/json'],
+      ['graphql', form],
+    ]) {
+      const headers = {
+        Authorization: `token ${user.token}`,
+        'Content-Type': type!,
+        'Content-Encoding': coding,
+        'GraphQL-Require-Preflight': '1',
+      }
+      const answer = await fetch(`${app.url}/${address}`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array([31, 139, 8]),
+      })
+      expect([address, type, answer.status]).toEqual([address, type, 415])
+      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
+    }
+  })
+
+  it('is read where a Content-Encoding names no compression', async () => {
+    const headers = { 'Content-Encoding': 'utf-8' }
+    expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
+  })
+
   it.each(['text/plain', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
     const headers = { 'Content-Type': type }
     expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')

@@ -24,8 +24,18 @@ export function onBroken(req: IncomingMessage, tell: (error: DomainError) => voi
   return () => req.off('close', broken).off('excess', excessive)
 }
 
-/** Refuses a body that says itself that it is too large, before a byte is read. Raises PAYLOAD_TOO_LARGE. */
+/** Codings that make other bytes of a body; whatever else callers write there says nothing. */
+const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
+
+/**
+ * Refuses a body that says itself that it is compressed, or too large, before a byte is read. Raises UNSUPPORTED_MEDIA_TYPE and
+ * PAYLOAD_TOO_LARGE.
+ */
 export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
+  const coding = req.headers['content-encoding'] ?? ''
+  if (COMPRESSED.test(coding)) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it as it is.')
+  }
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
