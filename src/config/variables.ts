@@ -56,7 +56,7 @@ export const variables = {
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
-    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. Default: http://localhost:PORT.',
+    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. With a path, which a proxy has to take away again, GraphQL, REST, files and the pages that links lead to are there; the pages for administrators, /lookup and what / leads to need an address without one. Default: http://localhost:PORT.',
   },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
