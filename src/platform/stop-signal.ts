@@ -17,6 +17,6 @@ export const stopSignal = (milliseconds: number): Promise<NodeJS.Signals> =>
       setTimeout(() => process.exit(1), milliseconds).unref()
       resolve(signal)
     }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
+    // The last is of a terminal that is closed. Node takes it to heart under nohup, too.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
   })

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readPostmaster } from '../../src/platform/embedded/postgres-cluster.ts'
+import { startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { type OpenRequest, openRequest } from '../support/http-client.ts'
 import { type NpmScript, startNpmScript } from '../support/npm-script.ts'
@@ -55,6 +59,24 @@ describe.concurrent('a signal', () => {
     expect(await script.ended).toMatchObject({ code: 0, signal: null })
     expect(await script.isListening()).toBe(false)
   })
+})
+
+it('a terminal that is closed has the service stop in order, and stop what is embedded', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-hang-up-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const service = startAnnal(dir, ['serve'], { PORT: '0' })
+  onTestFinished(() => {
+    service.kill('SIGKILL')
+  })
+  const ended = once(service, 'exit')
+  service.stderr.resume()
+  // It says so once it serves.
+  await once(service.stdout, 'data')
+  service.kill('SIGHUP')
+  service.stdout.destroy()
+  service.stderr.destroy()
+  expect(await ended).toEqual([0, null])
+  expect(await readPostmaster(join(await realpath(dir), 'postgres'))).toBeUndefined()
 })
 
 describe('a service that does not come to its end', () => {
