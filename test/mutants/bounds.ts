@@ -391,4 +391,29 @@ export const bounds: Mutant[] = [
       ['under-way.given-back', 'What ended gives its share back.', `share.held -= size`, `share.held -= 0`],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/account/identity-service.ts',
+    ['rest/emails.test.ts'],
+    [
+      [
+        'bounds.changes-to-one',
+        'Many accounts that take one address for theirs have no more mails sent there than a few.',
+        `if (!takesBack) await limits.take(changesToOne`,
+        `if (takesBack) await limits.take(changesToOne`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/mail-requests.ts',
+    ['rest/emails.test.ts'],
+    [
+      ['bounds.mailbox-tags', 'An address with a tag is counted as its mailbox.', `tag > 0 ?`, `tag < 0 ?`],
+      [
+        'bounds.mailbox-dots',
+        'Addresses of Gmail are counted as one however their dots are set.',
+        `name.replaceAll('.', '')`,
+        `name`,
+      ],
+    ],
+  ),
 ]

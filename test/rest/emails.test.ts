@@ -264,6 +264,64 @@ describe('an address that somebody gave who never verified it', () => {
   })
 })
 
+describe('a mailbox', () => {
+  /** As if so many had named each mailbox that is counted. */
+  const claim = (count: number) =>
+    app.sql(
+      `update limits set count = $1::int where key like 'sign-up-address:%' or key like 'email-change-address:%'`,
+      [count],
+    )
+
+  it('is named by ten sign-ups an hour and by ten changes, whatever the tag, of all accounts together', async () => {
+    const [name, host] = newAddress().split('@')
+    const tagged = (n: number) => `${name}+${n}@${host}`
+    const [one, other] = [await newVerifiedUser(), await newVerifiedUser()]
+    const json = { username: `t${randomUUID().slice(0, 12)}`, email: tagged(3), password: PASSWORD }
+    expect((await setEmail(one, tagged(1))).status).toBe(204)
+    await claim(10)
+    expectError(await setEmail(other, tagged(2).toUpperCase()), 'THROTTLED')
+    // Whoever is named by others' changes signs up all the same.
+    await signUp(tagged(2))
+    await claim(10)
+    expectError(await app.rest('POST', 'auth/users/', { json }), 'THROTTLED')
+    await mails.idle()
+    expect(mails.server.mails.filter(({ to }) => to.join().toLowerCase().startsWith(`${name}+`))).toHaveLength(2)
+  })
+
+  it('of Gmail is one however its dots are set, and others are as many as they are written', async () => {
+    const counted = async () => (await app.sql(`select from limits where key like 'sign-up-address:%'`)).length
+    const name = `g${randomUUID().slice(0, 7)}`
+    const dotted = [...name].join('.')
+    const before = await counted()
+    for (const address of [`${name}@gmail.com`, `${dotted}@googlemail.com`, `${name.toUpperCase()}+x@gmail.com`])
+      await signUp(address)
+    expect(await counted()).toBe(before + 1)
+    for (const address of [`${name}@example.org`, `${dotted}@example.org`]) await signUp(address)
+    expect(await counted()).toBe(before + 3)
+  })
+
+  it('gets its links also while strangers ask for addresses of it that nobody has', async () => {
+    const user = await newVerifiedUser()
+    const tagged = user.email.replace('@', '+x@')
+    for (let n = 0; n < 5; n += 1) for (const ask of [resetFor(tagged), resend({ email: tagged })]) await ask
+    expectError(await resetFor(tagged), 'THROTTLED')
+    expect((await resetFor(user.email)).status).toBe(201)
+    await mails.awaitLink(user.email, 'password-reset')
+    expect((await resend({ email: user.email })).status).toBe(204)
+  })
+
+  it('that strangers keep naming is still given again by its owner, who takes back what a thief began', async () => {
+    const [user, stranger] = [await newVerifiedUser(), await newVerifiedUser()]
+    const elsewhere = user.email.replace('@', '+x@')
+    expect((await setEmail(stranger, elsewhere)).status).toBe(204)
+    expect((await setEmail(user, newAddress())).status).toBe(204)
+    await claim(10)
+    expectError(await setEmail(stranger, elsewhere), 'THROTTLED')
+    expect((await setEmail(user, user.email)).status).toBe(204)
+    expect((await me(user)).pending_email).toBeNull()
+  })
+})
+
 describe('verifying the address', () => {
   it('is asked for at sign-up, and nobody signs in before it where it is required', async () => {
     const email = newAddress()

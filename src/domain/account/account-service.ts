@@ -21,7 +21,7 @@ import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
 import { deleteToken, findApiKeys, findByTokens, findLiveHash, insertToken, insertUser } from './account-statements.ts'
 import { createCredentialsLookup, guessedAt } from './credentials-lookup.ts'
-import { addressDigest } from './mail-requests.ts'
+import { mailboxDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { signInLimit } from './sign-in-limit.ts'
 import type { TokenUse } from './token-use.ts'
@@ -50,7 +50,7 @@ const covers = (row: object, select: object | null | undefined): boolean =>
     )
   })
 
-/** Sign-ups with one address. */
+/** Sign-ups with one mailbox. */
 const claims: Limit = { name: 'sign-up-address', count: 10, seconds: 3600 }
 
 interface Dependencies {
@@ -215,7 +215,7 @@ export function createAccountService(deps: Dependencies) {
       return idempotency.once(actor, context, 'signUp', input, async () => {
         if (actor.kind !== 'system') await limits.take(signUps, networkOf(actor.address))
         // Each has a mail sent to whatever address was given, and while it is not verified it may be given again.
-        if (verifiesAddresses) await limits.take(claims, addressDigest(input.email))
+        if (verifiesAddresses) await limits.take(claims, mailboxDigest(input.email))
         return insert(actor, input, 'USER', context)
       })
     },

@@ -11,7 +11,7 @@ import type { Database } from '../ports/database.ts'
 import { addressProblem, email, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
 import { type Change, changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
-import type { MailRequests } from './mail-requests.ts'
+import { type MailRequests, mailboxDigest } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
 
@@ -39,6 +39,8 @@ function ownAddress(actor: Actor): string {
 
 /** Each has a mail sent to whatever address the account says is its own. */
 const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
+/** The same to one mailbox, by all accounts together. Apart from sign-ups: one account with many changes must not keep somebody from theirs. */
+const changesToOne: Limit = { name: 'email-change-address', count: 10, seconds: 3600 }
 
 /** Address and username of accounts: changed by who knows the password, verified by mailed links. */
 export function createIdentityService(deps: Dependencies) {
@@ -48,10 +50,9 @@ export function createIdentityService(deps: Dependencies) {
   async function change(
     actor: Extract<Actor, { kind: 'user' }>,
     statement: Change,
-    { currentPassword, wanted }: { currentPassword: string; wanted: string },
+    { verifiedHash, wanted }: { verifiedHash: string; wanted: string },
     context: IdempotencyContext,
   ): Promise<string> {
-    const verifiedHash = await ownPassword.verify(actor, currentPassword)
     const { id: user, address } = actor
     const parameters = { user, verifiedHash, wanted, address, ...fingerprintOf(context) }
     const [held] = await database.query(statement, parameters).catch((error: unknown) => {
@@ -79,12 +80,12 @@ export function createIdentityService(deps: Dependencies) {
       const input = parse(emailInput, rawInput)
       return idempotency.once(actor, context, 'changeEmail', input, async () => {
         await limits.take(changes, actor.id)
-        return change(
-          actor,
-          verifiesAddresses ? requestEmailChange : changeEmail,
-          { ...input, wanted: input.newEmail },
-          context,
-        )
+        const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
+        // The present one takes back a wish that may be a thief's, and no stranger keeps its owner from that.
+        const takesBack = verifiesAddresses && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
+        if (!takesBack) await limits.take(changesToOne, mailboxDigest(input.newEmail))
+        const statement = verifiesAddresses ? requestEmailChange : changeEmail
+        return change(actor, statement, { verifiedHash, wanted: input.newEmail }, context)
       })
     },
 
@@ -101,9 +102,10 @@ export function createIdentityService(deps: Dependencies) {
       const input = parse(usernameInput, rawInput)
       const problem = addressProblem(input.newUsername, actor.user.email)
       if (problem) throw validationFailed({ newUsername: [problem] })
-      return idempotency.once(actor, context, 'changeUsername', input, () =>
-        change(actor, changeUsername, { ...input, wanted: input.newUsername }, context),
-      )
+      return idempotency.once(actor, context, 'changeUsername', input, async () => {
+        const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
+        return change(actor, changeUsername, { verifiedHash, wanted: input.newUsername }, context)
+      })
     },
 
     /**

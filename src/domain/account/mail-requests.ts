@@ -30,8 +30,27 @@ const kinds = {
   'email-verification': { limit: 'verification', asking: ask('account_verification_request', 'email-verification') },
 } satisfies Record<Template, object>
 
+const GMAIL = new Set(['gmail.com', 'googlemail.com'])
+
+/**
+ * The mailbox that a valid address leads to, as far as that can be told: what follows a `+` only sorts what comes in, and Gmail reads no
+ * dots. For counting alone: whose an address is goes by the address.
+ */
+function mailboxOf(email: string): string {
+  const [address = '', domain = ''] = email.toLowerCase().split('@')
+  const tag = address.indexOf('+')
+  const name = tag > 0 ? address.slice(0, tag) : address
+  return GMAIL.has(domain) ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`
+}
+
 /** Valid addresses are ASCII. Limits hold digests of them: they are counted for strangers, too. */
-export const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
+const addressDigest = (email: string) => sha256(email.toLowerCase()).toString('hex')
+
+/**
+ * The same for all addresses of one mailbox, where a mail goes to whatever address is given. Not where one goes to accounts alone: who asks
+ * for an address that nobody has would use up what its mailbox can ask for, and nobody would get a link.
+ */
+export const mailboxDigest = (email: string) => addressDigest(mailboxOf(email))
 
 interface Dependencies {
   database: Database
