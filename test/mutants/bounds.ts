@@ -416,4 +416,34 @@ export const bounds: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/account/own-password.ts',
+    ['rest/passwords.test.ts'],
+    [
+      [
+        'bounds.own-password',
+        'Nobody has a password compared without end because it is right.',
+        `await limits.take(proofs, id)`,
+        ``,
+      ],
+      [
+        'bounds.own-password-before',
+        'What is refused is refused before it is hashed.',
+        `await limits.assertOpen(proofs, id)`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/password-service.ts',
+    ['rest/passwords.test.ts'],
+    [
+      [
+        'bounds.password-changes',
+        'Nobody has mails sent without end by changing a password.',
+        `await limits.take(changes, actor.id)`,
+        ``,
+      ],
+    ],
+  ),
 ]

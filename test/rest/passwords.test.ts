@@ -305,12 +305,41 @@ describe('changing the password', () => {
     expectError(await change(user, PASSWORD), 'THROTTLED')
   })
 
+  it('more than ten times an hour is refused: each has a mail sent to an address that may be anybody’s', async () => {
+    const user = await app.newUser()
+    expect((await change(user, PASSWORD)).status).toBe(204)
+    await app.sql('update limits set count = 9 where key = $1', [`password-change:${user.id}`])
+    expect((await change(user, NEW_PASSWORD, PASSWORD)).status).toBe(204)
+    const { headers } = expectError(await change(user, PASSWORD), 'THROTTLED')
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000)
+    await mails.awaitMails(user.email, 'password-changed', 2)
+    await mails.idle()
+    expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(2)
+  })
+
   it('is refused when the new one is too short, and to anonymous callers', async () => {
     const user = await app.newUser()
     const { body } = expectError(await change(user, PASSWORD, 'short'), 'VALIDATION_FAILED')
     expect(Object.keys(body.error.details)).toEqual(['new_password'])
     expectError(await app.rest('POST', 'auth/users/set_password/', { json: {} }), 'NOT_AUTHENTICATED')
   })
+})
+
+it('the present password is compared a hundred times an hour, wherever it is asked for, and wrong ones use up none', async () => {
+  const user = await app.newUser()
+  const rename = (password: string) =>
+    user.rest('POST', 'auth/users/set_username/', { json: { current_password: password, new_username: user.username } })
+  const counted = () => app.sql(`select count from limits where key = $1`, [`own-password:${user.id}`])
+  expectError(await rename('wrong guess'), 'VALIDATION_FAILED')
+  expect(await counted()).toEqual([])
+  expect((await rename(PASSWORD)).status).toBe(204)
+  await app.sql('update limits set count = 99 where key = $1', [`own-password:${user.id}`])
+  expect((await rename(PASSWORD)).status).toBe(204)
+  for (const password of ['wrong guess', PASSWORD]) expectError(await rename(password), 'THROTTLED')
+  const json = { current_password: PASSWORD, new_email: `${randomUUID()}@example.org` }
+  expectError(await user.rest('POST', 'auth/users/set_email/', { json }), 'THROTTLED')
+  // Refused before anything is hashed or counted.
+  expect(await counted()).toEqual([{ count: 100 }])
 })
 
 it('after all of it the invariants hold', async () => {

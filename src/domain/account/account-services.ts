@@ -76,7 +76,7 @@ export function createAccountServices(deps: Dependencies) {
   const tokenUse = createTokenUse(deps)
   const requestLimits = createRequestLimits({ database, meter, config })
   const tokens = createOneTimeTokens(deps)
-  const ownPassword = createOwnPassword({ database, passwordCheck })
+  const ownPassword = createOwnPassword({ database, limits, passwordCheck })
   const credentials = {
     ...deps,
     tokens,
