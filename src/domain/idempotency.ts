@@ -7,9 +7,11 @@ import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
 import type { Database } from './ports/database.ts'
 import type { LocalCipher } from './ports/keys.ts'
-import { boolean, bytes, orNull, statement, text } from './sql.ts'
+import { boolean, bytes, int, orNull, statement, text } from './sql.ts'
 
 const SENDER_BYTES = 16
+/** Of answers to requests that cost nothing: so many are kept of one sender in an hour. */
+const FREE_ANSWERS_BYTES = 100_000_000
 /** Everybody without an account, and the system. */
 const nobody = Buffer.alloc(SENDER_BYTES)
 
@@ -19,6 +21,8 @@ export interface IdempotencyContext {
   fingerprint?: Fingerprint
   /** The answer holds a secret, which is made anew for a retry and never kept. */
   isSecret?: boolean
+  /** The request may be sent again and again for nothing: its answers do not fill the disk. */
+  isFree?: boolean
   replayed: boolean
 }
 
@@ -54,6 +58,19 @@ const keepAnswer = statement(
   'idempotency_keep',
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
+)
+/** The same, unless so many bytes of the sender's would be kept that count against `subject` in an hour. */
+const keepFreeAnswer = statement(
+  'idempotency_keep_free',
+  { parameters: { scope: bytes, answer: text, subject: text, most: int } },
+  `with counted as (
+     insert into limits as l (key, window_end, count) values ($subject, now() + interval '1 hour', octet_length($answer))
+     on conflict (key) do update set
+       count = case when l.window_end <= now() then excluded.count else least(l.count, $most) + excluded.count end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     returning count
+   )
+   update idempotency_keys set answer = $answer from counted where scope = $scope and counted.count <= $most`,
 )
 
 const digest = (...parts: string[]) => {
@@ -147,6 +164,7 @@ export interface Idempotency {
   remember(context: IdempotencyContext, result: string): Promise<string>
   /** The REST body that answered the first time, if it was kept. */
   recall(context: IdempotencyContext): Promise<unknown>
+  /** Keeps it; of requests that cost nothing up to 100 MB of one sender in an hour. */
   keep(context: IdempotencyContext, answer: unknown): Promise<void>
 }
 
@@ -207,6 +225,7 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     },
     async remember(context, result) {
       const { fingerprint } = context
+      context.isFree = true
       if (!fingerprint) return result
       const [written] = await database.query(rememberKey, { ...fingerprint, result })
       const theirs = written ? undefined : await find(context, fingerprint)
@@ -220,7 +239,12 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     async keep(context, answer) {
       if (!context.fingerprint || context.isSecret) return
       const { scope } = context.fingerprint
-      await database.query(keepAnswer, { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) })
+      const kept = { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) }
+      if (!context.isFree) await database.query(keepAnswer, kept)
+      else {
+        const subject = `free-answers:${scope.subarray(0, SENDER_BYTES).toString('hex')}`
+        await database.query(keepFreeAnswer, { ...kept, subject, most: FREE_ANSWERS_BYTES })
+      }
     },
   }
 }

@@ -446,4 +446,22 @@ export const bounds: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/idempotency.ts',
+    ['rest/idempotency.test.ts'],
+    [
+      [
+        'bounds.free-answers',
+        'Requests that cost nothing fill no disk with their answers.',
+        ` and counted.count <= $most`,
+        ``,
+      ],
+      [
+        'bounds.paid-answers',
+        'The answer of a request that was paid for is kept, whatever others take.',
+        `if (!context.isFree) await`,
+        `if (context.isFree) await`,
+      ],
+    ],
+  ),
 ]

@@ -75,6 +75,33 @@ describe('an Idempotency-Key', () => {
     expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
   })
 
+  it('has the answers of requests that cost nothing kept as far as 100 MB in an hour go, and all that were paid for', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register({ caption: 'As it was' })
+    const ask = (caption: string) => {
+      const headers = newKey()
+      return () => user.rest('PATCH', `assets/${id}/`, { json: { caption }, headers })
+    }
+    const within = ask('As it was')
+    const first = await within()
+    const filled = await app.sql(
+      `update limits set count = 99999999 where key = 'free-answers:' || replace($1, '-', '') returning key`,
+      [user.id],
+    )
+    expect(filled).toHaveLength(1)
+    const beyond = ask('As it was')
+    const nothingNew = await beyond()
+    const paid = ask('Paid for')
+    const changed = await paid()
+    expect([first, nothingNew, changed].map(({ status }) => status)).toEqual([200, 200, 200])
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Later' } }))
+    const again = [await within(), await beyond(), await paid()]
+    expect(again.map(replayed)).toEqual(['true', 'true', 'true'])
+    expect([again[0]!.text, again[2]!.text]).toEqual([first.text, changed.text])
+    expect(again[1]!.body.caption).toBe('Later')
+    expect(await app.commitCount(id)).toBe(3)
+  })
+
   it('leaves no token and no password in the database', async () => {
     const json = { username: 'secretive', email: 'secretive@example.org', password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/users/', { json, headers: newKey() }))

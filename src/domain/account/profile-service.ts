@@ -38,6 +38,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
     ): Promise<string> {
       assertUserMay(actor, 'account:update')
       const input = parse(profileInput, rawInput)
+      context.isFree = true
       const isPictured = Object.values(given).some(Boolean)
       if (isPictured) await limits.take(uploads, actor.id)
       const received = await receivePictures(given)

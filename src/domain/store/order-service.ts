@@ -100,6 +100,8 @@ export function createOrderService({
       const { networkApp, actionArgs, maxCost } = parse(createOrderInput, rawInput)
       const appId = fromId(networkApp, 'app')?.uuid ?? null
       let made: OrderRow | undefined
+      // An order that is withdrawn makes room for the next.
+      context.isFree = true
       const uuid = await idempotency.once(
         actor,
         context,
