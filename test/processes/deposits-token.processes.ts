@@ -12,6 +12,7 @@ import {
 import { deploy } from '../chain/support/test-contracts.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
 let scene: DepositScene
@@ -86,6 +87,21 @@ it('freezes tokens that the chain has lost, and releases them where they stand e
   expect(await app.wallet(user)).toMatchObject({ num: '3' })
   expect((await depositsOf(user)).map(({ id, status }) => [id, status])).toEqual(names.map((id) => [id, 'CREDITED']))
   expect(await contradictions(app)).toEqual([])
+})
+
+it('stays at its address and is withdrawn as coins, and how much of it went with the key of a deleted account is told', async () => {
+  const user = await app.newUser({ points: '0' })
+  const token = await deploy(scene, 'TestToken', [18])
+  scene.watch({ token: token.address })
+  await scene.caughtUp()
+  await token.call('transfer', [user.address, 3n * COIN])
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  const json = { amount: '2', to: '0x000000000000000000000000000000000000dEaD', current_password: PASSWORD }
+  expect((await user.rest('POST', 'wallet/withdrawals/', { json })).status).toBe(201)
+  expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  const told = app.log.lines.filter(({ message }) => message.startsWith('Tokens at the address of a deleted account'))
+  expect(told).toMatchObject([{ level: 'error', fields: { tokens: '3' } }])
 })
 
 it('credits nothing while the configured token is none, or smaller than the books can tell, and says so', async () => {

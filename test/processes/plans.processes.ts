@@ -126,6 +126,7 @@ because(
     'deletion_close',
     'deletion_empty',
     'deletion_erase',
+    'deletion_tokens',
     'relay_mark_final',
   ],
 )

@@ -41,6 +41,9 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
   try {
     diagnoses.push(
       right(`The token at ${tokenAddress} is credited; it has ${await readDecimals(rpc, tokenAddress)} decimals.`),
+      toKnow(
+        'Tokens stay where they come in, and withdrawals are paid in coins: the treasury needs coins for them, too.',
+      ),
     )
   } catch (error) {
     diagnoses.push(wrong((error as Error).message, 'Set CHAIN_TOKEN_ADDRESS right: until then no deposit counts.'))

@@ -38,6 +38,7 @@ import {
   lockUser,
   lockWallet,
   storeSignatures,
+  sumTokens,
   waitForTurn,
 } from './deletion-statements.ts'
 import {
@@ -117,6 +118,7 @@ export function createDeletionService({ database, custody, coins, vault, notific
   async function tryDelete(user: string): Promise<boolean> {
     const [{ signed, lost }, lastMoves] = await Promise.all([signAccepted(user), lastCoins.sign(user)])
     let isOvertaken = false
+    let tokens = '0'
     const work = async (query: Database['query']) => {
       await query(waitForTurn, { user })
       await query(lockOpenOrders, { user })
@@ -134,6 +136,7 @@ export function createDeletionService({ database, custody, coins, vault, notific
       isOvertaken = latecomers?.some === true || !(await lastCoins.store(query, user, lastMoves))
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
+      tokens = (await query(sumTokens, { user }))[0]!.amount
       await query(emptyAssets, { user })
       await query(closeWallet, { user })
       await query(eraseAccount, { user, username: tombstoneName(), email: `${randomUUID()}@deleted.invalid` })
@@ -142,6 +145,9 @@ export function createDeletionService({ database, custody, coins, vault, notific
     try {
       await database.transaction(work)
       if (lost.length) log.error({ user, commits: lost }, 'Commits of a deleted account could not be signed')
+      // Nothing gathers them, and the key that goes now was the only one that moves them.
+      if (tokens !== '0')
+        log.error({ user, tokens }, 'Tokens at the address of a deleted account can be moved by nobody')
       return true
     } catch (error) {
       if (isOvertaken) return false

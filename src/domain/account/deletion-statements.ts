@@ -8,7 +8,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { enqueueSql } from '../enqueue-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { sentBySql } from '../idempotency.ts'
-import { arrayOf, boolean, bytes, int, nothing, smallint, statement, text, uuid } from '../sql.ts'
+import { arrayOf, boolean, bytes, int, nothing, numeric, smallint, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
@@ -108,6 +108,14 @@ export const lockUser = statement(
   'deletion_user',
   { parameters: user, columns: { deleted: boolean } },
   'select deleted_at is not null as deleted from users where id = $user for no key update',
+)
+
+/** The tokens that came in at a user's address, where they stay: a decimal string. */
+export const sumTokens = statement(
+  'deletion_tokens',
+  { parameters: user, columns: { amount: numeric } },
+  `select trim_scale(coalesce(sum(amount), 0)) as amount from deposits
+   where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED'`,
 )
 
 /** Whether anything came that is not held or not signed: `orders` and `assets` are those that are held. */
