@@ -7,16 +7,17 @@ export const admin: Mutant[] = [
     [
       'admin.form-token',
       'A form brings back what only a page of the session knows.',
-      `assertFormToken(request.form, request.formToken)`,
-      ``,
+      `if (!hasFormToken(request.form, request.formToken)) {`,
+      `if (request.formToken === '') {`,
     ],
     ['admin.next', 'Nobody is led to another site.', `url?.origin === NOWHERE && `, `url && `],
     [
       'admin.nobody',
       'Nobody sees a page without a session.',
-      `if (request.context.actor.kind !== 'user') {`,
-      `if (request.context.actor.kind === 'system') {`,
+      `if (request.context.actor.kind !== 'user') return`,
+      `if (request.context.actor.kind === 'system') return`,
     ],
+    ['admin.kept-form', 'What another site sends is not kept to be sent again.', `isOwnForm(req) && deedAt`, `deedAt`],
     [
       'admin.retry-after',
       'Who guesses too often is told when to try again.',
@@ -100,6 +101,14 @@ export const admin: Mutant[] = [
       'No form of another site is taken.',
       `if (site !== undefined) return site === 'same-origin'`,
       `if (site !== undefined) return true`,
+    ],
+  ]),
+  ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [
+    [
+      'admin.kept-secret',
+      'A password that was typed stands in no page.',
+      `name !== FORM_TOKEN && name !== PASSWORD`,
+      `name !== FORM_TOKEN`,
     ],
   ]),
   ...mutantsOf('src/pages/admin/users.ts', TESTS, [

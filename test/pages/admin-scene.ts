@@ -14,6 +14,13 @@ export interface Seen {
 /** What a guarded deed asks for besides. */
 export const guarded = { 'current-password': PASSWORD }
 
+/** What the form in a page hides, by the names of its fields. */
+export function hiddenIn(text: string): Record<string, string> {
+  const main = text.slice(text.indexOf('<main'))
+  const hidden = [...main.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+  return Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]))
+}
+
 /** A browser with a jar for one cookie. */
 export function createAdminBrowser(url: string) {
   let cookie = ''
@@ -30,9 +37,7 @@ export function createAdminBrowser(url: string) {
   /** Fills the form of a page in, with what it hides, and sends it. */
   async function submit(path: string, fields: Record<string, string>): Promise<Seen> {
     const { text } = await ask(path)
-    const main = text.slice(text.indexOf('<main'))
-    const hidden = [...main.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
-    return ask(path, { ...Object.fromEntries(hidden.map(([, name, value]) => [name!, value!])), ...fields })
+    return ask(path, { ...hiddenIn(text), ...fields })
   }
   return { ask, submit, cookie: () => cookie }
 }

@@ -71,7 +71,8 @@ export interface Refused {
 /** How an error is told, or undefined when it is none that a person can do something about. */
 export type TellRefusal = (error: unknown, request: AdminRequest) => Refused | undefined
 
-const PASSWORD = 'current-password'
+/** The name of the field for the password that is asked for once more. */
+export const PASSWORD = 'current-password'
 
 function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
   const required = isOptional ? '' : html` required`
@@ -127,7 +128,7 @@ function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, r
     title: refused ? `Not done: ${title}` : title,
     content: html`${told ? refusalNotice(told) : ''}${heading(title, { trail })}
 ${about}
-<form class="form" method="post">
+<form class="form" method="post"${request.formPath === undefined ? '' : html` action="${request.formPath}"`}>
 ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Object.fromEntries(firsts) })}
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
 ${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.') : ''}
@@ -170,6 +171,10 @@ export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] =>
   {
     method: 'POST',
     path: action.path,
+    async again(request, message) {
+      const refused: Refused = { code: 'PERMISSION_DENIED', status: 403, message, fields: {} }
+      return formPage(request, await action.view(request), action.isGuarded, refused)
+    },
     async answer(request) {
       try {
         if (action.isGuarded) await confirm(request)

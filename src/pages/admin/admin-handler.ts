@@ -10,7 +10,7 @@ import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
-import { assertFormToken, assertOwnForm, formTokenOf } from './own-form.ts'
+import { assertOwnForm, forged, formTokenOf, hasFormToken, isOwnForm, keptOf } from './own-form.ts'
 import { heading } from './parts.ts'
 import { clearedCookie, secretOf, sessionCookie } from './session-cookie.ts'
 import { signInPage } from './sign-in-page.ts'
@@ -43,6 +43,9 @@ const MAX_FORM_BYTES = 50_000
 const MAX_NEXT_LENGTH = 2_000
 const SIGN_IN = '/admin/sign-in'
 const SIGN_OUT = '/admin/sign-out'
+const ENDED = 'Your session had ended, and nothing was done. Look at what you filled in, and send it again.'
+const OLDER =
+  'This form is older than your session, and nothing was done. Look at what you filled in, and send it again.'
 
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
@@ -119,14 +122,47 @@ export function createAdminHandler(parts: AdminParts) {
     }
     const form = await readForm(req)
     const next = nextOf(form.get('next'))
-    const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
+    const [email, password, kept] = [form.get('email') ?? '', form.get('password') ?? '', form.get('kept') ?? '']
+    const address = parts.clientAddress(req)
+    let secret: string
     try {
-      const secret = await adminSessions.signIn(parts.clientAddress(req), { email, password })
-      res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
-      return { redirect: next }
+      secret = await adminSessions.signIn(address, { email, password })
     } catch (error) {
-      return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email })
+      return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
     }
+    res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
+    if (kept === '') return { redirect: next }
+    request.context = contextOf(await adminSessions.authenticate(secret, address), request.context.log)
+    request.formToken = formTokenOf(secret)
+    return formOnceMore(request, next, kept)
+  }
+
+  /** The form of a deed as it was filled in before its session ended. `next`: where it was sent. */
+  async function formOnceMore(request: AdminRequest, next: string, kept: string): Promise<AdminAnswer> {
+    const { path, query } = split(next)
+    request.query = query
+    request.form = new URLSearchParams(kept)
+    request.formPath = next
+    return (await deedAt(path, request)?.(ENDED)) ?? { redirect: next }
+  }
+
+  /** What fills the form of the deed at this address in once more; undefined where there is none. */
+  function deedAt(path: string, request: AdminRequest) {
+    const found = router.find('POST', path)
+    const { again } = (found?.store ?? {}) as Partial<AdminRoute>
+    if (!found || !again) return undefined
+    request.params = found.params as Record<string, string>
+    return (message: string) => again(request, message)
+  }
+
+  /** Leads to the sign-in and back. What a form of ours brought is kept in the page, whose session has ended meanwhile. */
+  async function leadToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
+    const isEnded = secretOf(req, isSecure) !== undefined
+    // What is longer would not be led back to, and would not fit into a header.
+    const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
+    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req) && deedAt(path, request))
+      return signInPage(nextOf(req.url!), { isEnded, kept: keptOf(await readForm(req)) })
+    return { redirect: isForgotten ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ next: req.url! })}` }
   }
 
   async function signOut({ context: { actor } }: AdminRequest, res: ServerResponse): Promise<AdminAnswer> {
@@ -142,15 +178,15 @@ export function createAdminHandler(parts: AdminParts) {
     path: string,
   ): Promise<AdminAnswer> {
     if (path === SIGN_IN) return signIn(request, req, res)
-    if (request.context.actor.kind !== 'user') {
-      // What is longer would not be led back to, and would not fit into a header.
-      const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
-      return { redirect: isForgotten ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ next: req.url! })}` }
-    }
+    if (request.context.actor.kind !== 'user') return leadToSignIn(request, req, path)
     const isPost = req.method === 'POST'
     if (isPost) {
       request.form = await readForm(req)
-      assertFormToken(request.form, request.formToken)
+      if (!hasFormToken(request.form, request.formToken)) {
+        const deed = deedAt(path, request)
+        if (!deed) throw forged()
+        return deed(OLDER)
+      }
       if (path === SIGN_OUT) return signOut(request, res)
       const { actor, log } = request.context
       request.context = contextOf(actor, log, request.form.get('key') || undefined)

@@ -15,6 +15,8 @@ export interface AdminRequest {
   context: Context
   /** What a form must bring back: no other site knows it. */
   formToken: string
+  /** Where the form of the page goes, when that is not the page's own address. */
+  formPath?: string
 }
 
 /** A page, or where to go instead. */
@@ -35,6 +37,8 @@ export interface AdminRoute {
   method: 'GET' | 'POST'
   path: string
   answer(request: AdminRequest): Promise<AdminAnswer>
+  /** Of a deed: its form as it was filled in, for whoever has another session by now. `message`: why it was not carried out. Raises what operations raise. */
+  again?(request: AdminRequest, message: string): Promise<AdminPage>
 }
 
 const areas = [
@@ -50,9 +54,12 @@ const areas = [
 
 const isIn = (area: string, path: string) => (area === '/admin' ? path === area : `${path}/`.startsWith(`${area}/`))
 
+/** The name of the field in which a form brings the token of its session back. */
+export const FORM_TOKEN = 'form-token'
+
 /** The fields that every form of a signed-in administrator carries. */
 export const hiddenFields = ({ formToken }: Pick<AdminRequest, 'formToken'>, more: Record<string, string> = {}): Html =>
-  html`${Object.entries({ 'form-token': formToken, ...more }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
+  html`${Object.entries({ [FORM_TOKEN]: formToken, ...more }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
 
 const navigation = (
   path: string,

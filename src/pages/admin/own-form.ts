@@ -2,6 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../domain/errors.ts'
+import { PASSWORD } from './action.ts'
+import { FORM_TOKEN } from './admin-page.ts'
 
 /** What a form of a session brings back. Whoever knows it knows the session's secret. */
 export const formTokenOf = (secret: string | undefined): string =>
@@ -18,7 +20,7 @@ function isSame(one: string, other: string): boolean {
  * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it, else by `Origin`. Who sends neither is
  * no browser.
  */
-function isOwnForm({ headers }: IncomingMessage): boolean {
+export function isOwnForm({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
   const { origin, host } = headers
@@ -26,11 +28,20 @@ function isOwnForm({ headers }: IncomingMessage): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }
 
-const forged = () =>
+/** Why a form is not taken that is none of ours. */
+export const forged = () =>
   new DomainError(
     'PERMISSION_DENIED',
     'This form was not sent by a page of ours, or is older than your session. Load the page again.',
   )
+
+/** Whether a form brings the token of the session back. */
+export const hasFormToken = (form: URLSearchParams, formToken: string): boolean =>
+  isSame(form.get(FORM_TOKEN) ?? '', formToken)
+
+/** What a form says that is filled in with it once more, as the text of a form: without what belongs to the session or is secret. */
+export const keptOf = (form: URLSearchParams): string =>
+  String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
 /** Raises PERMISSION_DENIED unless a page of ours sent it, and UNSUPPORTED_MEDIA_TYPE unless it is sent as forms are. */
 export function assertOwnForm(req: IncomingMessage): void {
@@ -38,9 +49,4 @@ export function assertOwnForm(req: IncomingMessage): void {
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
-}
-
-/** Raises PERMISSION_DENIED unless the form brings the token of the session back. */
-export function assertFormToken(form: URLSearchParams, formToken: string): void {
-  if (!isSame(form.get('form-token') ?? '', formToken)) throw forged()
 }
