@@ -50,17 +50,24 @@ function particularsOf(
   }
 }
 
+/** The sentence that tells what happened. */
+const textOf = (message: AccountMessage, words: AccountWords): string =>
+  message.template === 'withdrawal-failed' && message.keepsFee
+    ? words['withdrawal-failed'].keepsFee
+    : words[message.template].text
+
 /** The parts of a mail about an account. */
 export function writeAccountMail(message: AccountMessage, translator: Translator, currency: string): MailBody {
   const words = accountWords[translator.language]
-  const { subject, heading, text, notYou } = words[message.template]
+  const { subject, heading, notYou } = words[message.template]
+  const text = translator.translate(textOf(message, words))
   const { action, lasts, facts = [] } = particularsOf(message, words, translator, currency)
   const closing = [...(lasts ? [lasts] : []), translator.translate(notYou)]
   return {
     subject,
     heading,
     // With a link, what else there is to say stands below it.
-    paragraphs: action ? [translator.translate(text)] : [translator.translate(text), ...closing],
+    paragraphs: action ? [text] : [text, ...closing],
     ...(action && { action, closing }),
     facts: [[words.facts.username, message.username], ...facts],
     footer: translator.translate(words.footer),

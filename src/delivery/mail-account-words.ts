@@ -54,7 +54,9 @@ const en = {
   'withdrawal-failed': {
     subject: 'Your withdrawal failed',
     heading: 'Your withdrawal failed',
-    text: 'The address below refused the coins that were to be withdrawn from your account at {url}. The amount is back in your wallet.',
+    text: 'The coins that were to be withdrawn from your account at {url} could not be paid to the address below: it refuses them, or needs too much gas to take them. Amount and fee are back in your wallet.',
+    keepsFee:
+      'The coins that were to be withdrawn from your account at {url} could not be paid to the address below: it refuses them, or needs too much gas to take them. The amount is back in your wallet. The fee is not: the chain took it for the attempt.',
     notYou:
       'If it was not you who asked for it, choose a new password: where you sign in, ask to reset it, and give this e-mail address.',
   },
@@ -133,7 +135,9 @@ const zhTw: AccountWords = {
   'withdrawal-failed': {
     subject: '您的提領失敗',
     heading: '您的提領失敗',
-    text: '下列地址拒絕接收從您在 {url} 的帳號提領的款項。金額已退回您的錢包。',
+    text: '從您在 {url} 的帳號提領的款項無法付至下列地址：該地址拒絕接收，或接收時需要過多的 gas。金額與手續費已退回您的錢包。',
+    keepsFee:
+      '從您在 {url} 的帳號提領的款項無法付至下列地址：該地址拒絕接收，或接收時需要過多的 gas。金額已退回您的錢包。手續費已由區塊鏈收取，無法退回。',
     notYou: '如果不是您本人要求的，請設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
   },
   'withdrawal-cancelled': {

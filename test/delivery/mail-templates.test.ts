@@ -33,7 +33,17 @@ const [reset, changed, moved, verification] = [
   { template: 'email-changed', username, newEmail: 'new@example.org', at },
   { template: 'email-verification', username, link, hours: 24 },
 ] as const satisfies AccountMessage[]
-const accountMessages = [reset, changed, moved, verification]
+const withdrawal = { username, withdrawalId: 'withdrawal_01h455vb4pex5vsknk084sn02q', to: `0x${'e3'.repeat(20)}`, at }
+const amounts = { amount: '2.5', fee: '0.000000000000021' }
+const withdrawals: AccountMessage[] = [
+  { template: 'withdrawal-requested', ...withdrawal, ...amounts, dueAt: at },
+  { template: 'withdrawal-confirmed', ...withdrawal, ...amounts },
+  { template: 'withdrawal-failed', ...withdrawal, ...amounts, keepsFee: false },
+  { template: 'withdrawal-failed', ...withdrawal, ...amounts, keepsFee: true },
+  { template: 'withdrawal-cancelled', ...withdrawal, ...amounts },
+]
+const asked: AccountMessage = { template: 'email-change-requested', username, newEmail: 'new@example.org', at }
+const accountMessages = [reset, changed, asked, moved, verification, ...withdrawals]
 
 const inEveryLanguage = <Message extends { template: string }>(messages: Message[]) =>
   messages.flatMap((message) =>
@@ -134,11 +144,14 @@ describe('a mail about an account', () => {
     },
   )
 
-  it.each(inEveryLanguage<AccountMessage>([changed, moved]))('has no link to be tricked by: $name', (mail) => {
-    const composed = compose(mail.message, mail.language)
-    expect(composed.link).toBeUndefined()
-    expect(composed.html).not.toContain('href')
-  })
+  it.each(inEveryLanguage<AccountMessage>([changed, asked, moved, ...withdrawals]))(
+    'has no link to be tricked by: $name',
+    (mail) => {
+      const composed = compose(mail.message, mail.language)
+      expect(composed.link).toBeUndefined()
+      expect(composed.html).not.toContain('href')
+    },
+  )
 })
 
 describe('the words', () => {
@@ -224,6 +237,18 @@ You get this mail because this address was given for an account at https://annal
     expect(compose({ ...verification, hours: 1 }, 'en').text).toContain('for 1 hour.')
     expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
   })
+
+  it.each(languages)(
+    'of a withdrawal say of each amount in which unit it is, and when in which zone: %s',
+    (language) => {
+      for (const message of withdrawals) {
+        const { text } = compose(message, language)
+        expect(text).toContain('2.5 NUM\n')
+        expect(text).toContain('0.000000000000021 NUM\n')
+        expect(text).toContain('06:05 UTC')
+      }
+    },
+  )
 
   it('of a change say what changed and when', () => {
     expect(compose(changed, 'en').text).toContain('Account: zoë\nTime: 21 November 2026 at 06:05 UTC\n')

@@ -384,6 +384,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/account/account-mail.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'money.withdrawal-fee-told',
+        'Whoever’s withdrawal failed is told whether the fee came back.',
+        `keepsFee: transactionHash !== null`,
+        `keepsFee: false`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/coin-move-statements.ts',
     ['processes/coins.processes.ts'],
     [

@@ -10,6 +10,7 @@ import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
 import { withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { parseMail } from '../support/parse-mail.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
@@ -46,6 +47,17 @@ const becomes = (user: SignedIn, status: string) =>
     },
     ([newest]) => newest === status,
   )
+/** What the mails of a user say that are due, as text. */
+async function mailsTo(user: SignedIn): Promise<string[]> {
+  const jobs = await app.sql<{ data: never }>(
+    `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
+    [user.id],
+  )
+  for (const { data } of jobs) await app.jobs.accountMail(data)
+  const dir = `${app.installation.config.dir}/mail`
+  const mails = await Promise.all((await readdir(dir)).map((name) => readFile(`${dir}/${name}`, 'utf8')))
+  return mails.filter((mail) => mail.includes(user.email)).map((mail) => parseMail(mail).text)
+}
 const kindsOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/transfers/')).results.map(({ kind, num }: { kind: string; num: string }) => [
     kind,
@@ -104,15 +116,8 @@ it('its owner gets a mail when it is asked for and when it is over, and nobody e
   const { id } = await withdraw(user, { amount: '1', to: address() })
   moveCoins()
   await becomes(user, 'confirmed')
-  const jobs = await app.sql<{ data: never }>(
-    `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
-    [user.id],
-  )
-  for (const { data } of jobs) await app.jobs.accountMail(data)
-  const dir = `${app.installation.config.dir}/mail`
-  const mails = await Promise.all((await readdir(dir)).map((name) => readFile(`${dir}/${name}`, 'utf8')))
-  const own = mails.filter((mail) => mail.includes(user.email))
-  expect(own.filter((mail) => mail.includes('Your withdrawal arrived')).length).toBeGreaterThan(0)
+  const told = await mailsTo(user)
+  expect(told.filter((mail) => mail.includes('Your withdrawal arrived')).length).toBeGreaterThan(0)
   expect(await statusOf(stranger)).toEqual([])
   expectError(await stranger.rest('POST', `wallet/withdrawals/${id}/cancel/`), 'NOT_FOUND')
   expect(expectOk(await stranger.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull()
@@ -382,6 +387,11 @@ it('is given back when its recipient refuses it, before it is signed for and aft
   await mine(LONG)
   await becomesNow(user, 'failed')
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
+  const told = await mailsTo(user)
+  const saidOf = (words: string) =>
+    new Set(told.filter((mail) => mail.includes(words)).map((mail) => /0x\w{40}/.exec(mail)![0]))
+  expect(saidOf('Amount and fee are back')).toEqual(new Set([before]))
+  expect(saidOf('The fee is not')).toEqual(new Set([after]))
   expect(await balanceOf(after)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })

@@ -5,8 +5,8 @@ import type { AccountMailJob } from '../jobs.ts'
 import { formatAmount } from '../money.ts'
 import type { Database } from '../ports/database.ts'
 import type { Log } from '../ports/log.ts'
-import type { AccountMessage, ComposeMail, Mailer } from '../ports/mail.ts'
-import { findWithdrawal } from '../wallet/withdrawal-statements.ts'
+import type { AccountFacts, AccountMessage, ComposeMail, Mailer, WithdrawalFacts } from '../ports/mail.ts'
+import { findWithdrawal, type Withdrawal } from '../wallet/withdrawal-statements.ts'
 import {
   type AddresseeRow,
   findAddressee,
@@ -20,11 +20,24 @@ import { lifetimes, type OneTimeTokens, type Purpose } from './one-time-token.ts
 /** Mails with a link, which somebody asked for. The others tell what was done with an account: none of them is lost without a trace. */
 const asked = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
 
-const settledTemplates = {
-  CONFIRMED: 'withdrawal-confirmed',
-  FAILED: 'withdrawal-failed',
-  CANCELLED: 'withdrawal-cancelled',
-} as const
+/** What a mail tells of a withdrawal as it stands. */
+function withdrawalMessage(
+  { status, dueAt, transactionHash }: Withdrawal,
+  facts: AccountFacts & WithdrawalFacts,
+): AccountMessage {
+  switch (status) {
+    case 'WAITING':
+    case 'SENDING':
+      return { template: 'withdrawal-requested', dueAt, ...facts }
+    case 'CONFIRMED':
+      return { template: 'withdrawal-confirmed', ...facts }
+    case 'FAILED':
+      // What was never sent cost nothing.
+      return { template: 'withdrawal-failed', keepsFee: transactionHash !== null, ...facts }
+    case 'CANCELLED':
+      return { template: 'withdrawal-cancelled', ...facts }
+  }
+}
 
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
@@ -95,16 +108,12 @@ export function createAccountMail(deps: Dependencies) {
     const to = await find(userId)
     const [found] = await database.query(findWithdrawal, { user: userId, withdrawal: withdrawalId })
     if (!to || !found || !counts(to)) return []
-    const { amount, fee, recipient, status, dueAt } = found
+    const { amount, fee, recipient } = found
     const facts = {
       ...{ username: to.username, withdrawalId: toId('withdrawal', withdrawalId), to: recipient, at: new Date(at) },
       ...{ amount: formatAmount(amount), fee: formatAmount(fee) },
     }
-    const message: AccountMessage =
-      status === 'WAITING' || status === 'SENDING'
-        ? { template: 'withdrawal-requested', dueAt, ...facts }
-        : { template: settledTemplates[status], ...facts }
-    return [{ to, message }]
+    return [{ to, message: withdrawalMessage(found, facts) }]
   }
 
   const letters: { [T in AccountMailJob['template']]: (job: Job<T>) => Promise<Letter[]> } = {

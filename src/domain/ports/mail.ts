@@ -30,7 +30,9 @@ export type AccountMessage = AccountFacts &
     /** Coins that were asked for. `dueAt`: until when it can be cancelled. */
     | ({ template: 'withdrawal-requested'; dueAt: Date } & WithdrawalFacts)
     /** What became of them; `amount` of one that is over is what came back, or what arrived. */
-    | ({ template: 'withdrawal-confirmed' | 'withdrawal-failed' | 'withdrawal-cancelled' } & WithdrawalFacts)
+    | ({ template: 'withdrawal-confirmed' | 'withdrawal-cancelled' } & WithdrawalFacts)
+    /** `keepsFee`: whether the chain took the fee, so that the amount alone came back. */
+    | ({ template: 'withdrawal-failed'; keepsFee: boolean } & WithdrawalFacts)
   )
 
 /** What every mail about a withdrawal tells. */
