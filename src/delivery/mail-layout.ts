@@ -25,7 +25,9 @@ const nameCell = [
   'font-weight:400',
   'white-space:nowrap',
 ].join(';')
-const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;overflow-wrap:anywhere'
+const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;white-space:pre-line'
+/** A long name breaks wherever it has to: it would make the whole mail wider than a phone. Programs know one of the two. */
+const breaking = 'overflow-wrap:anywhere;word-break:break-word'
 
 const button = [
   'display:inline-block',
@@ -83,14 +85,14 @@ export const renderHtml = (
 <td align="center" style="padding:32px 16px">
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px;background-color:#ffffff;color:#1b1f24;border:1px solid #d9dde2;border-radius:8px;border-collapse:separate;font-family:${fontStack};font-size:16px;line-height:1.5;text-align:left">
 <tr>
-<td class="inside" style="padding:32px">
+<td class="inside" style="padding:32px;${breaking}">
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:700">${heading}</h1>
 ${renderParagraphs(paragraphs)}
 ${action ? renderAction(action) : ''}${renderParagraphs(closing)}
 <table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 0;border-collapse:collapse;font-size:15px">
 ${facts.map(
   ([name, value]) =>
-    html`<tr><th scope="row" class="name quiet line" style="${nameCell};color:#57606a;border-top:1px solid #d9dde2">${name}</th><td class="value line" style="${valueCell};border-top:1px solid #d9dde2">${value}</td></tr>\n`,
+    html`<tr><th scope="row" class="name quiet line" style="${nameCell};color:#57606a;border-top:1px solid #d9dde2">${name}</th><td class="value line" dir="auto" style="${valueCell};border-top:1px solid #d9dde2">${value}</td></tr>\n`,
 )}</table>
 <p class="quiet" style="margin:24px 0 0;font-size:13px;color:#57606a">${footer}</p>
 </td>

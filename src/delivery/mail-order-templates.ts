@@ -22,6 +22,9 @@ const isNothing = (amount: string) => amount === '0'
 /** The amounts that are something. */
 const nonZero = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
 
+/** An amount in currency units, whatever it was paid in. */
+const inUnits = (amount: string, translate: Translator['translate']) => translate('{amount} {currency}', { amount })
+
 type Write<T extends Template> = (
   message: Message<T>,
   words: OrderWords,
@@ -43,11 +46,10 @@ const templates: { [T in Template]: Write<T> } = {
     subject: translate(sale.subject),
     heading: sale.heading,
     paragraphs: [translate(isNothing(price) ? sale.free : sale.text)],
-    facts: nonZero(
-      [facts.platformShare, platformShare],
-      [facts.earnedPoints, earned.points],
-      [translate(facts.earnedNum), earned.num],
-    ),
+    facts: [
+      ...(isNothing(platformShare) ? [] : [[facts.platformShare, inUnits(platformShare, translate)] satisfies Fact]),
+      ...nonZero([facts.earnedPoints, earned.points], [translate(facts.earnedNum), earned.num]),
+    ],
   }),
 
   'order-failed': ({ price, paid, contact }, { 'order-failed': words, facts }, translate) => {

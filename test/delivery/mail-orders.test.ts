@@ -102,7 +102,7 @@ describe('a payment', () => {
     const order = await buy(buyer, (await newApp()).id)
     const { subject, text } = await mailTo(owner, order, 'sale')
     expect(subject).toMatch(/^You sold Upscale/)
-    expect(text).toContain('Platform’s share: 0.63\nEarned in points: 2.64\nEarned in NUM: 1.98\n')
+    expect(text).toContain('Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n')
     expect(text).not.toContain(buyer.username)
   })
 

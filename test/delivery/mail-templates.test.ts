@@ -2,48 +2,27 @@ import { describe, expect, it } from 'vitest'
 import { accountWords } from '../../src/delivery/mail-account-words.ts'
 import { orderWords } from '../../src/delivery/mail-order-words.ts'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports/mail.ts'
+import type { AccountMessage, OrderMessage } from '../../src/domain/ports/mail.ts'
+import {
+  accountMessages,
+  asked,
+  changed,
+  chargeId,
+  failed,
+  link,
+  moved,
+  order,
+  orderMessages,
+  receipt,
+  refunded,
+  refundId,
+  reset,
+  sale,
+  verification,
+  withdrawals,
+} from '../support/mail-messages.ts'
 
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
-
-const order: OrderFacts = {
-  appName: 'Upscale',
-  orderId: 'order_01h455vb4pex5vsknk084sn02q',
-  price: '5.25',
-  at: new Date('2026-11-21T06:05:00Z'),
-}
-const chargeId = 'transfer_01h455vb4pex5vsknk084sn02q'
-const refundId = 'transfer_01h455vb4pex5vsknk084sn02r'
-const paid = { points: '3', num: '2.25' }
-const orderMessages: OrderMessage[] = [
-  { template: 'receipt', ...order, paid, chargeId },
-  { template: 'sale', ...order, earned: { points: '2.64', num: '1.98' }, platformShare: '0.63' },
-  { template: 'order-failed', ...order, paid, contact: 'shop@example.org' },
-  { template: 'order-refunded', ...order, returned: paid, chargeId, refundId },
-  { template: 'refund', ...order, returned: paid, isWhole: false, reason: 'It never came.', chargeId, refundId },
-]
-const [receipt, sale, failed, refunded] = orderMessages as [OrderMessage, OrderMessage, OrderMessage, OrderMessage]
-
-const username = 'zoë'
-const link = 'https://annal.example/account/password-reset/user_01h455vb4pex5vsknk084sn02q/3q2-7w_token'
-const at = new Date('2026-11-21T06:05:00Z')
-const [reset, changed, moved, verification] = [
-  { template: 'password-reset', username, link, minutes: 30 },
-  { template: 'password-changed', username, at },
-  { template: 'email-changed', username, newEmail: 'new@example.org', at },
-  { template: 'email-verification', username, link, hours: 24 },
-] as const satisfies AccountMessage[]
-const withdrawal = { username, withdrawalId: 'withdrawal_01h455vb4pex5vsknk084sn02q', to: `0x${'e3'.repeat(20)}`, at }
-const amounts = { amount: '2.5', fee: '0.000000000000021' }
-const withdrawals: AccountMessage[] = [
-  { template: 'withdrawal-requested', ...withdrawal, ...amounts, dueAt: at },
-  { template: 'withdrawal-confirmed', ...withdrawal, ...amounts },
-  { template: 'withdrawal-failed', ...withdrawal, ...amounts, keepsFee: false },
-  { template: 'withdrawal-failed', ...withdrawal, ...amounts, keepsFee: true },
-  { template: 'withdrawal-cancelled', ...withdrawal, ...amounts },
-]
-const asked: AccountMessage = { template: 'email-change-requested', username, newEmail: 'new@example.org', at }
-const accountMessages = [reset, changed, asked, moved, verification, ...withdrawals]
 
 const inEveryLanguage = <Message extends { template: string }>(messages: Message[]) =>
   messages.flatMap((message) =>
@@ -199,7 +178,9 @@ You get this mail because of an order at https://annal.example.`)
   })
 
   it('of a sale say what was earned after the platform’s share', () => {
-    expect(compose(sale, 'en').text).toContain('Platform’s share: 0.63\nEarned in points: 2.64\nEarned in NUM: 1.98\n')
+    expect(compose(sale, 'en').text).toContain(
+      'Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n',
+    )
   })
 
   it('of a failure say that the order stays paid, and whom to write to', () => {

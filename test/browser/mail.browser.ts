@@ -1,0 +1,82 @@
+/** Mails as programs show them, in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createMailComposer } from '../../src/delivery/mail-templates.ts'
+import type { MailMessage } from '../../src/domain/ports/mail.ts'
+import { atEnd } from '../support/at-end.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { accountMessages, order, orderMessages } from '../support/mail-messages.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://assets.annal.example' })
+const looks = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 360, height: 740 } },
+  'phone-dark': { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+} as const
+
+/** As long as names may be, and without a place to break them. */
+const LONG_NAME = 'Wiederherstellungsarbeiten'.repeat(4).slice(0, 100)
+const mails: MailMessage[] = [
+  ...orderMessages.map((message) => ({
+    ...message,
+    appName: LONG_NAME,
+    price: '1234567890123456789.000000000000000001',
+  })),
+  ...accountMessages.map((message) => ({ ...message, username: LONG_NAME.slice(0, 21) })),
+]
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchChromium(atEnd)
+})
+
+async function look(page: Page, name: string) {
+  const { SCREENSHOTS } = process.env
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+}
+
+describe('every mail', () => {
+  it.each(Object.keys(looks) as (keyof typeof looks)[])(
+    'fits the screen with the longest of names, and has nothing that axe finds: %s',
+    async (name) => {
+      const context = await browser.newContext(looks[name])
+      const page = await context.newPage()
+      const findings: string[] = []
+      for (const [number, message] of mails.entries()) {
+        await page.setContent(compose(message, number % 2 ? 'en' : 'zh-TW').html)
+        await look(page, `mail-${number}-${message.template}-${name}`)
+        const width = await page.locator('html').evaluate((html) => html.scrollWidth)
+        if (width > looks[name].viewport.width) findings.push(`${message.template}: ${width} pixels`)
+        await page.evaluate(axe)
+        const { violations } = (await page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] })`)) as {
+          violations: { id: string; nodes: { html: string }[] }[]
+        }
+        findings.push(...violations.map(({ id, nodes }) => `${message.template}: ${id}: ${nodes[0]!.html}`))
+      }
+      expect(findings).toEqual([])
+      await context.close()
+    },
+  )
+})
+
+it('a reason is shown in the lines in which it was written, by the direction of its own writing', async () => {
+  const context = await browser.newContext({ ...looks.phone, javaScriptEnabled: false })
+  const page = await context.newPage()
+  const nothing = { points: '0', num: '0' }
+  const ids = { chargeId: 'transfer_1', refundId: 'transfer_2' }
+  const refund = { template: 'refund', ...order, ...ids, returned: nothing, isWhole: true } as const
+  const cell = page.locator('th:text-is("Reason") + td')
+  const show = async (reason: string) => page.setContent(compose({ ...refund, reason }, 'en').html)
+  await show('It came too late.')
+  const line = (await cell.boundingBox())!.height
+  await show('It came too late.\nWe are sorry.\nThe shop')
+  await look(page, 'mail-reason')
+  expect((await cell.boundingBox())!.height).toBeGreaterThan(2 * line)
+  await show('לא עבד!')
+  expect(await cell.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+  await context.close()
+})
