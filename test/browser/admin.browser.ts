@@ -83,6 +83,12 @@ beforeAll(async () => {
     await admin.rest('POST', `store/network-app-orders/${orders[0]}/refunds/`, { json: { amount: '1', reason } }),
   )
   expectOk(await admin.rest('POST', 'store/api-keys/', { json: { name: 'Phone app' } }))
+  const present = { userId: buyer.publicId, amount: '3', reason: 'A present' }
+  const { grantPoints } = expectOk(
+    await admin.graphql('mutation ($input: GrantPointsInput!) { grantPoints(input: $input) { grant { id } } }', {
+      input: present,
+    }),
+  )
   const rows = await app.sql('select id::text from webhook_deliveries')
   await app.services.deliveries.handle({ deliveryId: rows[0]!.id! })
   const { results } = expectOk(await admin.rest('GET', 'store/webhook-deliveries/'))
@@ -94,6 +100,7 @@ beforeAll(async () => {
     ...['/admin/coins', '/admin/coins/deposits', '/admin/coins/withdrawals'],
     ...['/admin/keys', '/admin/new-key', '/admin/users', '/admin/users?search=guest1'],
     ...[`/admin/users/${buyer.publicId}`, `/admin/users/${buyer.publicId}/lock`, '/admin/new-grant', '/admin/audit'],
+    ...[`/admin/grants/${grantPoints.grant.id}`],
   ]
   await liveAMonth(orders)
 })
@@ -206,6 +213,20 @@ describe('the pages for administrators', () => {
       await inspect(path)
     }
     expect(findings).toEqual([])
+    await context.close()
+  })
+
+  it('mark the present one alone where the system chooses the colours', async () => {
+    const context = await browser.newContext({ ...looks.desktop, forcedColors: 'active', javaScriptEnabled: false })
+    const page = await context.newPage()
+    await signIn(page)
+    await look(page, 'forced-colours')
+    const lines = await page
+      .getByRole('navigation', { name: 'Administration' })
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => getComputedStyle(link).borderBottomColor))
+    expect(new Set(lines.slice(1)).size).toBe(1)
+    expect(lines.slice(1)).not.toContain(lines[0])
     await context.close()
   })
 

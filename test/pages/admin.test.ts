@@ -140,6 +140,8 @@ describe('an administrator at the pages', () => {
     expect(list.text).toContain(key.split('.')[0])
     expect(list.text).not.toContain(key)
     const at = /\/admin\/keys\/key_\w+\/revoke(?=" aria-label="Revoke the key of Phone app)/.exec(list.text)![0]
+    expect((await ask(at)).text).toContain('<bdi>Phone app</bdi>')
+    expect((await ask('/admin/keys/none/revoke')).status).toBe(404)
     expect((await submit(at, guarded)).headers.get('location')).toBe('/admin/keys?done=revoked')
     const buyer = await app.newUser()
     const json = { network_app: store.appId }
@@ -267,7 +269,14 @@ describe('an administrator at the pages', () => {
       ...guarded,
     }
     const given = await submit('/admin/new-grant', fields)
-    expect(given.headers.get('location')).toBe(`/admin/users/${user.publicId}?done=granted`)
+    const place = given.headers.get('location')!
+    expect(place).toMatch(/^\/admin\/grants\/grant_\w{26}\?done=granted$/)
+    const told = (await ask(place)).text
+    expect(told).toContain('The points were given.')
+    for (const fact of ['<dd>5</dd>', 'A present', `href="/admin/users/${user.publicId}"`, '2099-01-01 00:00'])
+      expect(told).toContain(fact)
+    expect((await ask('/admin/grants/grant_none')).status).toBe(404)
+    expect((await ask(`/admin/grants/${user.publicId}`)).status).toBe(404)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
     const astray = await submit('/admin/new-grant', { ...fields, userId: 'nobody-at-all' })
     expect(astray.status).toBe(404)
@@ -281,6 +290,7 @@ describe('an administrator at the pages', () => {
       ({ text }) => text.includes('points.granted'),
     )
     expect(trail.text).toContain('admin-session.started')
+    expect(trail.text).toContain(`href="${place.split('?')[0]}"`)
     const nobodys = await ask('/admin/audit?userId=nobody-at-all')
     expect([nobodys.status, /id="userId-problem"/.test(nobodys.text)]).toEqual([404, true])
     expect((await ask('/admin/nowhere')).status).toBe(404)

@@ -89,6 +89,8 @@ button.plain, .button.plain { color: var(--accent); background: transparent; bor
 button.danger { background: var(--problem); color: var(--ground); }
 .count { margin-top: 0.75rem; }
 .pages { display: flex; gap: 1rem; align-items: center; margin-top: 1rem; }
+/* There a border that is transparent is seen: it would mark each page as the present one. */
+@media (forced-colors: active) { header li a:not([aria-current]) { border-bottom-color: Canvas; } }
 @media (max-width: 30rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: 0.625rem; } .form button, .form .button { width: 100%; text-align: center; } main { padding-top: 1rem; } }
 `
 

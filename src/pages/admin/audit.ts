@@ -34,6 +34,7 @@ const PATH = '/admin/audit'
 const places: Record<string, string> = {
   app: '/admin/apps',
   delivery: '/admin/webhooks',
+  grant: '/admin/grants',
   order: '/admin/orders',
   user: '/admin/users',
 }

@@ -1,5 +1,6 @@
 /** API keys of trusted services. */
 import { html } from 'hono/html'
+import { notFound } from '../../domain/errors.ts'
 import type { AdminKeysQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Run } from '../run.ts'
@@ -110,11 +111,11 @@ const revoke = (run: Run): Action => ({
   isGuarded: true,
   async view({ params, context }) {
     const { node } = await run(Key, { id: params.id! }, context)
-    const name = node && 'prefix' in node ? `${node.name} (${node.prefix}…)` : 'a service'
+    if (!node || !('prefix' in node)) throw notFound('API key')
     return {
       title: 'Revoke an API key',
       trail,
-      about: html`<p>The key of ${name} is refused from now on, and cannot be brought back.</p>`,
+      about: html`<p>The key of <bdi>${node.name}</bdi> (${id(`${node.prefix}…`)}) is refused from now on, and cannot be brought back.</p>`,
       fields: [],
       button: 'Revoke the key',
     }

@@ -65,8 +65,26 @@ const GrantPoints = graphql(/* GraphQL */ `
   mutation AdminGrantPoints($input: GrantPointsInput!) {
     grantPoints(input: $input) {
       grant {
+        id
+      }
+    }
+  }
+`)
+
+const Grant = graphql(/* GraphQL */ `
+  query AdminGrant($id: ID!) {
+    node(id: $id) {
+      __typename
+      ... on PointGrant {
+        id
+        amount
+        reason
+        createdAt
+        expiresAt
+        expiredAt
         user {
           id
+          username
         }
       }
     }
@@ -94,6 +112,7 @@ const UnlockUser = graphql(/* GraphQL */ `
 `)
 
 const PATH = '/admin/users'
+const GRANTS = '/admin/grants'
 const trail = [[PATH, 'Users']] as const
 /** Rows of each table on the page of an account. */
 const SHOWN_ROWS = 10
@@ -173,12 +192,7 @@ ${history(node.id, found)}`,
   },
 })
 
-const reasonField: Field = {
-  name: 'reason',
-  label: 'Reason',
-  kind: 'area',
-  rule: 'Its owner reads it in their audit trail.',
-}
+const reasonField = (rule: string): Field => ({ name: 'reason', label: 'Reason', kind: 'area', rule })
 
 /** Deeds that are about one account. */
 async function about(run: Run, userId: string, context: Parameters<Run>[2]) {
@@ -196,7 +210,7 @@ const lock = (run: Run): Action => ({
       title: `Lock the account of ${user.username}`,
       trail,
       about: html`<p>Its owner is not let in any more: all sessions, streams and mailed links end now. What is accepted and paid for goes on. It can be unlocked.</p>`,
-      fields: [reasonField],
+      fields: [reasonField('Its owner reads it in their audit trail, once the account is unlocked.')],
       button: 'Lock the account',
     }
   },
@@ -215,7 +229,7 @@ const unlock = (run: Run): Action => ({
       title: `Unlock the account of ${user.username}`,
       trail,
       about: html`<p>Its owner may sign in again. Sessions that had ended do not come back.</p>`,
-      fields: [reasonField],
+      fields: [reasonField('Its owner reads it in their audit trail.')],
       button: 'Unlock the account',
     }
   },
@@ -241,7 +255,7 @@ const grant = (run: Run): Action => ({
   view: async ({ query }) => ({
     title: 'Give points',
     trail,
-    about: html`<p>Points are spent before currency units, those that expire soonest first.</p>`,
+    about: html`<p>Points are spent before currency units, those that expire soonest first. What was given cannot be taken back.</p>`,
     fields: [
       {
         name: 'userId',
@@ -269,12 +283,36 @@ const grant = (run: Run): Action => ({
       expiresAt: momentFrom(form.get('expiresAt')),
     }
     const { grantPoints } = await run(GrantPoints, { input }, context)
-    return { redirect: doneAt(`${PATH}/${grantPoints.grant.user.id}`, 'granted') }
+    return { redirect: doneAt(`${GRANTS}/${grantPoints.grant.id}`, 'granted') }
+  },
+})
+
+/** What was given: the audit trail leads here. */
+const readGrant = (run: Run): AdminRoute => ({
+  method: 'GET',
+  path: `${GRANTS}/:id`,
+  async answer(request) {
+    const { node } = await run(Grant, { id: request.params.id! }, request.context)
+    if (node?.__typename !== 'PointGrant') throw notFound('Grant')
+    const { user } = node
+    return {
+      title: 'Points that were given',
+      content: html`${heading('Points that were given', { trail, request })}
+${facts(
+  ['Grant', id(node.id)],
+  ['User', html`<a href="${PATH}/${user.id}">${user.username}</a>`],
+  ['Points', node.amount],
+  ['Reason', node.reason || '–'],
+  ['Given (UTC)', moment(node.createdAt)],
+  ['Expires (UTC)', node.expiresAt === null ? 'Never' : moment(node.expiresAt)],
+  node.expiredAt !== null && ['What was left was taken back (UTC)', moment(node.expiredAt)],
+)}`,
+    }
   },
 })
 
 /** Pages about accounts. */
-export const userRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
+export const userRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run), readGrant(run)]
 
 /** What can be done with accounts. */
 export const userActions = (run: Run): Action[] => [lock(run), unlock(run), grant(run)]

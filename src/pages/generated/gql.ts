@@ -40,7 +40,8 @@ type Documents = {
     "\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n": typeof types.AdminUsersDocument,
     "\n  query AdminUserHistory($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n": typeof types.AdminUserHistoryDocument,
     "\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n  }\n": typeof types.AdminAccountDocument,
-    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": typeof types.AdminGrantPointsDocument,
+    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        id\n      }\n    }\n  }\n": typeof types.AdminGrantPointsDocument,
+    "\n  query AdminGrant($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on PointGrant {\n        id\n        amount\n        reason\n        createdAt\n        expiresAt\n        expiredAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": typeof types.AdminGrantDocument,
     "\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": typeof types.AdminLockUserDocument,
     "\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": typeof types.AdminUnlockUserDocument,
     "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": typeof types.DeliveryFactsFragmentDoc,
@@ -77,7 +78,8 @@ const documents: Documents = {
     "\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n": types.AdminUsersDocument,
     "\n  query AdminUserHistory($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n": types.AdminUserHistoryDocument,
     "\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n  }\n": types.AdminAccountDocument,
-    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": types.AdminGrantPointsDocument,
+    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        id\n      }\n    }\n  }\n": types.AdminGrantPointsDocument,
+    "\n  query AdminGrant($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on PointGrant {\n        id\n        amount\n        reason\n        createdAt\n        expiresAt\n        expiredAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": types.AdminGrantDocument,
     "\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": types.AdminLockUserDocument,
     "\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": types.AdminUnlockUserDocument,
     "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": types.DeliveryFactsFragmentDoc,
@@ -209,7 +211,11 @@ export function graphql(source: "\n  query AdminAccount($id: ID!) {\n    node(id
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminGrant($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on PointGrant {\n        id\n        amount\n        reason\n        createdAt\n        expiresAt\n        expiredAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminGrant($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on PointGrant {\n        id\n        amount\n        reason\n        createdAt\n        expiresAt\n        expiredAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
