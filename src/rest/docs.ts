@@ -1,12 +1,8 @@
 /** The description of this interface, as a document for programs and as a page for people. */
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { z } from 'zod'
 import { lazily } from '../domain/lazily.ts'
-import { matchesEtag } from '../platform/http/if-none-match.ts'
+import { prepareFile, type StaticFile, sendFile } from '../platform/http/static-file.ts'
 import type { DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
@@ -21,36 +17,11 @@ const openApi = z
   .looseObject({ openapi: z.string().describe('The version of OpenAPI.') })
   .meta({ id: 'Description', description: 'A description of this interface.' })
 
-interface StaticFile {
-  bytes: Buffer
-  zipped: Buffer
-  etag: string
-}
-
-const zip = promisify(gzip)
-
-async function prepare(bytes: Buffer): Promise<StaticFile> {
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-  return { bytes, zipped: await zip(bytes), etag }
-}
-
 /** A file is read when somebody first wants it, and stays. */
-const once = (load: () => Promise<Buffer>) => lazily(async () => prepare(await load()))
+const once = (load: () => Promise<Buffer>) => lazily(async () => prepareFile(await load()))
 
 const generated = (name: string) => once(() => readFile(new URL(`generated/${name}`, import.meta.url)))
 const fromText = (text: string) => once(async () => Buffer.from(text))
-
-function send(req: IncomingMessage, res: ServerResponse, { bytes, zipped, etag }: StaticFile, headers: object): void {
-  const isZipped = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''))
-  const common = { ...headers, ETag: etag, Vary: 'Accept-Encoding', 'Cache-Control': 'public, no-cache' }
-  if (matchesEtag(req.headers['if-none-match'], etag)) {
-    res.writeHead(304, common).end()
-    return
-  }
-  const body = isZipped ? zipped : bytes
-  res.writeHead(200, { ...common, ...(isZipped && { 'Content-Encoding': 'gzip' }), 'Content-Length': body.length })
-  res.end(req.method === 'HEAD' ? undefined : body)
-}
 
 /** The document, the page, and the files of the page. `presentRefusal`: how the page tells that it is refused. */
 export function createDocsRoutes(
@@ -65,7 +36,8 @@ export function createDocsRoutes(
     headers: object = {},
   ): DirectRoute => ({
     ...{ method: 'GET', path, reason, ignoresCredentials: true },
-    handle: async ({ req, res }) => send(req, res, await load(), { 'Content-Type': type, ...headers }),
+    handle: async ({ req, res }) =>
+      sendFile(req, res, await load(), { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }),
   })
   const document = once(async () => {
     const text = await readFile(new URL('generated/openapi.json', import.meta.url), 'utf8')

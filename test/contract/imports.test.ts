@@ -70,6 +70,8 @@ const localSocket = 'platform/embedded/local-socket\\.ts'
 const readAtMost = 'platform/read-at-most\\.ts'
 /** Whether a caller has a version already is judged in one way at every door. */
 const ifNoneMatch = 'platform/http/if-none-match\\.ts'
+/** And so is how files that belong to a door are sent. */
+const staticFile = 'platform/http/static-file\\.ts'
 /** How a connection to PostgreSQL is opened is written down once, for leases, too. */
 const databaseClient = 'platform/database/database-client\\.ts'
 
@@ -102,14 +104,14 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   graphql: {
-    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${ifNoneMatch})`),
+    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${staticFile})`),
     types: domainTypes,
     packages: /^(graphql|graphql-[\w-]+|@graphql-tools\/executor|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/if-none-match\.ts$|context\.ts$|domain\/(errors|json-input|lazily|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/(if-none-match|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:

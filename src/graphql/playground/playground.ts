@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { lazily } from '../../domain/lazily.ts'
-import { matchesEtag } from '../../platform/http/if-none-match.ts'
+import { prepareFile, sendFile } from '../../platform/http/static-file.ts'
 import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
@@ -62,8 +60,7 @@ async function render() {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Annal</title><link rel="icon" href="${favicon}"><style>${css}${tabsStandStill}${narrow}</style></head>
 <body class="no-focus-outline"><noscript>The playground needs JavaScript.</noscript><div id="root"></div><script>${script}</script></body>
 </html>`
-  const etag = `"${createHash('sha256').update(page).digest('hex').slice(0, 32)}"`
-  return { plain: Buffer.from(page), zipped: await promisify(gzip)(page), etag, policy: policyFor(script) }
+  return { file: await prepareFile(Buffer.from(page)), policy: policyFor(script) }
 }
 
 /** Whether a browser asks for a page. With a `query` in the address it opens on that, too. */
@@ -75,22 +72,12 @@ export function createPlayground() {
   const rendered = lazily(render)
 
   return async (req: IncomingMessage, res: ServerResponse) => {
-    const { plain, zipped, etag, policy } = await rendered()
-    res.setHeader('ETag', etag)
-    res.setHeader('Cache-Control', 'no-cache')
-    res.setHeader('Vary', 'Accept, Accept-Encoding')
-    if (matchesEtag(req.headers['if-none-match'], etag)) {
-      res.writeHead(304).end()
-      return
-    }
-    const compressed = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''))
-    const body = compressed ? zipped : plain
-    res.writeHead(200, {
+    const { file, policy } = await rendered()
+    sendFile(req, res, file, {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Length': body.length,
       'Content-Security-Policy': policy,
-      ...(compressed && { 'Content-Encoding': 'gzip' }),
+      'Cache-Control': 'no-cache',
+      Vary: 'Accept',
     })
-    res.end(req.method === 'HEAD' ? undefined : body)
   }
 }
