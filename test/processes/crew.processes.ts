@@ -1,8 +1,10 @@
+import cluster from 'node:cluster'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCrew } from '../../src/platform/workers/crew.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestLog } from '../support/test-log.ts'
@@ -24,4 +26,23 @@ it('replaces a worker that served and ended before the others had', async () => 
     async () => crew.absent(),
     (absent) => absent.length === 0,
   )
+})
+
+it('starts no worker any more once it is told that it is about to stop', async () => {
+  const log = createTestLog()
+  const crew = createCrew({ program, log, readAllMetrics: async () => '' })
+  onTestFinished(() => crew.stop())
+  crew.start({ name: 'brief', args: ['brief'] })
+  await crew.open('http://localhost')
+  const pause = 1_000
+  await eventually(
+    () => log.lines.map(({ fields }) => fields),
+    (told) => told.some((fields) => 'pause' in fields && fields.pause === pause),
+  )
+  crew.leave()
+  const onFork = vi.fn()
+  cluster.on('fork', onFork)
+  onTestFinished(() => void cluster.off('fork', onFork))
+  await delay(pause + 500)
+  expect(onFork).not.toHaveBeenCalled()
 })

@@ -165,7 +165,10 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     },
     leave() {
       isStopping = true
-      for (const place of places) send(place, { kind: 'leave' })
+      for (const place of places) {
+        clearTimeout(place.pause)
+        send(place, { kind: 'leave' })
+      }
     },
     async stop() {
       isStopping = true
