@@ -48,8 +48,7 @@ export function addKeysCommands(program: Command): void {
       const { rotation, status } = await withKeys(async ({ rotate, status }) => ({
         rotation: await rotate(progress.tell),
         status: await status(),
-      }))
-      progress.end()
+      })).finally(progress.end)
       if (rotation.unreadable.length) fail()
       if (json) return printJson(rotation)
       const { current, isNew, rewrapped, unreadable } = rotation
