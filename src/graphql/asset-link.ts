@@ -80,7 +80,7 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
           ? {
               ...(await resolveCursorConnection<Promise<AssetLink[]>>(
                 { args, ...pages, toCursor: ({ id }) => toId('link', id) },
-                (page) => services.assetLinks.list(asset.id, { ...page, offset: Math.max(offset ?? 0, 0) }),
+                (page) => services.assetLinks.list(asset.id, { ...page, offset: offset ?? 0 }),
               )),
               asset: asset.id,
             }

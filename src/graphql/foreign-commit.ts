@@ -79,7 +79,7 @@ builder.prismaObjectField(AssetType, 'foreignCommits', (t) =>
       resolve: async ({ nid }, { offset, ...args }, { services }) => ({
         ...(await resolveCursorConnection<Promise<ForeignCommit[]>>(
           { args, ...pages, toCursor: placeOfForeignCommit },
-          (page) => services.foreignCommits.list(nid, { ...page, offset: Math.max(offset ?? 0, 0) }),
+          (page) => services.foreignCommits.list(nid, { ...page, offset: offset ?? 0 }),
         )),
         nid,
       }),

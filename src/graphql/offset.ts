@@ -16,5 +16,5 @@ export const withOffset = <Query extends { skip?: number | undefined }>(
   offset: number | null | undefined,
 ) => ({
   ...query,
-  skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0) || undefined,
+  skip: (query.skip ?? 0) + (offset ?? 0) || undefined,
 })

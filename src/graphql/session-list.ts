@@ -60,8 +60,7 @@ builder.queryField('sessions', (t) =>
       resolve: (_root, { offset, ...args }, { actor, services }) =>
         resolveCursorConnection(
           { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
-          (page: ResolveCursorConnectionArgs) =>
-            services.sessions.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
+          (page: ResolveCursorConnectionArgs) => services.sessions.list(actor, { ...page, offset: offset ?? 0 }),
         ),
     },
     SessionConnection,

@@ -87,7 +87,7 @@ builder.queryField('transfers', (t) =>
       resolve: (_root, { offset, ...args }, { actor, services }) =>
         resolveCursorConnection<Promise<StatementLine[]>>(
           { args, ...pages, toCursor: ({ id }) => toId('transfer', id) },
-          (page) => services.statement.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
+          (page) => services.statement.list(actor, { ...page, offset: offset ?? 0 }),
         ),
     },
     TransferConnection,
