@@ -21,7 +21,7 @@ export type AccountMailJob = MailRequest &
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
     | { template: 'withdrawal-requested'; userId: string; withdrawalId: string }
     | { template: 'withdrawal-settled'; userId: string; withdrawalId: string }
-    | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
+    | ({ template: 'email-verification' } & ({ userId: string } | { email: string; asker: string | null }))
   )
 
 /** A webhook delivery. */

@@ -464,4 +464,16 @@ export const bounds: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/account/account-mail-statements.ts',
+    ['rest/emails.test.ts'],
+    [
+      [
+        'bounds.awaiting-asker',
+        'Whoever claims an address later keeps no link from who asks for their own.',
+        `id is not distinct from $asker desc, `,
+        ``,
+      ],
+    ],
+  ),
 ]

@@ -256,6 +256,18 @@ describe('an address that somebody gave who never verified it', () => {
     for (const uid of accounts) expect(again.filter((text) => text.includes(uid))).toHaveLength(1)
   })
 
+  it('gets a link for whoever is signed in and waits for it, however many claim it later', async () => {
+    const [email, user] = [newAddress(), await newVerifiedUser()]
+    expect((await setEmail(user, email)).status).toBe(204)
+    for (let n = 0; n < 3; n += 1) await signUp(email)
+    await mails.awaitMails(email, 'email-verification', 4)
+    expect((await user.rest('POST', 'auth/users/resend_activation/')).status).toBe(204)
+    await mails.awaitMails(email, 'email-verification', 7)
+    const own = mails.linksTo(email, 'email-verification').filter(({ uid }) => uid === user.publicId)
+    expect(own).toHaveLength(2)
+    expect((await activate(own[1]!)).status).toBe(204)
+  })
+
   it('can be given at sign-up ten times an hour', async () => {
     const email = newAddress()
     for (let n = 0; n < 10; n += 1) await signUp(email)

@@ -32,15 +32,15 @@ export const findAddresseeByEmail = statement(
   `${addressee} ${byAddressSql('$email')}`,
 )
 
-/** The newest accounts that wait for an address to be verified and are not locked; none once one of them has it. */
+/** Accounts that wait for an address to be verified and are not locked, who asks first and then the newest; none once one of them has it. */
 export const findAwaiting = statement(
   'account_awaiting',
-  { parameters: { email: text }, columns },
+  { parameters: { email: text, asker: orNull(uuid) }, columns },
   `${addressee}
    where deleted_at is null and locked_at is null
      and (lower(pending_email) = lower($email) or (lower(email) = lower($email) and not email_verified and pending_email is null))
      and not exists (select from users o where lower(o.email) = lower($email) and o.email_verified)
-   order by created_at desc, id desc limit 3`,
+   order by id is not distinct from $asker desc, created_at desc, id desc limit 3`,
 )
 
 /** A row when so many seconds have passed since a time, ISO 8601. */

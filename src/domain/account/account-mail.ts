@@ -143,7 +143,7 @@ export function createAccountMail(deps: Dependencies) {
       const waiting =
         'userId' in job
           ? await database.query(findAddressee, { user: job.userId })
-          : await database.query(findAwaiting, { email: job.email })
+          : await database.query(findAwaiting, { email: job.email, asker: job.asker ?? null })
       const written: Letter[] = []
       for (const to of waiting) {
         if (to.email_verified && to.pending_email === null) continue

@@ -5,8 +5,8 @@ import type { Limits } from '../limits.ts'
 import type { Database } from '../ports/database.ts'
 import { networkOf } from '../request-limits.ts'
 import { sha256 } from '../sha256.ts'
-import { statement, text } from '../sql.ts'
-import { accountMailSql } from './account-mail-sql.ts'
+import { orNull, statement, text, uuid } from '../sql.ts'
+import { type AccountMailParts, accountMailSql } from './account-mail-sql.ts'
 
 const HOUR_SECONDS = 3600
 /** To one address. Each mail holds a good link, so whoever asks in another's name locks nobody out. */
@@ -14,20 +14,34 @@ const PER_ADDRESS = 5
 
 type Template = 'password-reset' | 'email-verification'
 
-/** `email`: as given. */
-const ask = (name: string, template: Template) =>
+/** `email`: as given; `asker`: who is signed in, or null. */
+const ask = (name: string, mail: AccountMailParts) =>
   statement(
     name,
-    { parameters: { email: text, ...remembered } },
-    `with request as (select $email as address),
-     ${accountMailSql({ from: 'request', template, facts: { email: 'request.address' } })},
+    { parameters: { email: text, asker: orNull(uuid), ...remembered } },
+    `with request as (select $email as address, $asker as asker),
+     ${accountMailSql(mail)},
      ${rememberSql("'requested'", 'request')}
      select from enqueued_mails`,
   )
 
 const kinds = {
-  'password-reset': { limit: 'reset', asking: ask('password_reset_request', 'password-reset') },
-  'email-verification': { limit: 'verification', asking: ask('account_verification_request', 'email-verification') },
+  'password-reset': {
+    limit: 'reset',
+    asking: ask('password_reset_request', {
+      from: 'request',
+      template: 'password-reset',
+      facts: { email: 'request.address' },
+    }),
+  },
+  'email-verification': {
+    limit: 'verification',
+    asking: ask('account_verification_request', {
+      from: 'request',
+      template: 'email-verification',
+      facts: { email: 'request.address', asker: 'request.asker' },
+    }),
+  },
 } satisfies Record<Template, object>
 
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
@@ -80,7 +94,8 @@ export const createMailRequests = ({ database, limits, idempotency, perHour }: D
         await limits.take({ name: limit, count: perHour, seconds: HOUR_SECONDS }, networkOf(actor.address))
       }
       await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR_SECONDS }, addressDigest(email))
-      await database.query(asking, { email, ...fingerprintOf(context) })
+      const asker = actor.kind === 'user' ? actor.id : null
+      await database.query(asking, { email, asker, ...fingerprintOf(context) })
       return 'requested'
     })
   },
