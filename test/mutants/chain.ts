@@ -263,8 +263,46 @@ export const chain: Mutant[] = [
       [
         'chain.treasury-behind',
         'Nothing is signed where the chain knows of more than the database.',
-        `const isDoubted = count > Math.max(nextNonce, first)`,
-        `const isDoubted = count > Math.max(nextNonce, count, first)`,
+        `const isAhead = sent > known ||`,
+        `const isAhead = sent > sent ||`,
+      ],
+      [
+        'chain.treasury-on-its-way',
+        'Nothing is signed where the node has more on its way than the database knows.',
+        `(Number.isFinite(pending) && pending > known)`,
+        `false`,
+        ['processes/treasury-restore.processes.ts'],
+      ],
+      [
+        'chain.treasury-earlier',
+        'Nothing is signed where the treasury of before paid what the database does not know.',
+        `return sentOn.length < each.missing.length`,
+        `return sentOn.length < 0`,
+        ['processes/treasury-restore.processes.ts'],
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/coin-move-statements.ts',
+    ['processes/treasury-restore.processes.ts'],
+    [
+      [
+        'chain.treasury-place',
+        'A treasury that takes the place of another one has sent nothing that the database may leave out.',
+        `then 0 else $count end::text`,
+        `then $count else $count end::text`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/coins/compare.ts',
+    ['processes/treasury-restore.processes.ts'],
+    [
+      [
+        'chain.compare-place',
+        'What a treasury paid that took the place of another one since the backup is found.',
+        `rows.some(({ first }) => first !== null) ? 0 : null`,
+        `null`,
       ],
     ],
   ),

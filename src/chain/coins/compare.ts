@@ -140,7 +140,9 @@ async function compareTreasury(
 
 async function readTreasuries({ database, treasury: present }: CompareOptions): Promise<Treasury[]> {
   const rows = await database.query(findTreasuries)
-  const none = { address: present, arrived: '0', nonces: [], amounts: [], first: null }
+  // A database from before it took the place of another one knows nothing of what it paid.
+  const first = rows.some(({ first }) => first !== null) ? 0 : null
+  const none = { address: present, arrived: '0', nonces: [], amounts: [], first }
   return rows.some(({ address }) => address === present) ? rows : [...rows, none]
 }
 

@@ -79,7 +79,7 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
 
   const step = async () => {
     if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
-    const view = await readView(parts.rpc, [])
+    const view = await readView(parts.rpc, [parts.treasury.address])
     await registry.assertChain(view.chainId)
     if (!looked) {
       // Also what it has sent before is noted now: before anything can be asked of it.

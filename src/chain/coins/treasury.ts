@@ -7,6 +7,7 @@ import { quantity, type Rpc, resultOf } from '../rpc.ts'
 import type { ChainView } from '../view.ts'
 import { freeOf, readAddresses } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
+import { count, findUnknown } from './unknown.ts'
 
 /** The treasury's account: of the key that is configured, else as long as the vault's derivation key is the same. */
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
@@ -20,23 +21,46 @@ export interface Treasury {
 }
 
 /**
- * What the treasury has; undefined while the chain counts transactions of it that the database does not know. When it is first looked at it may
- * have a past; afterwards nobody else may hold its key. Raises UNAVAILABLE.
+ * What the treasury has; the address of the treasury in doubt while withdrawals may have been paid that the database has waiting: the chain counts
+ * transactions that it does not know, or the node has some on their way. Nobody else may hold its key. Raises UNAVAILABLE.
  */
-export async function readTreasury(
-  { rpc, books, memory, treasury: { address } }: MoverParts,
-  { head }: ChainView,
-): Promise<Treasury | undefined> {
+export async function readTreasury(parts: MoverParts, view: ChainView): Promise<Treasury | { inDoubt: string }> {
+  const { rpc, books, memory, treasury } = parts
+  const { address } = treasury
   // Of one block: a move that is included in between would count twice.
-  const [seen] = await readAddresses(rpc, [address], quantity(head.number))
-  const { count } = seen!
-  const first = await books.noteTreasury(address, count)
+  const [seen] = await readAddresses(rpc, [address], quantity(view.head.number))
+  const { count: sent } = seen!
+  const earlier = await findUnsettledEarlier(parts, view)
+  const first = earlier === undefined ? await books.noteTreasury(address, sent) : 0
   const { nextNonce, open } = await books.readSender(address)
-  const isDoubted = count > Math.max(nextNonce, first)
+  const known = Math.max(nextNonce, first)
+  // What is stored is stored before it is sent. A node that cannot say what is on its way has Infinity.
+  const pending = view.pendingCounts.get(address) ?? sent
+  const isAhead = sent > known || (Number.isFinite(pending) && pending > known)
+  const inDoubt = earlier ?? (isAhead ? address : undefined)
+  const isDoubted = inDoubt !== undefined
   if (memory.isTreasuryDoubted !== isDoubted) await books.doubtTreasury(address, isDoubted)
   memory.isTreasuryDoubted = isDoubted
-  if (isDoubted) return undefined
-  return { free: freeOf(seen!, open), nextNonce: Math.max(nextNonce, count) }
+  if (isDoubted) return { inDoubt }
+  return { free: freeOf(seen!, open), nextNonce: Math.max(nextNonce, sent) }
+}
+
+/**
+ * A treasury that this one takes the place of, and that paid what the database does not know: this one is new to a database from before it was
+ * configured. Coins that somebody sent on to this one are none. Looked at until this one is noted. Raises UNAVAILABLE.
+ */
+async function findUnsettledEarlier(
+  { rpc, books, treasury: { address } }: MoverParts,
+  { head }: ChainView,
+): Promise<string | undefined> {
+  if (await books.isTreasuryNoted(address)) return undefined
+  const counted = await count(rpc, await books.findTreasuries(), head.number)
+  const found = await findUnknown({ rpc, tell() {} }, head.number, counted)
+  const ours = new Set([address, ...counted.map((each) => each.address)])
+  return counted.find((each) => {
+    const sentOn = found.of(each).filter(({ to }) => ours.has(to))
+    return sentOn.length < each.missing.length
+  })?.address
 }
 
 /** A treasury that is not the one in use, and what of what was gathered there still lies there, in wei. */

@@ -25,11 +25,11 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
   const isAnyDue = (await books.sumDue({ free: 0n, price })) > 0n
   if (!isAnyDue && !memory.isTreasuryDoubted) return
   const treasury = await readTreasury(parts, view)
-  if (!treasury) {
+  if ('inDoubt' in treasury) {
     logOnce(
       parts.log,
       parts.tellers.treasury,
-      `The treasury ${parts.treasury.address} has sent transactions that the database does not know: withdrawals wait. Nobody else may hold its key; after a restore, "annal coins" compares them with the books.`,
+      `The treasury ${treasury.inDoubt} has sent transactions that the database does not know, or has some on their way: withdrawals wait. Nobody else may hold its key, and one that takes another one's place is a new account; after a restore, "annal coins" compares them with the books.`,
     )
     return
   }

@@ -146,7 +146,14 @@ export interface CoinBooks {
   store(move: SignedMove): Promise<boolean>
   /** The nonce after all that were signed for an address, and what of them is not settled. */
   readSender(address: string): Promise<Pick<BookedCoins, 'nextNonce' | 'open'>>
-  /** How many transactions a treasury had sent when it was first looked at: `count`, if that is now. */
+  /** Whether a treasury was ever looked at. */
+  isTreasuryNoted(address: string): Promise<boolean>
+  /** Every treasury that was, with the nonces that were signed for there, and how many transactions it had sent then. */
+  findTreasuries(): Promise<{ address: string; nonces: number[]; first: number }[]>
+  /**
+   * How many transactions a treasury had sent before the books began: `count`, if this is the first look at the first one. One that takes another
+   * one's place has sent none: a database from before it did knows nothing of what it paid.
+   */
   noteTreasury(address: string, count: number): Promise<number>
   /** Says whether the chain counts transactions of the treasury that the books do not know: nothing is cancelled while it does. */
   doubtTreasury(address: string, doubted: boolean): Promise<void>

@@ -27,6 +27,30 @@ export const doubtTreasury = statement(
    insert into settings (key, value) select ${IN_DOUBT}, $address where $doubted on conflict (key) do nothing`,
 )
 
+/** The beginning of the settings of treasuries. */
+const TREASURY = `'${settingKeys.treasury}'`
+
+/** Every treasury that was ever looked at, with the nonces that were signed for there, and how many transactions it had sent then. */
+export const findNotedTreasuries = statement(
+  'coins_noted_treasuries',
+  { columns: { address: text, nonces: arrayOf(int), first: int } },
+  `select address, array(select m.nonce from coin_moves m where m.sender = address order by m.nonce) as nonces, first
+   from (select substr(key, length(${TREASURY}) + 1) as address, value::int as first from settings where key like ${TREASURY} || '%') noted
+   order by address`,
+)
+
+/** Notes how many transactions a treasury had sent when it was first looked at; none where another one was looked at before. The first note stays. */
+export const noteTreasury = statement(
+  'coins_note_treasury',
+  { parameters: { address: text, count: int }, columns: { first: int } },
+  `with inserted_setting as (
+     insert into settings (key, value)
+     select ${TREASURY} || $address, case when exists (select from settings where key like ${TREASURY} || '%') then 0 else $count end::text
+     on conflict (key) do nothing returning value
+   )
+   select value::int as first from inserted_setting union all select value::int from settings where key = ${TREASURY} || $address limit 1`,
+)
+
 /** Treasuries but the present one, with what was gathered there and was not moved from there. */
 export const findEarlierTreasuries = statement(
   'coins_earlier_treasuries',

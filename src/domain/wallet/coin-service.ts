@@ -4,7 +4,7 @@ import type { BookedCoins, CoinBooks, LyingCoins, Means, SignedMove } from '../p
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { SealedKey } from '../ports/keys.ts'
-import { rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
+import { findSetting, replaceSetting, settingKeys } from '../settings.ts'
 import {
   displaceMoves,
   doubtTreasury,
@@ -12,11 +12,13 @@ import {
   findEarlierTreasuries,
   findMoves,
   findNextNonce,
+  findNotedTreasuries,
   findUnderWay,
   holdMoves,
   holdWallets,
   markMovesIncluded,
   markMovesSent,
+  noteTreasury,
   settleMoves,
   signAnew,
   storeFillers,
@@ -124,9 +126,13 @@ export function createCoinService({ database, notifications }: Dependencies): Co
         open: open.map(({ nonce, amount }) => ({ nonce, amount: toUnits(amount) })),
       }
     },
+    async isTreasuryNoted(address) {
+      return (await query(findSetting, { key: `${settingKeys.treasury}${address}` })).length > 0
+    },
+    findTreasuries: () => query(findNotedTreasuries),
     async noteTreasury(address, count) {
-      const [row] = await query(rememberSetting, { key: `${settingKeys.treasury}${address}`, value: String(count) })
-      return Number(row!.value)
+      const [row] = await query(noteTreasury, { address, count })
+      return row!.first
     },
     async doubtTreasury(address, doubted) {
       await query(doubtTreasury, { address, doubted })

@@ -1,0 +1,104 @@
+/** Withdrawals after the database came back from before what the treasury sent: from before its key was exchanged, or while something is on its way. */
+import { Wallet } from 'ethers'
+import { expect, it } from 'vitest'
+import { createKeyPair, toHex } from '../../src/chain/keys.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
+import { annalHere } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import type { SignedIn } from '../support/test-app.ts'
+import { backUp } from '../support/test-database.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const { chain, app, moveCoins, mine, balanceOf } = await createCoinScene({
+  WITHDRAWAL_HOLD_SECONDS: '0',
+  WITHDRAWALS_PER_DAY: '50',
+})
+
+const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) { withdrawal { id } } }`
+const withdraw = async (user: SignedIn, amount: string, to: string) =>
+  expectOk(await user.graphql(mutation, { input: { amount, to, currentPassword: PASSWORD } }))
+const statusesOf = async (user: SignedIn) =>
+  expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
+const confirmed = (user: SignedIn) =>
+  eventually(
+    async () => {
+      await mine()
+      return statusesOf(user)
+    },
+    (statuses) => statuses.every((status: string) => status === 'confirmed'),
+  )
+const newTreasury = async () => {
+  const pair = createKeyPair()
+  await chain.rpc.call('anvil_setBalance', pair.address, quantity(100n * COIN))
+  return pair
+}
+/** Has the database know of this treasury. */
+const note = async (treasury: ReturnType<typeof createKeyPair>) => {
+  const mover = moveCoins(treasury)
+  await eventually(
+    () => app.sql(`select from settings where key = $1`, [`treasury:${treasury.address}`]),
+    ([row]) => row !== undefined,
+  )
+  await mover.stop()
+}
+const DOUBT = 'has sent transactions that the database does not know'
+/** Until this mover says that withdrawals wait because of that treasury; then it stops. */
+const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) => {
+  await eventually(
+    () => app.log.lines.map(({ message }) => message),
+    (told) => told.some((line) => line.includes(`${address} ${DOUBT}`)),
+  )
+  await mine(2)
+  await mover.stop()
+}
+
+it.each(['of then', 'of now'])(
+  'nothing is paid twice where a treasury took the place of another since, and the one %s paid',
+  async (who) => {
+    const [earlier, later] = [await newTreasury(), await newTreasury()]
+    await note(earlier)
+    const user = await app.newUser({ num: '10' })
+    const to = Wallet.createRandom().address
+    await withdraw(user, '1', to)
+    const backup = await backUp(app.env.DATABASE_URL!)
+    const payer = who === 'of then' ? earlier : later
+    const paying = moveCoins(payer)
+    await confirmed(user)
+    await paying.stop()
+    await backup.restore()
+
+    await waitsFor(payer.address, moveCoins(later))
+    expect(await statusesOf(user)).toEqual(['waiting'])
+    const asked = ['coins', '--json', '--adopt']
+    const { code, stdout } = await annalHere({ ...app.env, CHAIN_TREASURY_KEY: toHex(later.privateKey) }, asked)
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+      ...{ code: 0, adopted: 1 },
+      differing: [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }],
+    })
+    moveCoins(later)
+    await confirmed(user)
+    expect(await balanceOf(to)).toBe(COIN)
+  },
+)
+
+it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {
+  const treasury = await newTreasury()
+  await note(treasury)
+  const user = await app.newUser({ num: '5' })
+  const to = Wallet.createRandom().address
+  await withdraw(user, '1', to)
+  const backup = await backUp(app.env.DATABASE_URL!)
+  const paying = moveCoins(treasury)
+  await eventually(
+    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
+    (pending) => Number(pending) === 1,
+  )
+  await paying.stop()
+  await backup.restore()
+  await waitsFor(treasury.address, moveCoins(treasury))
+  // It is included only now, and the database knows that something was.
+  expect(await statusesOf(user)).toEqual(['waiting'])
+  expect(await balanceOf(to)).toBe(COIN)
+})
