@@ -119,6 +119,7 @@ export async function connectChain(
     log,
     describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(installation.contentStore) }),
     relayKeys,
+    earlierRelays: config.chain.earlierRelays,
     confirmations,
     maxFeePerGas,
     commitsPerTransaction,

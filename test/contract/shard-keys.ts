@@ -192,6 +192,7 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'relay_retry',
       'relay_has_open',
       'relay_open_lanes',
+      'relay_all_lanes',
       'relay_newest_placed',
       'relay_mark_included',
       'relay_mark_final',

@@ -2,6 +2,30 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const relay: Mutant[] = [
   ...mutantsOf(
+    'src/chain/relay/relay.ts',
+    ['processes/relay-seek.processes.ts'],
+    [
+      [
+        'chain.accounts-ahead',
+        'What another account sent since the backup is not signed again.',
+        `if (!isCompared) await noteAccountsAhead({ database, rpc, lease, recorders }, createLane(account.address).name)`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay/seek.ts',
+    ['processes/relay-seek.processes.ts'],
+    [
+      [
+        'chain.found-lane',
+        'What is found of an account that is ours no more becomes final.',
+        `parts.followLane(recorder)`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/relay/follow.ts',
     ['processes/relay-seek.processes.ts'],
     [

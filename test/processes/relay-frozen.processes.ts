@@ -180,6 +180,7 @@ describe('the relay', () => {
       registry: account.address,
       readHistory: () => expect.fail('no history is read'),
       recorders: new Set([account.address]),
+      followLane() {},
     }
     const close = async () => {
       return closeGap(parts, lane, await readView(chain.rpc, [account.address]), [])

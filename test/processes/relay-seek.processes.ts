@@ -121,6 +121,25 @@ describe('a database that was restored from before its commits were sent', () =>
     for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
   })
 
+  it.each([
+    ['exchanged', [1]],
+    ['joined by another', [1, 0]],
+  ])('finds them also where the key of then was %s since', async (_, later) => {
+    const assets = await world.addCommits(4, 2)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 8))
+    await first.stop()
+    await restore()
+
+    const earlierRelays = [createRelayAccount(relayKeys[0]!).address]
+    world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
+    await eventually(world.statuses, all('FINAL', 8))
+    expect(await signatures()).toEqual([])
+    for (const asset of assets) await world.addCommit(asset)
+    await eventually(world.statuses, all('FINAL', 12))
+    for (const asset of assets) expect(await onChain(asset)).toEqual(['change 1', 'change 2', 'change 3'])
+  })
+
   it('reads the history of an asset once, however many of its commits are sought', async () => {
     await world.addCommits(1, 12)
     const first = world.relay(chain.url, options)

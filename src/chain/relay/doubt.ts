@@ -7,9 +7,10 @@ import { getCreateAddress } from 'ethers'
 import { unavailable } from '../../domain/errors.ts'
 import { findSpender } from '../spender.ts'
 import { logOnce } from '../teller.ts'
-import { type BlockId, type ChainView, isGone, readBlockHashes } from '../view.ts'
+import { type BlockId, type ChainView, isGone, readBlockHashes, readView } from '../view.ts'
 import { type BlockRow, findNewestPlaced } from './follow-statements.ts'
 import type { Lane, RelayParts } from './lane.ts'
+import { findLastNonce, rememberAhead } from './statements.ts'
 
 /** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
 export const isDisplaced = (
@@ -63,6 +64,26 @@ const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: Blo
   if (!known) return false
   const canonical = await readBlockHashes(parts.rpc, [known.block_number])
   return isDisplaced(known, canonical, head)
+}
+
+/**
+ * Notices, when the relay begins, that any account of ours sent what the database does not know. It was restored from an earlier moment, and what
+ * waits in it was perhaps sent by another account than has it now: keys were exchanged since, or more were configured. It writes under the lease of
+ * that name, which is held. Raises UNAVAILABLE.
+ */
+export const noteAccountsAhead = async (
+  { database, rpc, lease, recorders }: Pick<RelayParts, 'database' | 'rpc' | 'lease' | 'recorders'>,
+  leaseName: string,
+): Promise<void> => {
+  const { counts, pendingCounts } = await readView(rpc, [...recorders])
+  for (const account of recorders) {
+    const [last] = await database.query(findLastNonce, { lane: account })
+    const pending = pendingCounts.get(account) ?? 0
+    const sent = Math.max(counts.get(account) ?? 0, Number.isFinite(pending) ? pending : 0)
+    if (sent <= (last?.nonce ?? -1) + 1) continue
+    await lease.write(leaseName, rememberAhead, {})
+    return
+  }
 }
 
 /**

@@ -25,8 +25,10 @@ export interface RelayParts {
   registry: string
   /** What the registry has of an asset and our accounts wrote. */
   readHistory: ReadHistory
-  /** Accounts of ours, also earlier ones that still carry something. */
+  /** Accounts of ours, also earlier ones. */
   recorders: ReadonlySet<string>
+  /** Has what this account carries looked at until it is final, though nothing is signed by it any more. */
+  followLane(account: string): void
   /** Milliseconds that a node may take to show the receipt of a nonce that is used. */
   receiptPatience: number
   /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */

@@ -23,6 +23,8 @@ export interface RelayOptions {
   describe: DescribeCommit
   /** Private keys, one for each lane. The first one deploys the registry where there is none. */
   relayKeys: readonly string[]
+  /** Addresses of accounts that were ours, which the database need not know. */
+  earlierRelays?: readonly string[]
   /** Blocks on top of a commit's block until it is FINAL; 0 settles it with its own block. */
   confirmations: number
   /** Wei; nothing above is ever offered. */

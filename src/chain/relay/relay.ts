@@ -13,7 +13,7 @@ import { WrongChainError } from '../registry/registry.ts'
 import { createTeller } from '../teller.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
 import { takesBatches } from './batch.ts'
-import { createHeadWatch } from './doubt.ts'
+import { createHeadWatch, noteAccountsAhead } from './doubt.ts'
 import { follow } from './follow.ts'
 import { createHistories } from './histories.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './lane.ts'
@@ -24,7 +24,7 @@ import { replaceStuck } from './replace.ts'
 import { takeFromChain } from './seek.ts'
 import { send, sendAgain } from './send.ts'
 import { signNext } from './sign.ts'
-import { findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
+import { findAllLanes, findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
 
 /** Transactions signed in one step. */
 const BATCH = 32
@@ -57,6 +57,16 @@ export function createRelay(options: RelayOptions): Relay {
     nextBaseFee: null,
   }
   const readHistories = createHistories(registry.readOwn)
+  /** Has a lane for an account whose commit was found on the chain: it is looked at until it is final. */
+  const followLane = (account: string) => {
+    if (lanes.every(({ address }) => address !== account)) lanes.push(createLane(account))
+  }
+  /** Accounts that are or were ours. */
+  const findRecorders = async () => {
+    const carried = await database.query(findAllLanes)
+    const { earlierRelays = [] } = options
+    return new Set([...accounts.map(({ address }) => address), ...earlierRelays, ...carried.map(({ lane }) => lane)])
+  }
   const { confirmations } = options
   const preparer = createPreparer({
     ...options,
@@ -65,8 +75,9 @@ export function createRelay(options: RelayOptions): Relay {
     stopping: stopping.signal,
     idlePause: pauses.idle,
     async takeFromChain(leaseName, commitId) {
-      const recorders = new Set(lanes.map(({ address }) => address))
-      const seekParts = { database, lease, rpc, log, readHistory: readHistories(recorders), recorders, confirmations }
+      const recorders = await findRecorders()
+      const readHistory = readHistories(recorders)
+      const seekParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
       const isThere = await takeFromChain(seekParts, leaseName, commitId)
       // It may be deep enough for long, on a chain that rests.
       if (isThere) for (const lane of lanes) lane.seen = ''
@@ -79,6 +90,8 @@ export function createRelay(options: RelayOptions): Relay {
   let parts: RelayParts | undefined
   /** When the chain was last seen to have all of ours; undefined when it has to be looked at. */
   let seenWholeAt: number | undefined
+  /** Whether the accounts were held to the chain since the start. */
+  let isCompared = false
   let isWoken = false
   let wakeUp: (() => void) | undefined
 
@@ -112,7 +125,9 @@ export function createRelay(options: RelayOptions): Relay {
       confirmations,
       maxFeePerGas,
     }
-    const recorders = new Set(lanes.map((lane) => lane.address))
+    const recorders = await findRecorders()
+    if (!isCompared) await noteAccountsAhead({ database, rpc, lease, recorders }, createLane(account.address).name)
+    isCompared = true
     const { receiptPatience = 10_000, gapPatience = 3_000 } = options
     const most = options.commitsPerTransaction ?? 64
     const commitsPerTransaction = most > 1 && (await takesBatches(rpc, address)) ? most : 1
@@ -120,6 +135,7 @@ export function createRelay(options: RelayOptions): Relay {
     return {
       ...shared,
       recorders,
+      followLane,
       readHistory,
       receiptPatience,
       doubtPatience,

@@ -17,7 +17,7 @@ import { findLastNonce, transactionsOfSql } from './statements.ts'
 /** What seeking needs, which is there before any lane is. */
 export type SeekParts = Pick<
   RelayParts,
-  'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations'
+  'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations' | 'followLane'
 >
 
 const soughtColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
@@ -135,6 +135,7 @@ export const noteFound = async (
       ...{ gas: cost.gas, fee: String(cost.fee) },
       signature: commitData?.assetTreeSignature ?? null,
     })
+    parts.followLane(recorder)
     noted.add(commitId)
   }
   return { found, unread, noted }

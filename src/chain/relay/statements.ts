@@ -43,6 +43,23 @@ export const findOpenLanes = statement(
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
 )
 
+/**
+ * Accounts that ever carried a commit. From one to the next by the index of lanes, whose order is asked for: where one account carried nearly all,
+ * the planner would read all.
+ */
+export const findAllLanes = statement(
+  'relay_all_lanes',
+  { columns: { lane: text } },
+  `with recursive known as (
+     (select lane from commit_relays where lane is not null order by lane, nonce limit 1)
+     union all
+     select next.lane from known, lateral (
+       select r.lane from commit_relays r where r.lane > known.lane order by r.lane, r.nonce limit 1
+     ) next
+   )
+   select lane from known order by lane`,
+)
+
 /** Every transaction that was ever signed for a commit: its hash, and the commit's place among those that it carries. */
 export const transactionsOfSql = (commit: string) => `(
      select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
