@@ -1,5 +1,5 @@
 /** Backing up and restoring by exactly the commands that docs/operations.md has. */
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -77,6 +77,11 @@ describe('a backup', () => {
     const person = await liveAt(service.url)
     const remembered = await recallAt(service.url, person)
     await carryOut('backup', before)
+    // Another one in the same folder would lie beneath the first.
+    const first = await readdir(BACKUP, { recursive: true })
+    await expect(carryOut('backup', before)).rejects.toThrow('File exists')
+    expect(await readdir(BACKUP, { recursive: true })).toEqual(first)
+    expect((await stat(BACKUP)).mode & 0o777).toBe(0o700)
     await service.stop()
     await carryOut('backup-chain', before)
     await rm(before.ANNAL_DIR, { recursive: true })
@@ -88,6 +93,9 @@ describe('a backup', () => {
       PUBLIC_URL,
     }
     await carryOut('restore', after)
+    await expect(carryOut('restore', after)).rejects.toThrow(`${after.ANNAL_DIR}/keys is there already.`)
+    const unplanned = `psql -tA --command="select count(*) from pg_class c where relkind = 'r' and reltuples < 0 and relnamespace = 'public'::regnamespace" "$DATABASE_URL"`
+    expect(await bash(unplanned, dir, { ...after, PATH: path })).toBe('0\n')
     await expectRestored(after, person, remembered)
   })
 
@@ -99,10 +107,12 @@ describe('a backup', () => {
     const remembered = await recallAt(service.url, person)
     await service.stop()
     await carryOut('backup-embedded', before)
+    await expect(carryOut('backup-embedded', before)).rejects.toThrow('File exists')
     await rm(before.ANNAL_DIR, { recursive: true })
 
     const after = { ANNAL_DIR: join(dir, 'embedded-after'), BACKUP, PUBLIC_URL }
     await carryOut('restore-embedded', after)
+    await expect(carryOut('restore-embedded', after)).rejects.toThrow('is there already.')
     await expectRestored(after, person, remembered)
   })
 })
