@@ -6,6 +6,7 @@
 import { html } from 'hono/html'
 import { DomainError } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
+import { keyedBy, keyField } from './form-key.ts'
 import { noticePage, secretPage } from './layout.ts'
 import { deadLinkPage, isDeadLink, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
@@ -21,6 +22,7 @@ function askPage(language: Language, link: { email: string; username: string }):
     content: html`<h1>${words.title}</h1>
 <p>${fillIn(words.intro, link)}</p>
 <form method="post">
+${keyField()}
 <button type="submit">${words.button}</button>
 </form>`,
   })
@@ -47,11 +49,11 @@ export const createEmailVerificationPage = (): FormPage => ({
     return link ? askPage(language, link) : deadPage(language)
   },
 
-  async submit(request) {
+  async submit(request, form) {
     const language = preferredLanguage(request.languages)
     const { actor, idempotency, services } = request.context
     try {
-      await services.identities.verify(actor, linkOf(request), idempotency)
+      await services.identities.verify(actor, linkOf(request), keyedBy(form, idempotency))
     } catch (error) {
       if (isDeadLink(error)) return deadPage(language)
       if (error instanceof DomainError && error.code === 'DUPLICATE_EMAIL') return takenPage(language)

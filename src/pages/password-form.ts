@@ -1,6 +1,7 @@
 /** The form in which a new password is typed twice, and what can be wrong with what was typed. */
 import { html } from 'hono/html'
 import type { Language } from '../domain/language.ts'
+import { keyField } from './form-key.ts'
 import { secretPage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
 import { fillIn, pageWords } from './words.ts'
@@ -75,6 +76,7 @@ export function passwordForm(language: Language, { email, passwordLength, proble
 <h1>${words.title}</h1>
 <p>${fillIn(words.intro, { email })}</p>
 <form method="post" novalidate>
+${keyField()}
 ${account}
 ${renderField({
   name: 'new-password',

@@ -3,10 +3,11 @@
  * cookies: who has a browser send this form from elsewhere has to know the token, so no request can be forged.
  */
 import type { Language } from '../domain/language.ts'
+import { keyedBy } from './form-key.ts'
 import { noticePage } from './layout.ts'
 import { deadLinkPage, isDeadLink, isRefusedField, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
-import { type PasswordLength, passwordForm, problemOf } from './password-form.ts'
+import { type PasswordLength, type Problem, passwordForm, problemOf } from './password-form.ts'
 import { pageWords, preferredLanguage } from './words.ts'
 
 const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].reset)
@@ -30,18 +31,19 @@ export const createPasswordResetPage = ({ passwordLength }: { passwordLength: Pa
   async submit(request, form) {
     const language = preferredLanguage(request.languages)
     const { actor, idempotency, services } = request.context
-    const email = await services.passwords.addressOf(linkOf(request))
-    // Nobody should think of a better password for a link that is not good any more.
-    if (email === undefined) return deadPage(language)
+    const showAgain = async (problem: Problem) => {
+      const email = await services.passwords.addressOf(linkOf(request))
+      // Nobody should think of a better password for a link that is not good any more.
+      return email === undefined ? deadPage(language) : passwordForm(language, { email, passwordLength, problem })
+    }
     const problem = problemOf(form, passwordLength)
-    if (problem) return passwordForm(language, { email, passwordLength, problem })
+    if (problem) return showAgain(problem)
     try {
       const newPassword = form.get('new-password')!
-      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, idempotency)
+      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, keyedBy(form, idempotency))
     } catch (error) {
       if (isDeadLink(error)) return deadPage(language)
-      if (isRefusedField(error, 'newPassword'))
-        return passwordForm(language, { email, passwordLength, problem: 'unfit' })
+      if (isRefusedField(error, 'newPassword')) return showAgain('unfit')
       throw error
     }
     return donePage(language)

@@ -46,6 +46,17 @@ describe('the page of a good link', () => {
     }
   })
 
+  it('says so of a form that is sent twice, as by a double click, and of no other', async () => {
+    const person = await app.newUser()
+    const link = await app.newLink(person, 'email-verification')
+    const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
+    const press = (urlencoded: Record<string, string>) => app.rest('POST', link, { urlencoded })
+    const pages = [...(await Promise.all([press({ key }), press({ key })])), await press({ key })]
+    expect(pages.map(titleOf)).toEqual(Array(3).fill('Your e-mail address is confirmed'))
+    expect((await press({ key: 'another' })).status).toBe(410)
+    expect((await app.rest('GET', link)).status).toBe(410)
+  })
+
   it('speaks the language the browser asks for', async () => {
     expect(titleOf(await confirm(path, { 'Accept-Language': 'zh-TW' }))).toBe('這個連結已失效')
   })

@@ -192,6 +192,23 @@ describe('two passwords that are the same', () => {
     expect((await signIn(person, password)).status).toBe(200)
   })
 
+  it('change it once by a form that is sent twice, as by a double click, and both answers say so', async () => {
+    const person = await app.newUser()
+    const link = await app.newLink(person, 'password-reset')
+    const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
+    const send = (typed: string) =>
+      app.rest('POST', link, { urlencoded: { key, 'new-password': typed, 'new-password-again': typed } })
+    const pages = [...(await Promise.all([send(password), send(password)])), await send(password)]
+    expect(pages.map(titleOf)).toEqual(Array(3).fill('Your password was changed'))
+    expect((await send('another password')).status).toBe(410)
+    expect((await signIn(person, password)).status).toBe(200)
+    const [{ n }] = (await app.sql<{ n: number }>(
+      `select count(*)::int as n from audit_entries where user_id = $1::uuid and action = 'password.reset'`,
+      [person.id],
+    )) as [{ n: number }]
+    expect(n).toBe(1)
+  })
+
   it('change it once, however often the form is sent at the same time', async () => {
     const person = await app.newUser()
     const link = await app.newLink(person, 'password-reset')
