@@ -125,7 +125,11 @@ export function createApp(deps: Dependencies): App {
         ],
         version: manifest.version,
         schemaText: config.graphql.introspection ? schemaText : null,
-        homePage: homePage(publicUrl),
+        homePage: homePage({
+          publicUrl,
+          hasPlayground: config.graphql.playground,
+          hasSchema: config.graphql.introspection,
+        }),
         homeRefusal: presentRefusalPage,
         docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),

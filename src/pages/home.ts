@@ -3,17 +3,29 @@ import { html } from 'hono/html'
 import { contentPolicy, layout } from './layout.ts'
 import type { PageAnswer } from './page.ts'
 
-const contentOf = (publicUrl: string): string =>
+/** What an installation has of what the page can tell. */
+export interface HomeParts {
+  /** Where people find the service, without a trailing slash. */
+  publicUrl: string
+  hasPlayground: boolean
+  /** Whether the schema of GraphQL is told. */
+  hasSchema: boolean
+}
+
+const contentOf = ({ publicUrl, hasPlayground, hasSchema }: HomeParts): string =>
   layout({
     language: 'en',
     title: 'Annal',
     content: html`<h1>Annal</h1>
 <p>Registers assets, records every change of their metadata on a blockchain, and keeps accounts with wallets.</p>
 <dl>
-<dt>Playground</dt>
+${
+  hasPlayground &&
+  html`<dt>Playground</dt>
 <dd><a href="/graphql">${publicUrl}/graphql</a> opens on working examples.</dd>
-<dt>GraphQL</dt>
-<dd><code>POST ${publicUrl}/graphql</code>, by the schema of <a href="/schema.graphql">${publicUrl}/schema.graphql</a>.</dd>
+`
+}<dt>GraphQL</dt>
+<dd><code>POST ${publicUrl}/graphql</code>${hasSchema && html`, by the schema of <a href="/schema.graphql">${publicUrl}/schema.graphql</a>`}.</dd>
 <dt>REST</dt>
 <dd><code>${publicUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
 <dt>Is this file registered?</dt>
@@ -26,8 +38,8 @@ const contentOf = (publicUrl: string): string =>
   })
 
 /** The same for everybody. */
-export const homePage = (publicUrl: string): PageAnswer => ({
+export const homePage = (parts: HomeParts): PageAnswer => ({
   status: 200,
   headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': contentPolicy('none') },
-  html: contentOf(publicUrl),
+  html: contentOf(parts),
 })
