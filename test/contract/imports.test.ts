@@ -172,7 +172,7 @@ const rules: Record<string, Rule> = {
     packages: /^node:/,
     instead: 'installation.ts opens the parts below the app; what serves requests belongs into app.ts.',
   },
-  'announce.ts': { local: /^(domain\/roles|installation)\.ts$/, instead: 'It only tells.' },
+  'announce.ts': { local: /^(domain\/roles|installation)\.ts$/, packages: /^node:fs$/, instead: 'It only tells.' },
   'run-process.ts': {
     local: /^(?!main\.ts|cli\.ts|supervisor\.ts|worker\.ts)/,
     packages: /^node:/,
