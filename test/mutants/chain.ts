@@ -295,6 +295,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/coins/overtaken.ts',
+    ['processes/treasury-restore.processes.ts'],
+    [
+      [
+        'chain.coins-overtaken',
+        'A payment is told of that can never arrive.',
+        `nonce < counts.get(sender)!`,
+        `nonce < 0 * counts.get(sender)!`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/compare.ts',
     ['processes/treasury-restore.processes.ts'],
     [

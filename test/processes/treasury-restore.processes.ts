@@ -83,6 +83,34 @@ it.each(['of then', 'of now'])(
   },
 )
 
+it('a payment whose nonce another installation has used is told of', async () => {
+  const treasury = await newTreasury()
+  await note(treasury)
+  const user = await app.newUser({ num: '5' })
+  const mover = moveCoins(treasury)
+  await withdraw(user, '1', Wallet.createRandom().address)
+  await eventually(
+    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
+    (pending) => Number(pending) === 1,
+  )
+  const dear = quantity(10n ** 12n)
+  await chain.rpc.call('anvil_impersonateAccount', treasury.address)
+  await chain.rpc.call('eth_sendTransaction', {
+    ...{ from: treasury.address, to: Wallet.createRandom().address, value: quantity(COIN), nonce: '0x0' },
+    ...{ maxFeePerGas: dear, maxPriorityFeePerGas: dear },
+  })
+  await chain.rpc.call('anvil_stopImpersonatingAccount', treasury.address)
+  await eventually(
+    async () => {
+      await mine()
+      return app.log.lines.map(({ message }) => message)
+    },
+    (told) => told.some((line) => line.startsWith(`Nonce 0 of ${treasury.address} was used by a transaction`)),
+  )
+  expect(await statusesOf(user)).toEqual(['sending'])
+  await mover.stop()
+})
+
 it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {
   const treasury = await newTreasury()
   await note(treasury)

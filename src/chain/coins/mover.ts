@@ -18,6 +18,7 @@ import { setAside } from './aside.ts'
 import { fillRefused } from './fill.ts'
 import { followMoves } from './follow.ts'
 import { gather } from './gather.ts'
+import { overtakenSentence } from './overtaken.ts'
 import { createSendMemory, type MoverParts } from './parts.ts'
 import { forgetOthers, sendMoves } from './send.ts'
 import { readTreasury, tellEarlierTreasuries } from './treasury.ts'
@@ -64,7 +65,7 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     memory: createSendMemory(),
     tellers: {
       ...{ sending: createTeller(), receipts: createTeller(), aside: createTeller() },
-      ...{ gathering: createTeller(), treasury: createTeller() },
+      ...{ gathering: createTeller(), treasury: createTeller(), overtaken: createTeller() },
     },
     stopping: stopping.signal,
   }
@@ -108,7 +109,7 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
   const youngest = Math.max(view.head.number - depth, 0)
   const waiting = new Set<string>()
   let hasMoves = false
-  let problem = ''
+  let [problem, overtaken] = ['', '']
   const pages = keysetPages({
     first: undefined as CoinMove | undefined,
     limit: PAGE,
@@ -119,11 +120,13 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
     if (parts.stopping.aborted) break
     hasMoves = true
     const left = await followMoves(parts, { view, depth }, moves)
+    overtaken ||= await overtakenSentence(parts, view, left)
     problem = (await sendMoves(parts, view, left)) || problem
     await fillRefused(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
   forgetOthers(parts.memory, waiting)
   logOnce(parts.log, parts.tellers.sending, problem)
+  logOnce(parts.log, parts.tellers.overtaken, overtaken)
   return hasMoves
 }

@@ -40,6 +40,6 @@ export interface MoverParts {
   maxFeePerGas: bigint
   memory: SendMemory
   /** By what is in the way. */
-  tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury', Teller>
+  tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury' | 'overtaken', Teller>
   stopping: AbortSignal
 }
