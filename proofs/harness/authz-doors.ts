@@ -79,9 +79,12 @@ export interface PageKeys {
   formToken: string
 }
 
-/** Who is not let in is led there; so is whoever signs out, with an order to forget the session. */
-const isLedToSignIn = ({ status, headers }: Answer) =>
-  status === 303 && headers.get('location')?.startsWith('/admin/sign-in') && !headers.has('set-cookie')
+/** Who is not let in is led there, or shown it with what they sent; so is whoever signs out, with an order to forget the session. */
+const isLedToSignIn = ({ status, headers, text }: Answer) =>
+  !headers.has('set-cookie') &&
+  (status === 303
+    ? headers.get('location')?.startsWith('/admin/sign-in')
+    : status === 403 && text.includes('action="/admin/sign-in"'))
 
 /** As a browser asks that shows a page of ours. */
 export async function askPage(

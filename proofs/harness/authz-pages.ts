@@ -41,6 +41,7 @@ export const pageExpectations: Record<string, Expected> = {
   'POST /admin/users/:id/lock': adminPage,
   'GET /admin/users/:id/unlock': adminPage,
   'POST /admin/users/:id/unlock': adminPage,
+  'GET /admin/grants/:id': adminPage,
   'GET /admin/new-grant': adminPage,
   'POST /admin/new-grant': adminPage,
   'GET /admin/coins': adminPage,
@@ -104,6 +105,7 @@ export const pageCalls: Record<string, CallOf> = {
   'POST /admin/users/:id/lock': (asked) => ({ ...user(asked), ...confirmed(asked, { reason: 'because' }) }),
   'GET /admin/users/:id/unlock': user,
   'POST /admin/users/:id/unlock': (asked) => ({ ...user(asked), ...confirmed(asked, { reason: 'because' }) }),
+  'GET /admin/grants/:id': ({ owner }) => ({ params: { id: owner.grantId } }),
   'GET /admin/new-grant': plain,
   'POST /admin/new-grant': (asked) =>
     confirmed(asked, { userId: asked.owner.id, amount: '1', reason: 'because', expiresAt: '' }),

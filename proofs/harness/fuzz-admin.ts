@@ -201,9 +201,11 @@ export function* eachAdminRequest(shape: Shape): Generator<FuzzRequest> {
   }
 }
 
-/** Whether an answer leads to the sign-in, as all do without a session. */
-export const leadsToSignIn = ({ status, headers }: FuzzAnswer): boolean =>
-  status === 303 && (headers?.get('location') ?? '').startsWith('/admin/sign-in?')
+/** Whether an answer leads to the sign-in, or is it with what was sent, as all do without a session. */
+export const leadsToSignIn = ({ status, headers, text }: FuzzAnswer): boolean =>
+  status === 303
+    ? (headers?.get('location') ?? '').startsWith('/admin/sign-in?')
+    : status === 403 && text.includes('action="/admin/sign-in"')
 
 /** What is wrong with an answer at `/admin`, in a sentence; undefined when nothing is. */
 export function complaintOfPage({ status, type, text, headers }: FuzzAnswer): string | undefined {
