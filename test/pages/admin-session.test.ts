@@ -191,6 +191,8 @@ describe('the session of an administrator', () => {
       const { status, text } = await createBrowser().ask(path, form, sent)
       expect([status, text], path).toEqual([303, ''])
     }
+    const empty = await createBrowser().ask('/admin/new-app', { 'form-token': 'x', ...guarded }, headers)
+    expect([empty.status, empty.text]).toEqual([303, ''])
     const astray = { ...form, next: '/admin/orders', kept: 'reason=Forged', email: admin.email, password: PASSWORD }
     expect((await createBrowser().ask('/admin/sign-in', astray)).headers.get('location')).toBe('/admin/orders')
     const foreignSignIn = await createBrowser().ask('/admin/sign-in', { ...astray, next: '/admin/new-app' }, foreign)

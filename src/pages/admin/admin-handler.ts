@@ -160,8 +160,10 @@ export function createAdminHandler(parts: AdminParts) {
     const isEnded = secretOf(req, isSecure) !== undefined
     // What is longer would not be led back to, and would not fit into a header.
     const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
-    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req) && deedAt(path, request))
-      return signInPage(nextOf(req.url!), { isEnded, kept: keptOf(await readForm(req)) })
+    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req) && deedAt(path, request)) {
+      const kept = keptOf(await readForm(req))
+      if (kept !== '') return signInPage(nextOf(req.url!), { isEnded, kept })
+    }
     return { redirect: isForgotten ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ next: req.url! })}` }
   }
 
