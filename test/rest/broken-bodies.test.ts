@@ -192,6 +192,33 @@ describe('before a body is read', () => {
   })
 })
 
+/** What is answered to a caller who sends all that they have, and reads only then, as most do. */
+async function sendAllFirst(head: string, bytes: number) {
+  const { hostname, port } = new URL(app.url)
+  const socket = connect({ host: hostname, port: Number(port) }).pause()
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.write(`${head}Content-Length: ${bytes}\r\n\r\n`)
+    socket.write(Buffer.alloc(bytes, 'x'), () => resolve())
+  })
+  return text(socket)
+}
+
+describe('a caller who sends all of a body that is refused before they read', () => {
+  it.each([
+    ['and ends the connection', 'POST', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 413],
+    ['as HTTP/1.0, like a proxy', 'POST', 'HTTP/1.0', 413],
+    ['to an address that takes none', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
+    ['without waiting to be told to', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
+  ])('%s is told why', async (_, method, rest, status) => {
+    const address = stranger()['X-Forwarded-For']
+    const head = `${method} /api/v3/auth/users/ ${rest}\r\nContent-Type: application/json\r\nX-Forwarded-For: ${address}\r\n`
+    const answer = await sendAllFirst(head, 20_000_000)
+    expect(answer).toContain(`HTTP/1.1 ${status} `)
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ status_code: status })
+  })
+})
+
 describe('while a body is read', () => {
   it('one without a length is refused as soon as it is too large, at both doors', async () => {
     for (const [url, type] of [

@@ -137,20 +137,33 @@ function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer, isHe
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
 }
 
-/** What is left of a body that nobody wants any more is read to nowhere, for a while; nothing of one in too many pieces. */
+/**
+ * What is left of a body that nobody wants any more is read to nowhere, for a while; nothing of one in too many pieces. A connection that
+ * ends with its answer (`Connection: close`, HTTP/1.0, a drain) is half closed until then: Node would close it at once, and what
+ * the caller still sends would have the answer thrown away.
+ */
 function drainRest(req: IncomingMessage, res: ServerResponse) {
   // Whoever reads it refuses it; one that nobody reads has no other end.
   req.once('excess', () => {
     if (res.headersSent) req.socket.destroy()
   })
-  res.once('finish', () => {
+  // Before Node, who ends the connection when it hears of it.
+  res.prependOnceListener('finish', () => {
     if (req.complete) return
     req.resume()
     const { socket } = req
+    const close = socket.destroySoon
+    let ends = false
+    socket.destroySoon = () => {
+      ends = true
+      socket.end()
+    }
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     const forget = () => {
       clearTimeout(timer)
       socket.off('close', forget)
+      socket.destroySoon = close
+      if (ends) close.call(socket)
     }
     // Once it is answered, a request is not told when its connection ends.
     req.once('close', forget)
