@@ -182,4 +182,14 @@ describe('the record of the caller', () => {
     })
     expectError(await app.rest('GET', 'auth/users/'), 'NOT_AUTHENTICATED')
   })
+
+  it('is the last of the list of users: whoever asks on until a page is empty comes to an end', async () => {
+    const user = await app.newUser()
+    expect(expectOk(await user.rest('GET', 'auth/users/?limit=1&offset=1'))).toEqual({
+      count: 1,
+      next: null,
+      previous: `${app.url}/api/v3/auth/users/?limit=1`,
+      results: [],
+    })
+  })
 })

@@ -3,7 +3,7 @@ import { defineRoute } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
-import { presentPage } from '../pagination.ts'
+import { pageOf, presentPage } from '../pagination.ts'
 import { givenEmail, givenText, neededText, newPassword, nothing, presentPassword, same } from '../values.ts'
 import { meRecord, presentMe, presentUser, userRecord } from './present-user.ts'
 
@@ -192,7 +192,7 @@ const listUsers = defineRoute({
   variables: () => ({}),
   answer: userPage,
   // Old callers ask for the list to learn of themselves; nobody else stands in it.
-  present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
+  present: ({ me }, request) => presentPage(request, 1, [presentUser(me)].slice(pageOf(request).offset)),
 })
 
 /** Signing up, in and out, and one's own record. */
