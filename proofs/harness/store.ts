@@ -67,8 +67,9 @@ export async function openStore(
   const gateways: Gateway[] = []
   for (const [index, own] of environments.entries()) {
     const name = `gateway-${index}`
-    const url = `${parts.databaseUrl}?application_name=${name}`
-    gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url, ...own }))
+    const url = new URL(parts.databaseUrl)
+    url.searchParams.set('application_name', name)
+    gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url.href, ...own }))
   }
   // One after the other: the first one writes what all need.
   for (const gateway of gateways) await gateway.start()

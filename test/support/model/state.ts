@@ -40,6 +40,8 @@ export interface Account {
 export interface Place {
   account: string | undefined
   session: 'none' | 'good' | 'stale'
+  /** Passwords that were tried at its address while that led to no account. */
+  guesses: number
 }
 
 export interface Asset {
@@ -109,9 +111,9 @@ export function beginning(price: bigint): State {
   const state: State = {
     now: 0,
     places: [
-      { account: 'person 0', session: 'good' },
-      { account: 'person 1', session: 'good' },
-      { account: undefined, session: 'none' },
+      { account: 'person 0', session: 'good', guesses: 0 },
+      { account: 'person 1', session: 'good', guesses: 0 },
+      { account: undefined, session: 'none', guesses: 0 },
     ],
     accounts: {},
     assets: {},

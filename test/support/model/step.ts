@@ -42,6 +42,9 @@ export interface Outcome {
   shown?: Record<string, unknown> | undefined
 }
 
+/** At an address that leads to no account, in a quarter of an hour: longer than a sequence takes. */
+const MOST_GUESSES = 4
+
 const ok = (shown?: Outcome['shown']): Outcome => ({ code: 'ok', shown })
 const refused = (code: ErrorCode): Outcome => ({ code })
 
@@ -280,7 +283,11 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       return ok()
     }
     case 'signIn': {
-      if (!hasAccount(state, deed.who)) return refused('INCORRECT_LOGIN_CREDENTIALS')
+      if (!hasAccount(state, deed.who)) {
+        const place = state.places[deed.who]!
+        place.guesses += 1
+        return refused(place.guesses > MOST_GUESSES ? 'THROTTLED' : 'INCORRECT_LOGIN_CREDENTIALS')
+      }
       if (state.accounts[me!]!.isLocked) return refused('AUTHENTICATION_FAILED')
       state.places[deed.who]!.session = 'good'
       return ok()
