@@ -89,7 +89,7 @@ export async function findEarlierTreasuries(
 
 /** What an operator is told of coins that lie at an earlier treasury. */
 export const earlierTreasurySentence = ({ address, held }: EarlierTreasury, current: string): string =>
-  `${fromUnits(held)} coins of users lie at the earlier treasury ${address}: withdrawals are paid from ${current} alone. Send them there, or set CHAIN_TREASURY_KEY back.`
+  `${fromUnits(held)} coins of users lie at the earlier treasury ${address}: withdrawals are paid from ${current} alone. Set CHAIN_TREASURY_KEY back until they are paid out. What is sent on from one treasury to another is in no book: "annal check" calls it missing at the first (H6).`
 
 /** Tells of coins at earlier treasuries, when the work begins. Raises UNAVAILABLE. */
 export async function tellEarlierTreasuries({ rpc, books, treasury, log }: MoverParts): Promise<void> {
