@@ -280,6 +280,13 @@ export const chain: Mutant[] = [
         `return sentOn.length < 0`,
         ['processes/treasury-restore.processes.ts'],
       ],
+      [
+        'chain.treasury-sought-once',
+        'What waits for an operator does not ask the node for old blocks all the time.',
+        `if (earlier?.missing === missing && performance.now()`,
+        `if (earlier?.missing === address && performance.now()`,
+        ['processes/treasury-restore.processes.ts'],
+      ],
     ],
   ),
   ...mutantsOf(

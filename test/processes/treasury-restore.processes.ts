@@ -11,7 +11,7 @@ import type { SignedIn } from '../support/test-app.ts'
 import { backUp } from '../support/test-database.ts'
 import { PASSWORD } from '../support/user.ts'
 
-const { chain, app, moveCoins, mine, balanceOf } = await createCoinScene({
+const { chain, proxy, app, moveCoins, mine, balanceOf } = await createCoinScene({
   WITHDRAWAL_HOLD_SECONDS: '0',
   WITHDRAWALS_PER_DAY: '50',
 })
@@ -54,6 +54,13 @@ const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) =>
   await mover.stop()
 }
 
+/** Has the books take in what treasuries paid that they do not know, with this one in place. */
+const adopt = async ({ privateKey }: ReturnType<typeof createKeyPair>) => {
+  const env = { ...app.env, CHAIN_TREASURY_KEY: toHex(privateKey) }
+  const { code, stdout } = await annalHere(env, ['coins', '--json', '--adopt'])
+  return { code, ...JSON.parse(stdout) }
+}
+
 it.each(['of then', 'of now'])(
   'nothing is paid twice where a treasury took the place of another since, and the one %s paid',
   async (who) => {
@@ -71,9 +78,7 @@ it.each(['of then', 'of now'])(
 
     await waitsFor(payer.address, moveCoins(later))
     expect(await statusesOf(user)).toEqual(['waiting'])
-    const asked = ['coins', '--json', '--adopt']
-    const { code, stdout } = await annalHere({ ...app.env, CHAIN_TREASURY_KEY: toHex(later.privateKey) }, asked)
-    expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+    expect(await adopt(later)).toMatchObject({
       ...{ code: 0, adopted: 1 },
       differing: [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }],
     })
@@ -109,6 +114,29 @@ it('a payment whose nonce another installation has used is told of', async () =>
   )
   expect(await statusesOf(user)).toEqual(['sending'])
   await mover.stop()
+})
+
+it('what a treasury of before paid is sought once while withdrawals wait because of it', async () => {
+  const [earlier, later] = [await newTreasury(), await newTreasury()]
+  await note(earlier)
+  const user = await app.newUser({ num: '5' })
+  await withdraw(user, '1', Wallet.createRandom().address)
+  const backup = await backUp(app.env.DATABASE_URL!)
+  const paying = moveCoins(earlier)
+  await confirmed(user)
+  await paying.stop()
+  await backup.restore()
+  const asked: string[] = []
+  proxy.fault = (calls) => void asked.push(...calls.map(({ method }) => method))
+  const timesOf = (method: string) => asked.filter((each) => each === method).length
+  const mover = moveCoins(later)
+  await eventually(
+    () => timesOf('eth_feeHistory'),
+    (steps) => steps >= 5,
+  )
+  await mover.stop()
+  expect(timesOf('eth_getTransactionByHash')).toBe(1)
+  expect(await adopt(later)).toMatchObject({ code: 0, adopted: 1 })
 })
 
 it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {

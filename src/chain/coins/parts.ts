@@ -17,6 +17,8 @@ export interface SendMemory {
   refusals: Map<string, { times: number; head: number }>
   /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
   isTreasuryDoubted: boolean | undefined
+  /** Which earlier treasury paid what the books do not know, when they were last looked at, and what was missing in the books then. */
+  earlier: { missing: string; at: number; unsettled: string | undefined } | undefined
   /** How many moves that are set aside wait for what is not credited yet, as it was told; undefined before the first look. */
   movesWaiting: number | undefined
 }
@@ -25,6 +27,7 @@ export interface SendMemory {
 export const createSendMemory = (): SendMemory => ({
   ...{ sentAt: new Map(), waitingFrom: new Map(), refusals: new Map() },
   isTreasuryDoubted: undefined,
+  earlier: undefined,
   movesWaiting: undefined,
 })
 

@@ -7,7 +7,7 @@ import { quantity, type Rpc, resultOf } from '../rpc.ts'
 import type { ChainView } from '../view.ts'
 import { freeOf, readAddresses } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
-import { count, findUnknown } from './unknown.ts'
+import { type Counted, count, findUnknown } from './unknown.ts'
 
 /** The treasury's account: of the key that is configured, else as long as the vault's derivation key is the same. */
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
@@ -45,18 +45,31 @@ export async function readTreasury(parts: MoverParts, view: ChainView): Promise<
   return { free: freeOf(seen!, open), nextNonce: Math.max(nextNonce, sent) }
 }
 
+/** Milliseconds after which a transaction is sought again: on a long chain each takes dozens of requests. */
+const SEEK_AGAIN_MS = 60_000
+
 /**
  * A treasury that this one takes the place of, and that paid what the database does not know: this one is new to a database from before it was
- * configured. Coins that somebody sent on to this one are none. Looked at until this one is noted. Raises UNAVAILABLE.
+ * configured. Looked at until this one is noted. Raises UNAVAILABLE.
  */
 async function findUnsettledEarlier(
-  { rpc, books, treasury: { address } }: MoverParts,
+  { rpc, books, memory, treasury: { address } }: MoverParts,
   { head }: ChainView,
 ): Promise<string | undefined> {
   if (await books.isTreasuryNoted(address)) return undefined
   const counted = await count(rpc, await books.findTreasuries(), head.number)
-  const found = await findUnknown({ rpc, tell() {} }, head.number, counted)
-  const ours = new Set([address, ...counted.map((each) => each.address)])
+  const missing = counted.map((each) => `${each.address} ${each.missing}`).join()
+  const { earlier } = memory
+  if (earlier?.missing === missing && performance.now() - earlier.at < SEEK_AGAIN_MS) return earlier.unsettled
+  const unsettled = await findUnsettled(rpc, head.number, counted, address)
+  memory.earlier = { missing, at: performance.now(), unsettled }
+  return unsettled
+}
+
+/** The first of them that sent something to others than these and `present`: coins that somebody sent on are no payments. */
+async function findUnsettled(rpc: Rpc, block: number, counted: readonly Counted[], present: string) {
+  const found = await findUnknown({ rpc, tell() {} }, block, counted)
+  const ours = new Set([present, ...counted.map(({ address }) => address)])
   return counted.find((each) => {
     const sentOn = found.of(each).filter(({ to }) => ours.has(to))
     return sentOn.length < each.missing.length
