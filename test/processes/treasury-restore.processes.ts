@@ -116,6 +116,32 @@ it('a payment whose nonce another installation has used is told of', async () =>
   await mover.stop()
 })
 
+it('a payment arrives also by a node that keeps no state of older blocks', async () => {
+  const treasury = await newTreasury()
+  const user = await app.newUser({ num: '5' })
+  proxy.fault = async (calls, pass) => {
+    const head = quantity(await chain.rpc.call<string>('eth_blockNumber').then(Number))
+    const isOld = ({ method, params }: (typeof calls)[number]) =>
+      ['eth_getTransactionCount', 'eth_getBalance'].includes(method) &&
+      /^0x/.test(String(params[1])) &&
+      params[1] !== head
+    if (!calls.some(isOld)) return undefined
+    const replies = await pass()
+    const error = { code: -32000, message: 'missing trie node' }
+    return replies.map((reply, index) => (isOld(calls[index]!) ? { jsonrpc: '2.0', id: reply.id, error } : reply))
+  }
+  const to = Wallet.createRandom().address
+  const mover = moveCoins(treasury)
+  await withdraw(user, '1', to)
+  await eventually(
+    () => chain.rpc.call<string>('eth_getTransactionCount', treasury.address, 'pending'),
+    (pending) => Number(pending) === 1,
+  )
+  await confirmed(user)
+  await mover.stop()
+  expect(app.log.lines.filter(({ message }) => message.startsWith('Coins wait'))).toEqual([])
+})
+
 it('what a treasury of before paid is sought once while withdrawals wait because of it', async () => {
   const [earlier, later] = [await newTreasury(), await newTreasury()]
   await note(earlier)
