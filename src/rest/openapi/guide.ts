@@ -29,7 +29,8 @@ Every address works with and without a slash at its end, and those of \`/api/v3/
 most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
 
 Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
-expected, \`True\` for \`true\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out.
+expected, \`True\` for \`true\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out,
+and the JSON \`null\` and \`[]\` as an empty body.
 
 ## Answers
 
