@@ -54,9 +54,10 @@ export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Annal-Read-After, ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
+/** Any header may be sent, as to `/graphql`: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, nor for any in old browsers. */
 const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-Requested-With',
+    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-CSRFToken, X-Requested-With, *',
   'Access-Control-Max-Age': '86400',
 }
 

@@ -115,6 +115,19 @@ describe('a browser', () => {
     expect(methods).toEqual(expect.arrayContaining(['GET', 'PATCH', 'DELETE']))
   })
 
+  it('may send what its framework or its tracer puts to every request', async () => {
+    const { headers } = await app.rest('OPTIONS', 'assets/', {
+      headers: {
+        ...origin,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization, sentry-trace, x-client-version, x-csrftoken',
+      },
+    })
+    const allowed = headers.get('access-control-allow-headers')!.toLowerCase().split(/,\s*/)
+    // A browser takes `*` for all of them but the first.
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', 'x-csrftoken', '*']))
+  })
+
   it('reads answers and refusals', async () => {
     const answers = await Promise.all([
       app.rest('GET', 'assets/', { headers: origin }),
