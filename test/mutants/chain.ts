@@ -263,8 +263,8 @@ export const chain: Mutant[] = [
       [
         'chain.treasury-behind',
         'Nothing is signed where the chain knows of more than the database.',
-        `const isAhead = sent > known ||`,
-        `const isAhead = sent > sent ||`,
+        `const known = Math.max(nextNonce, first)`,
+        `const known = Math.max(nextNonce, sent, first)`,
       ],
       [
         'chain.treasury-on-its-way',

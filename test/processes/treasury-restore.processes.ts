@@ -54,10 +54,10 @@ const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) =>
   await mover.stop()
 }
 
-/** Has the books take in what treasuries paid that they do not know, with this one in place. */
-const adopt = async ({ privateKey }: ReturnType<typeof createKeyPair>) => {
+/** What `annal coins` says with this treasury in place. */
+const compare = async ({ privateKey }: ReturnType<typeof createKeyPair>, ...more: string[]) => {
   const env = { ...app.env, CHAIN_TREASURY_KEY: toHex(privateKey) }
-  const { code, stdout } = await annalHere(env, ['coins', '--json', '--adopt'])
+  const { code, stdout } = await annalHere(env, ['coins', '--json', ...more])
   return { code, ...JSON.parse(stdout) }
 }
 
@@ -76,12 +76,12 @@ it.each(['of then', 'of now'])(
     await paying.stop()
     await backup.restore()
 
+    const differing = [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }]
+    // Also before the service has begun with it.
+    expect(await compare(later)).toMatchObject({ differing })
     await waitsFor(payer.address, moveCoins(later))
     expect(await statusesOf(user)).toEqual(['waiting'])
-    expect(await adopt(later)).toMatchObject({
-      ...{ code: 0, adopted: 1 },
-      differing: [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }],
-    })
+    expect(await compare(later, '--adopt')).toMatchObject({ code: 0, adopted: 1, differing })
     moveCoins(later)
     await confirmed(user)
     expect(await balanceOf(to)).toBe(COIN)
@@ -162,7 +162,7 @@ it('what a treasury of before paid is sought once while withdrawals wait because
   )
   await mover.stop()
   expect(timesOf('eth_getTransactionByHash')).toBe(1)
-  expect(await adopt(later)).toMatchObject({ code: 0, adopted: 1 })
+  expect(await compare(later, '--adopt')).toMatchObject({ code: 0, adopted: 1 })
 })
 
 it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {
