@@ -47,6 +47,7 @@ const identifiers: Record<string, string> = {
   webhooks: '{{owner.deliveryId}}',
   keys: '{{scene.apiKeyId}}',
   users: '{{owner.id}}',
+  grants: '{{owner.grantId}}',
 }
 
 /** Nothing is asked while the table is made. */
