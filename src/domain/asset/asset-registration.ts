@@ -22,7 +22,8 @@ import type { Keep } from './keep.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 
-interface Dependencies {
+/** What registrations need. */
+export interface RegistrationDependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
@@ -45,7 +46,7 @@ interface Dependencies {
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
 /** Registrations of files; part of the asset service. `uploadsPerHour` is counted for each user in the database. */
-export function createAssetRegistration(deps: Dependencies) {
+export function createAssetRegistration(deps: RegistrationDependencies) {
   const {
     database,
     contentStore,

@@ -2,43 +2,24 @@
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
-import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
+import { fingerprintOf, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
-import type { Limits } from '../limits.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
-import type { Chain } from '../ports/chain.ts'
-import type { Database } from '../ports/database.ts'
-import type { FeedNotifications } from '../ports/feed.ts'
-import type { ContentStore } from '../ports/files.ts'
-import type { FundsService } from '../wallet/funds.ts'
-import type { Prices } from '../wallet/pricing.ts'
 import { createAssetChanges } from './asset-changes.ts'
 import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
-import { createAssetRegistration } from './asset-registration.ts'
+import { createAssetRegistration, type RegistrationDependencies } from './asset-registration.ts'
 import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner } from './asset-statements.ts'
 import { createFindFile } from './find-file.ts'
-import type { Keep } from './keep.ts'
-import type { Uploads } from './uploads.ts'
 import type { VersionService } from './version-service.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
-interface Dependencies {
-  database: Database
-  contentStore: ContentStore
-  chain: Chain
-  notifications: Pick<FeedNotifications, 'notify'>
-  idempotency: Idempotency
-  pricing: Prices
-  funds: FundsService
-  limits: Limits
-  uploads: Pick<Uploads, 'assertRoom'>
+interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
   versions: Pick<VersionService, 'at'>
-  keep: Keep
   /** `verifiesAddresses`: whether only verified addresses count. */
   config: { uploadsPerHour: number; verifiesAddresses: boolean }
 }
