@@ -7,6 +7,13 @@ import pg from 'pg'
 import { readDatabaseUrl, type Server } from './database-url.ts'
 import { createPrimaryWatch, type Held, type PrimaryWatch } from './primary-watch.ts'
 
+declare module 'pg' {
+  interface Client {
+    /** What a session is opened with, which the driver's types leave out. */
+    getStartupConf(): Record<string, string>
+  }
+}
+
 /** As `pg.ClientConfig`; the URL may name several servers. */
 export interface DatabaseClientConfig extends pg.ClientConfig {
   connectionString: string
@@ -26,9 +33,6 @@ const READ_ONLY = '25006'
 const OUTCOME_UNKNOWN = '08007'
 /** The function of PostgreSQL's that waits for synchronous standbys; what it says is in the server's language. */
 const WAITS_FOR_STANDBYS = 'SyncRepWaitForLSN'
-
-/** What a session is opened with, which the driver's types leave out. */
-const driver = pg.Client.prototype as unknown as { getStartupConf(): Record<string, string> }
 
 /** One for each URL that names several servers: all connections of a process judge by the same. */
 const watches = new Map<string, PrimaryWatch>()
@@ -77,8 +81,8 @@ export class DatabaseClient extends pg.Client implements Held {
    * Days are those of UTC, whatever zone the server has: where it has another, a day that is added goes by the clocks of that place, and
    * Prisma takes its moments for those of UTC.
    */
-  getStartupConf(): Record<string, string> {
-    return { ...driver.getStartupConf.call(this), TimeZone: 'UTC' }
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), TimeZone: 'UTC' }
   }
 
   cut(reason: Error): void {
