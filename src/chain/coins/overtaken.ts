@@ -12,15 +12,15 @@ const ifKept = (error: unknown) => {
 }
 
 /**
- * What is to be told of these moves, of which no transaction is in a block; empty where each may still get into one. A nonce counts as used once its
- * block is as deep as that of a move has to be: a node may be a block behind another. Nothing is
- * told where the node keeps no state from then. Raises UNAVAILABLE.
+ * What is to be told of these moves, of which no transaction is in a block; empty where each may still get into one, and where the node keeps no state
+ * from then. A nonce counts as used once its block is as deep as that of a move has to be: a node may be a block behind another. Raises UNAVAILABLE.
  */
 export async function overtakenSentence(
   { rpc, confirmations }: Pick<MoverParts, 'rpc' | 'confirmations'>,
   { head }: ChainView,
   moves: readonly CoinMove[],
 ): Promise<string> {
+  if (moves.length === 0) return ''
   const senders = [...new Set(moves.map(({ sender }) => sender))]
   const seen = await readAddresses(rpc, senders, quantity(Math.max(head.number - confirmations, 0))).catch(ifKept)
   if (!seen) return ''
