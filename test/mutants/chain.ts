@@ -290,7 +290,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/domain/wallet/coin-move-statements.ts',
+    'src/domain/wallet/treasury-statements.ts',
     ['processes/treasury-restore.processes.ts'],
     [
       [

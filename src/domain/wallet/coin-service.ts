@@ -7,18 +7,14 @@ import type { SealedKey } from '../ports/keys.ts'
 import { findSetting, replaceSetting, settingKeys } from '../settings.ts'
 import {
   displaceMoves,
-  doubtTreasury,
   findCoinRaw,
-  findEarlierTreasuries,
   findMoves,
   findNextNonce,
-  findNotedTreasuries,
   findUnderWay,
   holdMoves,
   holdWallets,
   markMovesIncluded,
   markMovesSent,
-  noteTreasury,
   settleMoves,
   signAnew,
   storeFillers,
@@ -26,6 +22,7 @@ import {
 } from './coin-move-statements.ts'
 import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
 import { findResumable, resumeMoves, strandMoves } from './stranded-move-statements.ts'
+import { doubtTreasury, findEarlierTreasuries, findNotedTreasuries, noteTreasury } from './treasury-statements.ts'
 import {
   endWithdrawals,
   failWithdrawal,
