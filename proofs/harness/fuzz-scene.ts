@@ -104,7 +104,7 @@ export async function openFuzzScene({
     await id(
       'commitId',
       'commit',
-      'select id::text as id from commits where author_id = $1::uuid order by id desc limit 1',
+      'select c.id::text as id from assets a join commits c on c.asset_id = a.id where a.owner_id = $1::uuid order by c.id desc limit 1',
     )
     await id('eventId', 'event', 'select id::text as id from events where owner_id = $1::uuid order by id limit 1')
     await id('sessionId', 'session', 'select id::text as id from access_tokens where user_id = $1::uuid limit 1')
