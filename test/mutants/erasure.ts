@@ -117,6 +117,18 @@ export const erasure: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/embedded/embedded-postgres.ts',
+    ['processes/embedded-postgres.processes.ts'],
+    [
+      [
+        'erasure.log-of-the-database',
+        'The log of the embedded PostgreSQL tells nothing of what stood in a row that was refused.',
+        `log_error_verbosity: 'terse',`,
+        `log_error_verbosity: 'default',`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/asset-registration.ts',
     ['rest/restored.test.ts'],
     [

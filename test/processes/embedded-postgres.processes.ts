@@ -215,6 +215,24 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(second.url), told).toBe(false)
   })
 
+  it('tells in its log which rule a row was refused by, and nothing of what stood in it', async () => {
+    const server = await startEmbeddedPostgres({ dir, log })
+    await query(server.url, 'CREATE TABLE people (email text CONSTRAINT one_each UNIQUE, age int CHECK (age > 0))')
+    const insert = async (email: string, age: number) => {
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      return client.query('INSERT INTO people VALUES ($1, $2)', [email, age]).finally(() => client.end())
+    }
+    await insert('ada@example.org', 36)
+    await expect(insert('ada@example.org', 37)).rejects.toThrow('one_each')
+    await expect(insert('bob@example.org', -1)).rejects.toThrow('people_age_check')
+    await server.stop()
+    const told = await readFile(join(dir, 'postgres.log'), 'utf8')
+    expect(told).toContain('one_each')
+    expect(told).toContain('people_age_check')
+    expect(told).not.toContain('@example.org')
+  })
+
   it('refuses with a sentence when somebody who was about to stop the server stands still', async () => {
     const holder = await hold('postgres', dir)
     const frozen = new pg.Client({ connectionString: holder.url.replace(/[^/]+$/, 'postgres') })

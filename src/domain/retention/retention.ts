@@ -268,7 +268,7 @@ export const fileRetentions = {
     why: 'what was committed must stay to be checked; with CHAIN_RPC_URL it lies there instead',
   },
   'postgres.log': {
-    grows: 'a fault of the embedded PostgreSQL',
+    grows: 'a fault of the embedded PostgreSQL, and a row that it refuses, of which nothing is told',
     kept: 'ever',
     why: 'an operator reads it, and removes it while nothing runs',
   },

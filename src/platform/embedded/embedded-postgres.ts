@@ -74,6 +74,8 @@ const settings = {
   log_line_prefix: '%m [%p] ',
   // A line every five minutes, for ever.
   log_checkpoints: 'off',
+  // Without details: of a row that it refuses they tell what stands in it, and the log stays when the person is gone.
+  log_error_verbosity: 'terse',
 }
 
 /** Without TLS, which the server does not have: the driver would else ask PGSSLMODE, that people have set for servers of theirs. */
