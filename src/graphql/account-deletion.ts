@@ -14,6 +14,7 @@ builder.mutationField('deleteAccount', (t) =>
     description:
       'Deletes your account for good, and nobody can undo it: your keys and sessions are destroyed, your assets are taken ' +
       'out of the service, open orders are cancelled, what your wallet holds is forfeited, and what is personal is erased. ' +
+      'The chain keeps your commits, with their messages and your address. ' +
       'Read `myData` before. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED, CONFLICT.',
     resolve: async (_root, _args, { actor, services }) => ({ id: await services.deletions.delete(actor) }),
   }),

@@ -10,11 +10,13 @@ import { metadataInputFields } from './metadata-fields.ts'
 import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
 
+const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
+
 /** What a registration and an update give alike. */
 const metadataFields = (t: InputFields) => ({
   ...metadataInputFields(t).changeable,
   commitMessage: t.string({
-    description: `What you say about this change, at most ${inputLengths.commitMessage} characters.`,
+    description: `What you say about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
   }),
   ...costFields(t),
 })
@@ -69,7 +71,7 @@ export const RevertAssetInput = builder.inputType('RevertAssetInput', {
       description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
     }),
     commitMessage: t.string({
-      description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out.`,
+      description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out. ${onTheChain}.`,
     }),
     ...costFields(t),
   }),
@@ -196,7 +198,7 @@ builder.mutationFields((t) => ({
   deleteAsset: t.field({
     type: DeleteAssetPayload,
     description:
-      'Erases the metadata and unpins file and trees; the chain keeps the commits. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+      'Erases the metadata and unpins file and trees; the chain keeps the commits, and what their messages say. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
       id: await services.assets.remove(actor, input.id, idempotency),

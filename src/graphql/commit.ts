@@ -45,7 +45,7 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     message: t.string({
       ...characters(inputLengths.commitMessage),
-      description: 'What the author said about it.',
+      description: 'What the author said about it, which stands on the chain for good.',
       resolve: ({ message }) => message,
     }),
     changes: t.field({

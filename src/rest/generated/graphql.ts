@@ -339,7 +339,7 @@ export type RegisterAssetInput = {
   assetFileMimeType?: string | null | undefined;
   /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;
-  /** What you say about this change, at most 1000 characters. */
+  /** What you say about this change, at most 1000 characters. It stands on the chain for good, where everybody reads it, also of a private asset. */
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;
@@ -391,7 +391,7 @@ export type ResetPasswordInput = {
 
 /** What an asset goes back to. */
 export type RevertAssetInput = {
-  /** What you say about this change, at most 1000 characters; `Revert to commit_…` when left out. */
+  /** What you say about this change, at most 1000 characters; `Revert to commit_…` when left out. It stands on the chain for good, where everybody reads it, also of a private asset. */
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;
@@ -510,7 +510,7 @@ export type UpdateAssetMetadataInput = {
   altText?: string | null | undefined;
   /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;
-  /** What you say about this change, at most 1000 characters. */
+  /** What you say about this change, at most 1000 characters. It stands on the chain for good, where everybody reads it, also of a private asset. */
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;

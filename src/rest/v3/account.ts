@@ -162,7 +162,8 @@ const deleteMe = defineRoute({
   operationId: 'deleteMe',
   tag: 'Account',
   summary: 'Delete one’s own account',
-  description: 'What was registered stays on the chain; the person, their files and what they said are erased.',
+  description:
+    'What was registered stays on the chain, with the messages of commits; the person, their files and what else they said are erased.',
   errors: ['CONFLICT'],
   action: 'account:delete',
   operation: graphql(/* GraphQL */ `

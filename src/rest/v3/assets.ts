@@ -204,7 +204,8 @@ const remove = defineRoute({
   operationId: 'deleteAsset',
   tag: 'Assets',
   summary: 'Delete an asset',
-  description: 'Its file and what is said of it are erased; what is on the chain stays there.',
+  description:
+    'Its file and what is said of it are erased; what is on the chain stays there, messages of commits among it.',
   params: nidParam,
   errors: ['ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT'],
   action: 'asset:delete',
