@@ -157,7 +157,7 @@ export const variables = {
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: {
     schema: webUrls.optional(),
-    doc: 'Kubo RPC, or those of several nodes, separated by commas, which all keep all files; they are read from in this order. Default: blocks on disk, or in S3_BUCKET.',
+    doc: 'Kubo RPC, or those of several nodes, separated by commas, which all keep all files; they are read from in this order. A node must serve nobody else, as docs/files.md has it. Default: blocks on disk, or in S3_BUCKET.',
   },
   IPFS_COPIES: {
     schema: count.optional(),

@@ -310,3 +310,16 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
     () => false,
   )
 }
+
+/**
+ * How many other nodes get every block from a node that they ask it for: those that are connected to it, or none where its configuration
+ * says that it serves none. 0 when it does not tell. `url`: its RPC.
+ */
+export const countServed = async (url: string): Promise<number> => {
+  const kubo = create({ url })
+  const signal = AbortSignal.timeout(2_000)
+  // A node of which nothing is said serves others.
+  const isServer = await kubo.config.get('Bitswap.ServerEnabled', { signal }).catch(() => true)
+  if (isServer === false) return 0
+  return (await kubo.swarm.peers({ signal }).catch(() => [])).length
+}

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
-import { createKuboContentStore } from '../../src/files/kubo-store.ts'
+import { countServed, createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { createPatience } from '../../src/files/patience.ts'
 import { eventually } from '../support/eventually.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
@@ -248,5 +248,37 @@ describe('garbage in Kubo', () => {
     kubo.pins.set(cid, 'somebody else’s')
     expect(await store.collectGarbage(listOf(), 0)).toBe(0)
     expect(kubo.pins.has(cid)).toBe(true)
+  })
+})
+
+describe('a Kubo that other nodes are connected to', () => {
+  const peers = [
+    '12D3KooWGjMCwxoyRbWa2VVGfYAGEqvJbbDRuZ2a4pA6zEBXEyWp',
+    '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N6eAR5D3uXxGZy',
+  ]
+  const serve = (isServer?: boolean) => {
+    kubo.intercept = (path, query, res) => {
+      if (path === 'swarm/peers') {
+        res.end(JSON.stringify({ Peers: peers.map((Peer) => ({ Addr: '/ip4/192.0.2.1/tcp/4001', Peer })) }))
+        return true
+      }
+      if (isServer === undefined || query.get('arg') !== 'Bitswap.ServerEnabled') return false
+      res.end(JSON.stringify({ Key: 'Bitswap.ServerEnabled', Value: isServer }))
+      return true
+    }
+  }
+
+  it('serves all of them by default, and when it is told to', async () => {
+    serve()
+    expect(await countServed(kubo.url)).toBe(2)
+    serve(true)
+    expect(await countServed(kubo.url)).toBe(2)
+  })
+
+  it('serves none once it is told so, nor while it does not tell who is there', async () => {
+    serve(false)
+    expect(await countServed(kubo.url)).toBe(0)
+    kubo.intercept = () => false
+    expect(await countServed(kubo.url)).toBe(0)
   })
 })

@@ -57,6 +57,8 @@ export interface KuboOptions {
   router?: string
   /** Whether its disk has what it acknowledges, which is not so by default. */
   isSynced?: boolean
+  /** Whether other nodes on this machine may connect to it. */
+  isOpen?: boolean
 }
 
 export interface KuboNode {
@@ -81,9 +83,9 @@ export interface KuboNode {
 }
 
 /** Whom it may talk to: nobody but this machine. */
-const quiet = (port: number, gatewayPort: number, router: string | undefined) => ({
+const quiet = (port: number, gatewayPort: number, router: string | undefined, isOnline: boolean) => ({
   Addresses: {
-    Swarm: router ? ['/ip4/127.0.0.1/tcp/0'] : [],
+    Swarm: isOnline ? ['/ip4/127.0.0.1/tcp/0'] : [],
     API: `/ip4/127.0.0.1/tcp/${port}`,
     Gateway: `/ip4/127.0.0.1/tcp/${gatewayPort}`,
     Announce: [],
@@ -104,7 +106,13 @@ const quiet = (port: number, gatewayPort: number, router: string | undefined) =>
 })
 
 /** Starts a node with an empty repository. */
-export const startKubo = async ({ profile, router, isSynced = false }: KuboOptions = {}): Promise<KuboNode> => {
+export const startKubo = async ({
+  profile,
+  router,
+  isSynced = false,
+  isOpen = false,
+}: KuboOptions = {}): Promise<KuboNode> => {
+  const isOnline = isOpen || router !== undefined
   program ??= install()
   const kubo = await program
   const dir = await mkdtemp(join(tmpdir(), 'annal-ipfs-'))
@@ -114,7 +122,7 @@ export const startKubo = async ({ profile, router, isSynced = false }: KuboOptio
   const setUp = async () => {
     await ipfs('init', ...(profile ? [`--profile=${profile}`] : []))
     const config = JSON.parse(await readFile(join(dir, 'config'), 'utf8'))
-    const text = JSON.stringify({ ...config, ...quiet(port, gatewayPort, router) })
+    const text = JSON.stringify({ ...config, ...quiet(port, gatewayPort, router, isOnline) })
     await writeFile(join(dir, 'config'), isSynced ? text.replaceAll('"sync":false', '"sync":true') : text)
   }
   await setUp()
@@ -123,7 +131,7 @@ export const startKubo = async ({ profile, router, isSynced = false }: KuboOptio
   let daemon: ChildProcess | undefined
 
   const start = async () => {
-    const args = ['daemon', ...(router ? [] : ['--offline'])]
+    const args = ['daemon', ...(isOnline ? [] : ['--offline'])]
     const said: string[] = []
     daemon = spawn(kubo, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const stream of [daemon.stdout!, daemon.stderr!]) stream.on('data', (piece) => said.push(String(piece)))

@@ -4,6 +4,24 @@ const LOCKED_MAILS = ['rest/locked-mails.test.ts']
 
 export const permission: Mutant[] = [
   ...mutantsOf(
+    'src/files/kubo-store.ts',
+    ['files/kubo-store.test.ts'],
+    [
+      [
+        'doors.kubo-told-nothing',
+        'A Kubo of which nothing is said serves all nodes that are connected to it.',
+        `.catch(() => true)`,
+        `.catch(() => false)`,
+      ],
+      [
+        'doors.kubo-closed',
+        'A Kubo that is closed serves nobody.',
+        `if (isServer === false) return 0`,
+        `if (isServer === undefined) return 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/file-type.ts',
     ['rest/file-types.test.ts'],
     [

@@ -17,9 +17,9 @@ export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
 }
 
-/** Which Kubo nodes answer, and whether what they acknowledge is on their disks. */
+/** Which Kubo nodes answer, whether what they acknowledge is on their disks, and whether they give it to others. */
 async function checkKubo({ urls, copies }: { urls: readonly string[]; copies: number }): Promise<Diagnosis[]> {
-  const [{ createKuboContentStore, keepsUnsynced }, { nodeName }] = await Promise.all([
+  const [{ countServed, createKuboContentStore, keepsUnsynced }, { nodeName }] = await Promise.all([
     import('../../files/kubo-store.ts'),
     import('../../files/open-kubo.ts'),
   ])
@@ -33,6 +33,14 @@ async function checkKubo({ urls, copies }: { urls: readonly string[]; copies: nu
     const finding = `Kubo does not answer at ${nodeName(url)} (IPFS_API_URL).`
     const fix = 'Bring it back, or set IPFS_API_URL to the address of its RPC (port 5001), not of its gateway.'
     diagnoses.push(urls.length - away.length >= copies ? warning(finding, fix) : wrong(finding, fix))
+  }
+  for (const { url, answers } of nodes) {
+    const served = answers ? await countServed(url) : 0
+    if (served === 0) continue
+    const finding = `Kubo at ${nodeName(url)} gives private files to ${served} nodes that are connected to it: whoever names a CID gets the blocks, and the chain names them all.`
+    const fix =
+      'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it: docs/files.md tells what else there is to close.'
+    diagnoses.push(wrong(finding, fix))
   }
   for (const { url, answers } of nodes) {
     if (!answers || !(await keepsUnsynced(url))) continue
