@@ -172,6 +172,24 @@ export const erasure: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/account/export-statements.ts',
+    ['graphql/account-deletion.test.ts'],
+    [
+      [
+        'export.own-feed',
+        'An export has the feed of the person, and nobody else’s.',
+        `   from events where owner_id = $user and sequence`,
+        `   from events where owner_id <> $user and sequence`,
+      ],
+      [
+        'export.withdrawals',
+        'An export tells when a withdrawal was settled.',
+        `settled_at as "settledAt"\`,\n  'from withdrawals`,
+        `null::timestamptz as "settledAt"\`,\n  'from withdrawals`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/metadata.ts',
     ['contract/metadata.test.ts'],
     [

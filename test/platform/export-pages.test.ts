@@ -71,6 +71,7 @@ describe('a list of an export', () => {
     ['links', lists.readAssetLinks, 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
     ['grants', lists.readGrants, 'point_grants where wallet_id = $1'],
     ['sessions', lists.readSessions, 'access_tokens where user_id = $1'],
+    ['events', lists.readEvents, 'events where owner_id = $1'],
   ])('has all %s once, and no page reads more than its rows', async (_, page, from) => {
     const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${from}`, [user])
     const { found, buffers } = await readAll(page)

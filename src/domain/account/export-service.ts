@@ -18,6 +18,7 @@ import {
   readAuditEntries,
   readCommits,
   readDeposits,
+  readEvents,
   readGrants,
   readNetworkApps,
   readOrders,
@@ -95,6 +96,11 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },
     { name: 'pictures', page: readPictures, present: ({ id, ...item }) => item },
     { name: 'networkApps', page: readNetworkApps, ids: { id: 'app' } },
+    {
+      name: 'events',
+      page: readEvents,
+      ids: { id: 'event', orderId: 'order', commitId: 'commit', deliveryId: 'delivery', transferId: 'transfer' },
+    },
   ]
 
   /** Raises NOT_AUTHENTICATED; AUTHENTICATION_FAILED when the account was deleted meanwhile. */

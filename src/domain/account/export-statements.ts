@@ -203,8 +203,21 @@ export const readGrants = listById(
 /** What the user withdrew over the chain. */
 export const readWithdrawals = listById(
   'withdrawals',
-  { id: uuid, amount: text, fee: text, recipient: text, status: text, createdAt: timestamp },
-  `id, trim_scale(amount)::text as amount, trim_scale(fee)::text as fee, recipient, status::text as status, created_at as "createdAt"`,
+  {
+    id: uuid,
+    amount: text,
+    fee: text,
+    recipient: text,
+    status: text,
+    transactionHash: orNull(text),
+    failure: orNull(text),
+    createdAt: timestamp,
+    dueAt: timestamp,
+    settledAt: orNull(timestamp),
+  },
+  `id, trim_scale(amount)::text as amount, trim_scale(fee)::text as fee, recipient, status::text as status,
+   (select m.transaction_hash from coin_moves m where m.id = move_id and m.status <> 'SIGNED') as "transactionHash",
+   failure, created_at as "createdAt", due_at as "dueAt", settled_at as "settledAt"`,
   'from withdrawals where wallet_id = $user',
 )
 
@@ -295,4 +308,23 @@ export const readNetworkApps = listByTime(
    webhook_disabled_at as "webhookDisabledAt", delivery_failure_policy::text as "deliveryFailurePolicy",
    deactivated_at as "deactivatedAt", created_at as "createdAt", updated_at as "updatedAt"`,
   'from network_apps where owner_id = $user',
+)
+
+/** The user's feed, as far back as it is kept. */
+export const readEvents = list(
+  'events',
+  {
+    id: uuid,
+    sequence: int,
+    type: text,
+    orderId: orNull(uuid),
+    commitId: orNull(uuid),
+    deliveryId: orNull(uuid),
+    transferId: orNull(uuid),
+    createdAt: timestamp,
+  },
+  `select id, sequence, type, order_id as "orderId", commit_id as "commitId", delivery_id as "deliveryId", transfer_id as "transferId",
+     created_at as "createdAt", sequence::text as after
+   from events where owner_id = $user and sequence > coalesce(nullif($after, '')::int, 0)
+   order by sequence limit $limit`,
 )
