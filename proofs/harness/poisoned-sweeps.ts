@@ -101,6 +101,23 @@ export const sweepScenes: Record<SweepName, SweepScene> = {
     every: HOUR,
     run: deletions,
   },
+  'erase-answers-of-deleted': {
+    table: 'webhook_attempts',
+    key: 'r.delivery_id::text',
+    areDeleted: true,
+    make: `made as (${settledOrders('now()').replace('id::text as item', 'id')}),
+      told as (
+        insert into webhook_deliveries (id, event_id, network_app_id, order_id, status, settled_at)
+        select id, id, id, id, 'DELIVERED', now() from made returning id
+      ),
+      answered as (
+        insert into webhook_attempts (delivery_id, number, duration, response)
+        select id, 1, 1, 'an answer' from told returning delivery_id
+      )
+      select delivery_id::text as item from answered order by delivery_id`,
+    every: HOUR,
+    run: deletions,
+  },
   'erase-deleted-assets': {
     table: 'assets',
     key: 'r.id::text',

@@ -243,7 +243,7 @@ export const columns: Record<string, Names> = {
   webhook_attempts: table(
     row('delivery_id'),
     count('number duration status_code'),
-    each('what the receiver answered', 'failure response'),
+    each('what the receiver answered; gone with the buyer, and with the log', 'failure response'),
     moment('started_at'),
   ),
   webhook_deliveries: table(

@@ -116,6 +116,21 @@ export const erasure: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf('src/domain/account/deletion-sweep-statements.ts', TESTS, [
+    left('answers-of-receivers', `set response = '' from`, `set response = a.response from`),
+  ]),
+  ...mutantsOf(
+    'src/domain/store/delivery-payload.ts',
+    ['platform/poisoned-jobs.test.ts'],
+    [
+      [
+        'erasure.numbers-of-arguments',
+        'Numbers of arguments that a receiver sends back are not kept.',
+        `typeof next === 'string' || typeof next === 'number'`,
+        `typeof next === 'string'`,
+      ],
+    ],
+  ),
   ...mutantsOf(
     'src/platform/embedded/embedded-postgres.ts',
     ['processes/embedded-postgres.processes.ts'],

@@ -215,4 +215,8 @@ describe('a delivery', () => {
     for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
     expect(textsOf({ deep, long: Array(200_000).fill('x') })).toContain('secret')
   })
+
+  it('hides numbers as well as texts', () => {
+    expect(textsOf({ phone: 15_551_234_567, size: [1.5], is: true, none: null })).toEqual(['1.5', '15551234567'])
+  })
 })

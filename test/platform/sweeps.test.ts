@@ -127,6 +127,24 @@ const scenes: Record<SweepName, Scene> = {
     done: 'address is null',
     run: sweepDeletions,
   },
+  'erase-answers-of-deleted': {
+    table: 'webhook_attempts',
+    key: 'delivery_id',
+    async make() {
+      const { buyer, id, uuid } = await order({}, called)
+      expectOk(await called.confirm(buyer, id))
+      await remove(buyer)
+      await giveUp(uuid)
+      const [made] = await app.sql<{ id: string }>(
+        `insert into webhook_attempts (delivery_id, number, duration, response)
+         select id, 1, 5, 'Served Ada' from webhook_deliveries where order_id = $1::uuid returning delivery_id::text as id`,
+        [uuid],
+      )
+      return made!.id
+    },
+    done: `response = ''`,
+    run: sweepDeletions,
+  },
   'erase-deleted-assets': {
     table: 'assets',
     async make() {

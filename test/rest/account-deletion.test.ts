@@ -357,3 +357,34 @@ it('what was accepted before still reaches the chain, signed by its author', asy
   }
   expect(await app.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
 })
+
+it('what a receiver answered about an order goes with its buyer', async () => {
+  const store = await createStore(app)
+  const [user, other] = [await app.newUser(), await app.newUser()]
+  for (const buyer of [user, other]) {
+    const { id } = await store.order(buyer)
+    expectOk(await store.confirm(buyer, id))
+    await app.sql(
+      `with told as (
+         insert into webhook_deliveries (event_id, network_app_id, order_id, status, attempt_count, next_attempt_at, settled_at)
+         select e.id, o.network_app_id, o.id, 'DELIVERED', 1, null, now()
+         from orders o join events e on e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id
+         where o.id = $1::uuid returning id
+       )
+       insert into webhook_attempts (delivery_id, number, duration, status_code, response)
+       select id, 1, 5, 200, 'Sent to ' || $2 from told`,
+      [fromId(id)!.uuid, buyer.username],
+    )
+  }
+  expect((await remove(user)).status).toBe(204)
+  await app.services.deletions.sweep()
+  const answers = await app.sql(
+    `select a.status_code, a.response from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+       join orders o on o.id = d.order_id where o.buyer_id = any ($1::uuid[]) order by a.response`,
+    [[user.id, other.id]],
+  )
+  expect(answers).toEqual([
+    { status_code: 200, response: '' },
+    { status_code: 200, response: `Sent to ${other.username}` },
+  ])
+})

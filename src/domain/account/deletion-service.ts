@@ -43,9 +43,11 @@ import {
 } from './deletion-statements.ts'
 import {
   eraseAddresses,
+  eraseAnswers,
   eraseLeftArguments,
   eraseWebhooks,
   findLeftAddresses,
+  findLeftAnswers,
   findLeftArguments,
   findLeftOver,
   findLeftWebhooks,
@@ -83,6 +85,7 @@ export function createDeletionService({ database, custody, coins, vault, notific
     plainSweep('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments),
     plainSweep('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks),
     plainSweep('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses),
+    plainSweep('erase-answers-of-deleted', findLeftAnswers, eraseAnswers),
   ]
   /** By user: the same wish sent again waits here, and takes no connection that others need. */
   const underWay = new Map<string, Promise<void>>()

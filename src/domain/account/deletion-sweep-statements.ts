@@ -96,3 +96,30 @@ export const eraseAddresses = statement(
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   'update audit_entries set address = null where id = any ($items) and address is not null returning id::text as item',
 )
+
+/** A receiver may send back what it was told, or say what it made of it. */
+const answeredSql = `d.status <> 'PENDING'
+     and exists (select from webhook_attempts a where a.delivery_id = d.id and a.response <> '')`
+const byBuyersDelivery = placeSql('o.buyer_id', 'd.id', ['uuid', 'uuid'])
+
+/** Settled deliveries of orders whose buyer left, with what receivers answered. */
+export const findLeftAnswers = statement(
+  'deletion_find_answers',
+  sweepPage,
+  `select d.id::text as item, ${byBuyersDelivery.place} as place
+   from users u join orders o on o.buyer_id = u.id join webhook_deliveries d on d.order_id = o.id
+   where u.deleted_at is not null and ${answeredSql} and ${byBuyersDelivery.isAfter}
+     and ${isAwakeSql('erase-answers-of-deleted', 'd.id::text')}
+   order by o.buyer_id, d.id limit $limit`,
+)
+
+/** Erases what receivers answered to these deliveries; that they were called, and with which status, stays. */
+export const eraseAnswers = statement(
+  'deletion_left_answers',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
+  `with erased_attempts as (
+     update webhook_attempts a set response = '' from webhook_deliveries d
+     where a.delivery_id = d.id and d.id = any ($items) and d.status <> 'PENDING' and a.response <> '' returning a.delivery_id
+   )
+   select distinct delivery_id::text as item from erased_attempts`,
+)

@@ -169,7 +169,7 @@ export const retentions = {
   webhook_attempts: {
     grows: 'an attempt to deliver, ten at most without being asked',
     kept: OWN,
-    why: 'it says what the receiver answered',
+    why: 'it says what the receiver answered, which goes within the hour when the buyer deletes their account',
     by: ['forget-deliveries'],
   },
 

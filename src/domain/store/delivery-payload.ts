@@ -86,12 +86,12 @@ export function writePayload(event: WebhookEvent, actionArgs: unknown): string {
   return isRefund(event) ? writeRefund(event) : writePayment(event, actionArgs)
 }
 
-/** Every text in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */
+/** Every text and number in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */
 export function textsOf(value: unknown): string[] {
   const texts: string[] = []
   for (const rest = [value]; rest.length > 0; ) {
     const next = rest.pop()
-    if (typeof next === 'string') texts.push(next)
+    if (typeof next === 'string' || typeof next === 'number') texts.push(String(next))
     // One by one: a list may be longer than a call has arguments.
     else if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) rest.push(inner)
   }

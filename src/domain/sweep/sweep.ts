@@ -15,6 +15,7 @@ export const sweepNames = [
   'erase-arguments-of-deleted',
   'erase-webhooks-of-deleted',
   'erase-addresses-of-deleted',
+  'erase-answers-of-deleted',
   'erase-deleted-assets',
   'forfeit-left-over',
   'forget-idempotency-keys',
