@@ -166,7 +166,7 @@ export const columns: Record<string, Names> = {
   pins: table(row('asset_id'), each(copy, 'cid'), kind('kind')),
   point_grants: table(
     row('id wallet_id granted_by'),
-    each({ erased: 'what an administrator wrote about money of the platform', exported: true }, 'reason'),
+    each(yours, 'reason'),
     money('amount remaining'),
     moment('expires_at expired_at created_at'),
   ),

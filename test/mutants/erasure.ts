@@ -71,6 +71,9 @@ export const erasure: Mutant[] = [
     left('default-tag', `default_tag = '', referral_code = ''`, `referral_code = ''`),
     left('referral-code', `referral_code = '', language`, `language`),
     left('password', `password_hash = '', display_name`, `display_name`),
+    left('grant-reasons', `update point_grants g set reason = ''`, `update point_grants g set reason = g.reason`, [
+      'contract/columns.test.ts',
+    ]),
     left('refund-reasons', `update refunds r set reason = ''`, `update refunds r set reason = r.reason`, [
       'rest/refunds.test.ts',
     ]),

@@ -210,6 +210,9 @@ export const eraseAccount = statement(
      update refunds r set reason = '' from orders o, erased_user
      where o.buyer_id = erased_user.id and r.order_id = o.id and r.reason <> ''
    ),
+   erased_grant_reasons as (
+     update point_grants g set reason = '' from erased_user where g.wallet_id = erased_user.id and g.reason <> ''
+   ),
    updated_audit_entries as (
      update audit_entries set address = null from erased_user where user_id = erased_user.id and address is not null
    ),

@@ -84,7 +84,7 @@ export const retentions = {
   audit_entries: {
     grows: 'a sign-in, and whatever changes an account or is done by an administrator',
     kept: 'ever',
-    why: 'a trail that loses entries proves nothing; the deletion of an account erases its addresses (I9)',
+    why: 'a trail that loses entries proves nothing; the deletion of an account erases its addresses (I9), and not why an administrator locked it',
   },
   api_keys: { grows: 'an operator who issues one', kept: 'ever', why: 'the trail names it, revoked or not' },
 
@@ -134,7 +134,11 @@ export const retentions = {
   statement_balances: { grows: 'every 256th transfer of a wallet or so', kept: 'ever', why: BOOKS },
   lying_coins: { grows: 'a wallet where coins come in', kept: 'ever', why: COINS },
   coin_balances: { grows: 'nothing: one row', kept: 'ever', why: 'it says where the coins of all lie' },
-  point_grants: { grows: 'a grant of points', kept: 'ever', why: BOOKS },
+  point_grants: {
+    grows: 'a grant of points',
+    kept: 'ever',
+    why: `${BOOKS}; the deletion of the account erases the reason`,
+  },
   grant_uses: { grows: 'a transfer that takes of a grant', kept: 'ever', why: BOOKS },
   deposits: { grows: 'a deposit', kept: 'ever', why: BOOKS },
   spendings: { grows: 'a transaction of a wallet’s own key', kept: 'ever', why: COINS },
