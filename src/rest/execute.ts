@@ -9,7 +9,7 @@ import { maskError, refusedFields } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
 
-/** What a route answers; `body` becomes JSON, `etag` stands in quotes. */
+/** What a route answers; `body` becomes JSON. `etag` is its version in quotes, with which its `ETag` begins. */
 export interface Answer {
   status: number
   body: unknown

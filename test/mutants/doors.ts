@@ -235,6 +235,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/rest-handler.ts',
+    ['rest/versions.test.ts'],
+    [
+      [
+        'doors.version-of-all',
+        'The version of an answer is another for whoever is told something else.',
+        `const tag = etag && tagOf(etag, text)`,
+        `const tag = etag && tagOf(etag, '')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/request-context.ts',
     ['rest/shared-limits.test.ts'],
     [

@@ -1,16 +1,21 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import type { Rest } from '../support/rest-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
 const user = await app.newUser()
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 describe('the version of an asset', () => {
   it('stands in ETag, and is the same until a commit', async () => {
     const { id } = await user.register()
     const etag = async () => (await user.rest('GET', `assets/${id}/`)).headers.get('etag')
     const before = await etag()
-    expect(before).toMatch(/^"commit_[0-9a-z]{26}"$/)
+    expect(before).toMatch(/^"commit_[0-9a-z]{26}\+[\w-]{22}"$/)
     expect(await etag()).toBe(before)
     const patched = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
     expect(patched.headers.get('etag')).not.toBe(before)
@@ -44,6 +49,41 @@ describe('the version of an asset', () => {
     }
   })
 
+  it('is another for whoever is told something else: a browser would show them what it has kept of somebody before them', async () => {
+    const { id } = await user.register({ public_access: 'true' })
+    const read = (rest: Rest, headers = {}) => rest('GET', `assets/${id}/`, { headers })
+    const own = await read(user.rest)
+    expect(own.body.owner).toBe(user.email)
+    const other = await app.newUser()
+    for (const rest of [app.rest, other.rest]) {
+      const answer = await read(rest, { 'If-None-Match': own.headers.get('etag')! })
+      expect(expectOk(answer)).not.toHaveProperty('owner')
+      expect((await read(user.rest, { 'If-None-Match': answer.headers.get('etag')! })).body.owner).toBe(user.email)
+    }
+  })
+
+  it('changes with all else that is told, and not for a writer: names of people, links that end', async () => {
+    const owner = await app.newUser()
+    const { id } = await owner.register()
+    const read = (etag?: string) =>
+      owner.rest('GET', `assets/${id}/`, { headers: etag === undefined ? {} : { 'If-None-Match': etag } })
+    const first = await read()
+    const [etag, link] = [first.headers.get('etag')!, first.body.asset_file]
+    expectOk(await owner.rest('PATCH', 'auth/users/profile/', { json: { display_name: 'Ada' } }))
+    const renamed = await read(etag)
+    expect(expectOk(renamed).owner_profile_display_name).toBe('Ada')
+
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 3 * 3_600_000)
+    expect((await app.rest('GET', new URL(link).pathname + new URL(link).search)).status).toBe(404)
+    const later = await read(renamed.headers.get('etag')!)
+    expect(expectOk(later).asset_file).not.toBe(link)
+
+    const headers = { 'If-Match': etag }
+    expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers }))
+    expectError(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'y' }, headers }), 'CONFLICT')
+  })
+
   it('given in If-Match lets only the first of two writers through', async () => {
     const writer = await app.newUser()
     const { id } = await writer.register()
@@ -57,10 +97,19 @@ describe('the version of an asset', () => {
     expect(await app.wallet(writer)).toEqual({ num: '0', points: '11.642' })
   })
 
-  it.each(['*', 'W/current', 'current'])('taken as %s lets a writer through', async (form) => {
+  it.each([
+    '*',
+    'W/"current"',
+    '"current"',
+    // As earlier versions of Annal wrote it, and as GraphQL's `headId`.
+    '"head+thumbnail"',
+    '"head"',
+    // As Apache writes it of what it compresses.
+    '"current-gzip"',
+  ])('taken as %s lets a writer through', async (form) => {
     const { id } = await user.register()
-    const etag = (await user.rest('GET', `assets/${id}/`)).headers.get('etag')!
-    const header = form === '*' ? '*' : form.replace('current', etag)
+    const current = (await user.rest('GET', `assets/${id}/`)).headers.get('etag')!.replaceAll('"', '')
+    const header = form.replace('current', current).replace('head', current.split('+')[0]!)
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers: { 'If-Match': header } }))
   })
 })

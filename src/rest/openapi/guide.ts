@@ -50,7 +50,7 @@ when no answer comes: it is carried out once, and answered as the first time wit
 \`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else. \`max_cost\`, in the
 body or the address, refuses a higher price.
 
-An asset's \`ETag\` changes with it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
+An asset's \`ETag\` changes with whatever is answered of it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.
 
 Where reads may come from replicas of the database, who has written something is shown it at once, wherever they ask; others may see what

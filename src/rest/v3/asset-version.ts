@@ -3,16 +3,12 @@ import { z } from 'zod'
 import type { RestRequest } from '../define-route.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 
-/** A thumbnail comes without a commit: who knows the record without it must get it anew. */
-const WITH_THUMBNAIL = '+thumbnail'
+/** As its `ETag` begins. */
+export const versionOf = ({ headId }: AssetRecordFragment) => headId
 
-/** As its `ETag` has it. */
-export const versionOf = ({ headId, thumbnailUrl }: AssetRecordFragment) =>
-  headId + (thumbnailUrl ? WITH_THUMBNAIL : '')
-
-/** The head a writer saw, from `If-Match: "<commit>"`. */
+/** The head a writer saw, from `If-Match: "<commit>"`. What stands behind it in an `ETag` is no matter of writers. */
 export const expectedHead = (request: RestRequest) =>
-  request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(WITH_THUMBNAIL, '')
+  request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(/\+.*/, '')
 
 /** The header that says it. */
 export const ifMatch = z.object({
