@@ -127,6 +127,8 @@ export function createGraphQLHandler({
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
     const request = newNodeContext({ createContext, body }, req, res)
+    // Whatever answers may say otherwise. Without a word of it caches keep what was asked by GET, whoever asks next.
+    res.setHeader('Cache-Control', 'private, no-cache')
     if (await knownQueries.answer(request)) return undefined
     if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
     watch.asked(res, 'graphql', 'playground')

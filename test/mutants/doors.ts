@@ -247,6 +247,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/yoga.ts',
+    ['server/headers.test.ts'],
+    [
+      [
+        'doors.graphql-private',
+        'What GraphQL answers to one caller is kept for no other.',
+        `'private, no-cache'`,
+        `'public, max-age=60'`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/request-context.ts',
     ['rest/shared-limits.test.ts'],
     [

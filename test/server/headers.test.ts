@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from '../support/at-end.ts'
+import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -36,6 +37,17 @@ it.each([
     expect(told, name).not.toHaveProperty(name)
   }
   if (told['content-type']?.includes('html')) expect(told['content-security-policy']).toContain("default-src 'none'")
+})
+
+it.each([
+  ['by GET', { path: '?query={me{email}}' }],
+  ['by POST', { json: { query: '{ me { username } }' } }],
+  ['by POST, which is known by now', { json: { query: '{ me { username } }' } }],
+  ['what it refuses', { path: '?query={nothing}' }],
+])('what GraphQL is asked %s is told to be for its caller alone', async (_, asked) => {
+  const headers = { Accept: 'application/json' }
+  const answer = await send(`${app.url}/graphql`, { ...asked, headers, token: user.token })
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
 })
 
 it.each([
