@@ -3,6 +3,7 @@ import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from '../support/at-end.ts'
 import { send } from '../support/http-client.ts'
+import { talkRaw } from '../support/raw-http.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -48,6 +49,15 @@ it.each([
   const headers = { Accept: 'application/json' }
   const answer = await send(`${app.url}/graphql`, { ...asked, headers, token: user.token })
   expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
+})
+
+it.each([
+  ['a character that no header has', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: \x07\r\n\r\n`, 400],
+  ['more headers than are read', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ['a host that is none', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a|b\r\n\r\n`, 400],
+])('who sends %s is refused for themselves, and for nobody who asks a cache afterwards', async (_, text, status) => {
+  const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
+  expect([answer.status, answer.head]).toEqual([status, expect.stringContaining('Cache-Control: no-store')])
 })
 
 it.each([

@@ -83,6 +83,9 @@ export interface HttpServerOptions {
 
 const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
 
+/** A cache that takes the answer to one caller's broken request for that of the address would show it to everybody. */
+const keptByNobody = { 'Cache-Control': 'no-store' }
+
 /** What Node's parser refuses by itself. Everything else it finds is no HTTP. */
 const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
@@ -129,6 +132,7 @@ function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer, isHe
   const text = JSON.stringify(body)
   const lines = Object.entries({
     ...headers,
+    ...keptByNobody,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
     'X-Request-Id': randomUUID(),
@@ -192,8 +196,9 @@ export function createHttpServer({
     const text = JSON.stringify(body)
     const length = Buffer.byteLength(text)
     const type = 'application/json'
+    const told = { ...keptByNobody, ...headers }
     return res
-      .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...headers })
+      .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...told })
       .end(text)
   }
   const serve = (req: IncomingMessage, res: ServerResponse) => {
