@@ -3,7 +3,9 @@
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/): what each asks for, by the cases of `gateway-conformance`.
  */
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { CarReader } from '@ipld/car'
 import * as dagPb from '@ipld/dag-pb'
@@ -337,6 +339,20 @@ describe('a file of which a block is lost', () => {
   ])('gives the bytes %s as a CAR', async (_, range, found) => {
     const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
     expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
+  })
+
+  it('is never taken for whole by who reads by HTTP/1.0, and by the end of the connection', async () => {
+    const ends = await Promise.all(
+      [single, cid].map(async (asked) => {
+        const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+        socket.resume().write(`GET /ipfs/${asked}?format=car HTTP/1.0\r\n\r\n`)
+        return once(socket, 'end').then(
+          () => 'end',
+          ({ code }) => code,
+        )
+      }),
+    )
+    expect(ends).toEqual(['end', 'ECONNRESET'])
   })
 
   it.each([

@@ -176,6 +176,22 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
 }
 
 /**
+ * Whoever reads by HTTP/1.0, as nginx does unless it is told otherwise, takes the end of the connection for that of an answer whose length is not told. So
+ * one that is broken off ends its connection with a reset, which nobody takes for its end.
+ */
+function breakOffLoudly({ httpVersion, socket }: IncomingMessage, res: ServerResponse) {
+  if (httpVersion !== '1.0') return
+  const { destroy } = socket
+  socket.destroy = (error) => {
+    socket.destroy = destroy
+    return res.headersSent && !res.writableFinished ? socket.resetAndDestroy() : destroy.call(socket, error)
+  }
+  res.once('finish', () => {
+    socket.destroy = destroy
+  })
+}
+
+/**
  * A server that listens to nothing yet. Paths that nothing answers are told that the service is starting; what an answer
  * raises cuts the connection and is logged.
  */
@@ -214,6 +230,7 @@ export function createHttpServer({
     for (const [name, value] of headers) res.setHeader(name, value)
     if (endsConnections) res.setHeader('Connection', 'close')
     drainRest(req, res)
+    breakOffLoudly(req, res)
     void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path, isHttp))).catch((error: unknown) => {
       log.error({ err: error }, 'A request was dropped')
       res.destroy()
