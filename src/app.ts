@@ -110,7 +110,7 @@ export function createApp(deps: Dependencies): App {
     log,
     clientAddress,
     readText,
-    isSecure: publicUrl.startsWith('https://'),
+    publicUrl,
   })
   const rest = createRestHandler({
     ...operations,

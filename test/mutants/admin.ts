@@ -17,7 +17,12 @@ export const admin: Mutant[] = [
       `if (request.context.actor.kind !== 'user') return`,
       `if (request.context.actor.kind === 'system') return`,
     ],
-    ['admin.kept-form', 'What another site sends is not kept to be sent again.', `isOwnForm(req) && deedAt`, `deedAt`],
+    [
+      'admin.kept-form',
+      'What another site sends is not kept to be sent again.',
+      `isOwnForm(req, publicUrl) && deedAt`,
+      `deedAt`,
+    ],
     [
       'admin.retry-after',
       'Who guesses too often is told when to try again.',
@@ -101,6 +106,12 @@ export const admin: Mutant[] = [
       'No form of another site is taken.',
       `if (site !== undefined) return site === 'same-origin'`,
       `if (site !== undefined) return true`,
+    ],
+    [
+      'admin.own-origin',
+      'A form comes from where people reach the service, and from nowhere else.',
+      `origin === new URL(publicUrl).origin`,
+      `origin !== 'null'`,
     ],
   ]),
   ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [

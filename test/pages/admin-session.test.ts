@@ -1,6 +1,7 @@
 /** Who gets to the pages for administrators, and for how long. */
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { PASSWORD } from '../support/user.ts'
 import { guarded, hiddenIn, openAdminScene } from './admin-scene.ts'
 
@@ -212,6 +213,17 @@ describe('the session of an administrator', () => {
     expect(await ask('GET', '/admin/sign-out')).toEqual([405, 'POST, OPTIONS'])
     expect(await ask('DELETE', '/admin/nowhere')).toEqual([404, null])
     expect(await ask('HEAD', '/admin')).toEqual([200, null])
+  })
+
+  it('takes the forms of its pages where a proxy asks by another host, and a browser tells no more than the origin', async () => {
+    const urlencoded = { email: admin.email, password: PASSWORD }
+    const submit = async (origin: string) => {
+      const headers = { Host: '127.0.0.1:4000', Origin: origin }
+      return (await send(app.url, { method: 'POST', path: '/admin/sign-in', urlencoded, headers })).status
+    }
+    for (const own of [app.url, 'http://127.0.0.1:4000']) expect(await submit(own)).toBe(303)
+    for (const other of ['http://127.0.0.1:4001', 'https://elsewhere.example', 'null'])
+      expect(await submit(other)).toBe(403)
   })
 
   it('takes no form that another site sends', async () => {

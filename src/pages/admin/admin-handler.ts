@@ -35,8 +35,8 @@ export interface AdminParts {
   /** How an error is told; a fault is logged. */
   tell(error: unknown, context: Pick<Context, 'log'>): Told
   statusOf(code: ErrorCode): number
-  /** Whether people reach the service by https. */
-  isSecure: boolean
+  /** Where people reach the service. */
+  publicUrl: string
 }
 
 const MAX_FORM_BYTES = 50_000
@@ -79,7 +79,8 @@ function split(url: string): { path: string; query: URLSearchParams } {
 
 /** The handler of everything at `/admin`. */
 export function createAdminHandler(parts: AdminParts) {
-  const { shared, isSecure, tell } = parts
+  const { shared, publicUrl, tell } = parts
+  const isSecure = publicUrl.startsWith('https://')
   const { adminSessions } = shared.services
   const router = createRouter({ ignoreTrailingSlash: true })
   for (const route of parts.routes) router.on(route.method, route.path, () => {}, route)
@@ -90,7 +91,7 @@ export function createAdminHandler(parts: AdminParts) {
   }
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
-    assertOwnForm(req)
+    assertOwnForm(req, publicUrl)
     return formOf(await parts.readText(req, MAX_FORM_BYTES))
   }
 
@@ -160,7 +161,7 @@ export function createAdminHandler(parts: AdminParts) {
     const isEnded = secretOf(req, isSecure) !== undefined
     // What is longer would not be led back to, and would not fit into a header.
     const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
-    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req) && deedAt(path, request)) {
+    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req, publicUrl) && deedAt(path, request)) {
       const kept = keptOf(await readForm(req))
       if (kept !== '') return signInPage(nextOf(req.url!), { isEnded, kept })
     }

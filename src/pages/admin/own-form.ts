@@ -17,15 +17,15 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it, else by `Origin`. Who sends neither is
- * no browser.
+ * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it (not without https), else by `Origin`. Who sends neither is
+ * no browser. `publicUrl`: where people reach us, for a proxy may ask by another `Host` than they did.
  */
-export function isOwnForm({ headers }: IncomingMessage): boolean {
+export function isOwnForm({ headers }: IncomingMessage, publicUrl: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
   const { origin, host } = headers
   if (origin === undefined) return true
-  return URL.canParse(origin) && new URL(origin).host === host
+  return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(publicUrl).origin)
 }
 
 /** Why a form is not taken that is none of ours. */
@@ -44,8 +44,8 @@ export const keptOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
 /** Raises PERMISSION_DENIED unless a page of ours sent it, and UNSUPPORTED_MEDIA_TYPE unless it is sent as forms are. */
-export function assertOwnForm(req: IncomingMessage): void {
-  if (!isOwnForm(req)) throw forged()
+export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
+  if (!isOwnForm(req, publicUrl)) throw forged()
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
