@@ -10,7 +10,7 @@ import { bringsTokens } from './deposits/finder.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/prepare-statements.ts'
 import { transactionsOfSql } from './relay/statements.ts'
-import type { BlockReply, ReceiptReply } from './replies.ts'
+import { type BlockReply, hasSucceeded, type ReceiptReply } from './replies.ts'
 import { quantity, type RpcCall, resultOf } from './rpc.ts'
 
 const commitColumns = {
@@ -212,7 +212,7 @@ type Whereabouts = Partial<BlockReply & ReceiptReply>
 /** Of tokens the same transaction may bring another amount, or to somebody else, once it is included in another block. */
 const isThere = (row: RowOf<typeof depositColumns>, found: Whereabouts | null) => {
   if (row.hash === null) return found?.hash === row.block_hash
-  if (found?.status !== '0x1') return false
+  if (!found || !hasSucceeded(found)) return false
   return row.position === null || bringsTokens(found.logs ?? [], { ...row, position: row.position })
 }
 

@@ -55,7 +55,7 @@ export interface FullBlockReply extends BlockReply {
 /** The receipt of a transaction. */
 export interface ReceiptReply {
   transactionHash: string
-  /** `0x1` when it succeeded. */
+  /** 1 when it succeeded. */
   status: string
   blockNumber: string
   blockHash: string
@@ -68,6 +68,9 @@ export interface ReceiptReply {
   /** Of a chain that settles on another one: what that costs besides, in wei. */
   l1Fee?: string
 }
+
+/** Whether a transaction did what it says. Some nodes write the number with a zero before it. */
+export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => Number(status) === 1
 
 /** What a transaction cost its sender, in wei; 0 where the node does not say. */
 export const feeOf = ({

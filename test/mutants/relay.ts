@@ -89,6 +89,13 @@ export const relay: Mutant[] = [
         ` + BigInt(l1Fee)`,
         ``,
       ],
+      [
+        'chain.status-by-number',
+        'What arrived is not given back, however a node writes that it did.',
+        `Number(status) === 1`,
+        `status === '0x1'`,
+        ['processes/withdrawals.processes.ts'],
+      ],
     ],
   ),
   ...mutantsOf(
@@ -98,8 +105,8 @@ export const relay: Mutant[] = [
       [
         'chain.receipt-failed',
         'A transaction that failed carried no commit.',
-        `status === '0x1' ? logs.filter(isCommitLog) : []`,
-        `status !== '' ? logs.filter(isCommitLog) : []`,
+        `hasSucceeded(receipt) ? receipt.logs`,
+        `receipt.status !== '' ? receipt.logs`,
       ],
       [
         'chain.cost-whole',

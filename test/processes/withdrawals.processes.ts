@@ -7,7 +7,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
 import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
-import { withL1Fee } from '../support/chain-faults.ts'
+import { rewriting, withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { parseMail } from '../support/parse-mail.ts'
@@ -394,6 +394,19 @@ it('is given back when its recipient refuses it, before it is signed for and aft
   expect(saidOf('The fee is not')).toEqual(new Set([after]))
   expect(await balanceOf(after)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('arrives, and is not given back, where a node writes the status of a receipt with a zero before it', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  proxy.fault = rewriting(({ method }, result) =>
+    method === 'eth_getTransactionReceipt' && result ? { ...result, status: '0x01' } : result,
+  )
+  const { total } = await withdraw(user, { amount: '4', to })
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
 })
 
 it('that was refused in a block which the chain loses afterwards is paid once, and not given back', async () => {

@@ -1,6 +1,6 @@
 /** Reads what became of moves of coins: in a block, settled, displaced. */
 import type { CoinMove, PlacedMove } from '../../domain/ports/coins.ts'
-import { feeOf, type ReceiptReply } from '../replies.ts'
+import { feeOf, hasSucceeded, type ReceiptReply } from '../replies.ts'
 import { type Rpc, resultOf } from '../rpc.ts'
 import { logOnce } from '../teller.ts'
 import { type ChainView, isGone, readBlockHashes } from '../view.ts'
@@ -86,7 +86,7 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
         blockNumber: Number(receipt.blockNumber),
         blockHash: receipt.blockHash,
         fee: feeOf(receipt),
-        hasArrived: receipt.status === '0x1',
+        hasArrived: hasSucceeded(receipt),
       },
     ]
   })

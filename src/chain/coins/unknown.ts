@@ -4,7 +4,7 @@
  */
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
 import { fromHex } from '../keys.ts'
-import { type FullBlockReply, feeOf, type ReceiptReply, type TransactionReply } from '../replies.ts'
+import { type FullBlockReply, feeOf, hasSucceeded, type ReceiptReply, type TransactionReply } from '../replies.ts'
 import { quantity, type Rpc, resultOf } from '../rpc.ts'
 import { findSpender } from '../spender.ts'
 import { readAddresses } from './addresses.ts'
@@ -131,7 +131,7 @@ async function readTransaction(rpc: Rpc, hash: string): Promise<UnknownTransacti
   return {
     ...{ nonce: Number(transaction.nonce), hash, value, raw: bytesOf(transaction) },
     to: getAddress(transaction.to ?? ZeroAddress),
-    arrived: placed.status === '0x1' ? value : 0n,
+    arrived: hasSucceeded(placed) ? value : 0n,
     fee: feeOf(placed),
     blockNumber: Number(placed.blockNumber),
   }

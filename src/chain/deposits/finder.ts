@@ -5,7 +5,14 @@
 import { getAddress, Interface } from 'ethers'
 import { fromUnits, toUnits } from '../../domain/money.ts'
 import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports/deposits.ts'
-import { type BlockReply, type FullBlockReply, feeOf, type LogReply, type ReceiptReply } from '../replies.ts'
+import {
+  type BlockReply,
+  type FullBlockReply,
+  feeOf,
+  hasSucceeded,
+  type LogReply,
+  type ReceiptReply,
+} from '../replies.ts'
 import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../rpc.ts'
 
 /** Decimals of the books: a token that has more could not be told to the last unit. */
@@ -93,7 +100,7 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
       const receipt = resultOf<ReceiptReply | null>(outcomes[index])
       // Another node behind the same address, or the chain has just changed: the blocks are read again.
       if (receipt?.blockHash !== each.block.hash) throw contradiction(rpc)
-      return { ...each, receipt, moved: receipt.status === '0x1' ? each.value : 0n }
+      return { ...each, receipt, moved: hasSucceeded(receipt) ? each.value : 0n }
     })
     return {
       deposits: found

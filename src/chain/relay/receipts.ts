@@ -1,6 +1,6 @@
 /** What a receipt tells of the commits that its transaction carried, and what each of them cost. */
 import { isCommitLog } from '../registry/abi.ts'
-import { feeOf, type LogReply, type ReceiptReply } from '../replies.ts'
+import { feeOf, hasSucceeded, type LogReply, type ReceiptReply } from '../replies.ts'
 
 /** A commit's part of what its transaction cost. */
 export interface Cost {
@@ -10,8 +10,8 @@ export interface Cost {
 }
 
 /** The events of commits that a transaction left behind, in their order. None when it failed, or went where there is no registry. */
-export const commitLogsOf = ({ status, logs }: ReceiptReply): LogReply[] =>
-  status === '0x1' ? logs.filter(isCommitLog) : []
+export const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
+  hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
 
 /**
  * What each event of a transaction cost: gas and fee are shared by the bytes that the events carry. Each takes what all up to it
