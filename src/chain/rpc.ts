@@ -53,8 +53,15 @@ export interface RpcOptions {
   tracer?: Tracer
 }
 
-/** "Too many requests", as nodes say it inside an answer. They come back later with the same call. */
-const limitCodes = new Set([429, -32005, -32029])
+/** "Too many requests", as nodes say it inside an answer: by a code, or in words of their own. They come back later with the same call. */
+const limitCodes = new Set([429, -32005, -32007, -32016, -32029])
+const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|connections)|compute units?/i
+/** Whether the node limits us. What a contract says that refuses a call is no limit of the node's. */
+const isLimit = ({ code, message }: RpcError) =>
+  limitCodes.has(code) || (limitWords.test(message) && code !== REVERTED && !/revert/i.test(message))
+const REVERTED = 3
+/** What servers say of a body that they do not take, for its length or because it is no single call. */
+const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
 /** What will be as much the next time: providers use the code of a passing limit (-32005) for it, too. */
 const isTooMuch = ({ message }: RpcError) =>
   /block range|range of blocks|blocks? (distance|limit)|more than \d+ (results|logs|blocks)/i.test(message)
@@ -64,7 +71,7 @@ const LONGEST_ANSWER_BYTES = 64_000_000
 interface Reply {
   id?: number | null
   result?: unknown
-  error?: { code?: number; message?: string }
+  error?: { code?: number; message?: string } | string
 }
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -93,7 +100,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return { text, ok: response.ok, status: response.status }
   }
 
-  /** `what`: the method, or that it is several calls. */
+  /** `what`: the method, or that it is several calls. Undefined where the server refuses several at once. */
   const post = (what: string, body: object): Promise<unknown> =>
     tracer.span(what, { kind: 'client', facts: { 'rpc.system.name': 'jsonrpc', 'rpc.method': what } }, () =>
       exchange(body),
@@ -109,6 +116,7 @@ export function createRpc(options: RpcOptions): Rpc {
       if (parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
         if (status !== 429) return parsed
       }
+      if (Array.isArray(body) && batchRefusals.has(status)) return undefined
       throw new Error(ok ? 'answered with something other than JSON' : `answered with status ${status}`)
     } catch (error) {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
@@ -117,10 +125,13 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   const read = (reply: unknown): RpcOutcome => {
+    if (reply === undefined) throw noAnswer('left a call of a batch without an answer')
     if (!isReply(reply)) throw noAnswer('answered with something other than JSON-RPC')
     if (reply.error) {
-      const error = new RpcError(reply.error.code ?? 0, reply.error.message ?? 'no reason given')
-      if (limitCodes.has(error.code) && !isTooMuch(error)) throw noAnswer(`limits us: ${error.message}`)
+      const { code = 0, message = 'no reason given' } =
+        typeof reply.error === 'string' ? { message: reply.error } : reply.error
+      const error = new RpcError(code, message)
+      if (isLimit(error) && !isTooMuch(error)) throw noAnswer(`limits us: ${error.message}`)
       return { error }
     }
     if (reply.result === undefined) throw noAnswer('answered without a result')
@@ -132,11 +143,11 @@ export function createRpc(options: RpcOptions): Rpc {
   const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
     const bodies = calls.map(encode)
     const replies = await post('batch', bodies)
-    // One answer for all: a limit, which passes, or a node that takes no batches.
-    if (!Array.isArray(replies)) {
-      read(replies)
-      return undefined
-    }
+    // One answer for all: a limit, which passes, or a node that takes no batches, or none of this length.
+    const [first, ...others] = [replies].flat()
+    const refusal = others.length === 0 && isReply(first) && first.error ? first : undefined
+    if (refusal) read(refusal)
+    if (refusal || !Array.isArray(replies)) return undefined
     const byId = new Map(replies.filter(isReply).map((reply) => [reply.id, reply]))
     return bodies.map(({ id }) => read(byId.get(id)))
   }

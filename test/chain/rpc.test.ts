@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../src/chain/rpc.ts'
 import { atEnd } from '../support/at-end.ts'
-import { cuts, hangs, html, page, tooMany } from '../support/chain-faults.ts'
+import { cuts, hangs, html, page, refuses, tooMany } from '../support/chain-faults.ts'
 import { type ChainProxy, type Fault, startChainProxy } from '../support/chain-proxy.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
 
@@ -35,6 +35,16 @@ describe('JSON-RPC', () => {
       'limits',
       page(200, 'application/json', '{"id":1,"error":{"code":-32005,"message":"too many"}}'),
       /limits us: too many/,
+    ],
+    [
+      'limits in words of its own',
+      refuses({ code: -32000, message: '50/second request limit reached - reduce calls per second' }),
+      /limits us: 50\/second/,
+    ],
+    [
+      'says nothing but why',
+      page(200, 'application/json', '{"id":1,"error":"Too many connections. Please try again later."}'),
+      /limits us: Too many connections/,
     ],
   ]
   it.each(outages)('a node that %s is unavailable, and the reason names its host', async (_, fault, reason) => {
@@ -83,6 +93,33 @@ describe('JSON-RPC', () => {
     expect(good).toEqual({ result: '0x7a69' })
     expect(bad?.error).toBeInstanceOf(RpcError)
     await expect(createRpc({ url: chain.url }).call('eth_nothing')).rejects.toThrow(RpcError)
+  })
+
+  it('what a contract says is a refusal of the call, whatever it says of limits', async () => {
+    proxy.fault = refuses({ code: 3, message: 'execution reverted: rate limit' })
+    const error = await createRpc({ url: proxy.url })
+      .call('eth_call')
+      .catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(RpcError)
+  })
+
+  it('an answer that leaves a call out is none, and says so', async () => {
+    proxy.fault = async (_, pass) => (await pass()).slice(1)
+    await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/left a call of a batch without an answer$/) },
+    })
+  })
+
+  const refusals: [string, number, string][] = [
+    ['by one error in a list, as geth does', 200, '[{"id":1,"error":{"code":-32600,"message":"batch too large"}}]'],
+    ['by one error for nobody in a list', 200, '[{"id":null,"error":{"code":-32600,"message":"no batches"}}]'],
+    ['by its status alone', 413, 'Payload Too Large'],
+    ['by its status and a message', 400, '{"message":"batch requests are not supported"}'],
+    ['by a message alone', 200, '{"message":"batch requests are not supported","code":31}'],
+  ]
+  it.each(refusals)('a node that refuses batches %s is asked one by one', async (_, status, text) => {
+    proxy.fault = (asked, pass) => (asked.length > 1 ? page(status, 'application/json', text)(asked, pass) : undefined)
+    expect(await createRpc({ url: proxy.url }).batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
   it('a node that takes no batches is asked one by one, and not asked again for a batch', async () => {

@@ -61,6 +61,24 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/rpc.ts',
+    ['chain/rpc.test.ts'],
+    [
+      [
+        'chain.limit-in-words',
+        'A limit of a provider is none of what it was asked.',
+        `limitCodes.has(code) || (limitWords`,
+        `limitCodes.has(code) || (/(?!)/`,
+      ],
+      [
+        'chain.contract-is-no-limit',
+        'What a recipient’s contract says stops nobody else’s payments.',
+        `code !== REVERTED && !/revert/i.test(message)`,
+        `true`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/gas-quote.ts',
     ['chain/gas-quote.test.ts'],
     [
