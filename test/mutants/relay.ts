@@ -79,6 +79,18 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/relay/send.ts',
+    ['processes/relay-faults.processes.ts'],
+    [
+      [
+        'chain.offers-for-price',
+        'No more is offered for gas while a node is away, limits us or lacks funds.',
+        `if (!lacksFunds && wantsMore(error)) lane`,
+        `lane`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/gas-quote.ts',
     ['chain/gas-quote.test.ts'],
     [

@@ -234,6 +234,42 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
+  it.each([
+    ['-32007 of a provider', { code: -32007, message: '50/second request limit reached' }],
+    ['a limit in words', { code: -32000, message: '429 Too Many Requests: {"error":{"message":"over rate limit"}}' }],
+    ['an outage', { code: -32603, message: 'internal error' }],
+    ['what Nethermind says of an empty account', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
+  ])('offers no more for what is refused for another reason than its price: %s', async (_, error) => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    const assets = await world.addCommits(1, 1)
+    proxy.fault = onlyTo(isSending, refuses(error))
+    relay.wake()
+    await eventually(
+      async () => proxy.faults,
+      (count) => count >= 10,
+    )
+    expect(await transactions()).toHaveLength(1)
+    proxy.fault = undefined
+    await eventually(world.statuses, all('FINAL', 1))
+    await expectWhole(assets)
+  })
+
+  it('takes for sent what a node has already, also in the words of Nethermind', async () => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    const known = refuses({ code: -32010, message: 'AlreadyKnown' })
+    proxy.fault = onlyTo(isSending, async (calls, pass) => {
+      await pass()
+      return known(calls, pass)
+    })
+    const assets = await world.addCommits(1, 1)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 1))
+    expect(world.log.lines.filter(({ message }) => /does not take/.test(message))).toEqual([])
+    await expectWhole(assets)
+  })
+
   it('signs nothing above the highest fee it may pay', async () => {
     const first = world.relay(chain.url)
     await hasRegistry(first)

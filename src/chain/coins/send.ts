@@ -1,7 +1,7 @@
 /** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
 import type { CoinMove } from '../../domain/ports/coins.ts'
 import { toHex } from '../keys.ts'
-import { isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
+import { isPoor, isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
 import type { ChainView } from '../view.ts'
 import { isTooMuchGas } from './fill.ts'
 import type { MoverParts, SendMemory } from './parts.ts'
@@ -54,7 +54,7 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
     memory.refusals.delete(hash)
     if (!error || isTaken(error)) return true
     if (isTooMuchGas(error)) memory.refusals.set(hash, { times, head: view.head.number })
-    problem ||= /insufficient funds/i.test(error.message)
+    problem ||= isPoor(error)
       ? `The coins at ${sender} that a transaction is to move are not there. It is sent again and again until they are.`
       : `The node does not take a transaction that moves coins: ${error.message}`
     return false

@@ -7,6 +7,7 @@ import { rememberSetting } from '../../domain/settings.ts'
 import { chooseFees } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
 import { RpcError } from '../rpc.ts'
+import { isPoor } from '../sending.ts'
 import { signTransaction } from '../transaction.ts'
 import { readView } from '../view.ts'
 import { registryBytecode } from './abi.ts'
@@ -78,7 +79,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     await registry.rpc.call('eth_sendRawTransaction', toHex(signed.raw))
   } catch (error) {
     // An earlier try may be waiting at this nonce; its outcome is the same contract at the same address.
-    if (!(error instanceof RpcError) || /insufficient funds/i.test(error.message)) throw error
+    if (!(error instanceof RpcError) || isPoor(error)) throw error
     log.warn({ err: error, nonce }, 'The node did not take the deployment; waiting whether an earlier one is included')
   }
   const deadline = performance.now() + RECEIPT_WAIT_MS

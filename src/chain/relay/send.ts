@@ -1,6 +1,6 @@
 import type { Origin } from '../../domain/telemetry.ts'
 import { toHex } from '../keys.ts'
-import { isTaken, RESEND_AFTER_MS } from '../sending.ts'
+import { isPoor, isTaken, RESEND_AFTER_MS, wantsMore } from '../sending.ts'
 import { logOnce } from '../teller.ts'
 import type { Lane, RelayParts } from './lane.ts'
 import { findRaw, type InFlightRow, markBroadcast } from './statements.ts'
@@ -57,9 +57,9 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       if (error) lane.seen = ''
       return
     }
-    const isPoor = /insufficient funds/i.test(error.message)
-    if (!isPoor) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
-    problem ||= isPoor
+    const lacksFunds = isPoor(error)
+    if (!lacksFunds && wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
+    problem ||= lacksFunds
       ? `The relay account ${lane.address} cannot pay for gas. Send it funds; its commits wait until then.`
       : `The node does not take a transaction: ${error.message}`
   })
