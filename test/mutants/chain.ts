@@ -179,6 +179,19 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/coins/send.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'chain.dearest-for-nothing',
+        'What cannot get in at any price is not offered the highest.',
+        `  if (ladder[dearest]!.gasPrice < view.nextBaseFee) return ladder[Math.max(current, 0)]!.hash
+`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/fill.ts',
     ['processes/withdrawals.processes.ts'],
     [

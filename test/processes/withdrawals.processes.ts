@@ -244,6 +244,35 @@ it('costs what the chain takes for the one below it, too, in the books', async (
   expect((await findings()).broken).toEqual([])
 })
 
+it('costs what was quoted when gas was dearer than anything that may be offered for a while', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  const { fee } = await withdraw(user, { amount: '4', to })
+  // A pool that takes what pays less than the base fee, as geth's does.
+  proxy.fault = async (_, pass) =>
+    (await pass()).map((reply) =>
+      /block base fee/.test(reply.error?.message ?? '') ? { jsonrpc: '2.0', id: reply.id, result: '0x' } : reply,
+    )
+  moveCoins()
+  await becomesNow(user, 'sending')
+  await eventually(
+    () => app.sql(`select from coin_moves where recipient = $1 and status = 'BROADCAST'`, [to]),
+    (sent) => sent.length === 1,
+  )
+  await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(600n * 10n ** 9n))
+  await mine()
+  const seen = proxy.faults
+  await eventually(
+    async () => proxy.faults,
+    (looks) => looks > seen + 10,
+  )
+  await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(1n))
+  await becomes(user, 'confirmed')
+  const [move] = await app.sql(`select trim_scale(fee)::text as fee from coin_moves where recipient = $1`, [to])
+  expect(move).toEqual({ fee })
+  expect((await findings()).broken).toEqual([])
+})
+
 it('that the treasury can pay is paid while others wait that are larger, and the operator is told of all that wait', async () => {
   await fund(1n)
   const [many, few, late] = [

@@ -6,12 +6,16 @@ import type { ChainView } from '../view.ts'
 import { isTooMuchGas } from './fill.ts'
 import type { MoverParts, SendMemory } from './parts.ts'
 
-/** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
+/**
+ * Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. While gas costs more than
+ * the dearest offers, it is the one before: what is offered is paid in full, also once gas is cheap again.
+ */
 function chooseStep({ transactions, transactionHash, status }: CoinMove, view: ChainView, memory: SendMemory): string {
   const ladder = transactions.filter(({ isCurrent }) => isCurrent)
   const dearest = ladder.length - 1
   const current = status === 'SIGNED' ? 0 : ladder.findIndex(({ hash }) => hash === transactionHash)
   const fitting = ladder.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
+  if (ladder[dearest]!.gasPrice < view.nextBaseFee) return ladder[Math.max(current, 0)]!.hash
   const wanted = Math.max(current, fitting === -1 ? dearest : fitting)
   const { hash } = ladder[wanted]!
   const from = memory.waitingFrom.get(hash)
