@@ -4,7 +4,7 @@
  * never runs back on a chain: a lower block that is younger than the newest one here is of another.
  */
 import type { BlockReply } from './replies.ts'
-import type { Rpc } from './rpc.ts'
+import { contradiction, type Rpc } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
 /** `time`: Unix seconds; left out by earlier versions. */
@@ -49,8 +49,11 @@ export function extendTrail(trail: readonly PassedBlock[], block: PassedBlock): 
 /** Blocks of a trail that are held against the chain at once. */
 const BATCH = 20
 
-/** The newest block of a trail that the chain still has, with those behind it; undefined when it has none of them. Raises UNAVAILABLE. */
-export async function findFork(rpc: Rpc, trail: Trail): Promise<Trail | undefined> {
+/**
+ * The newest block of a trail that the chain still has, with those behind it; undefined when it has none of them. Raises UNAVAILABLE, also when the node
+ * shows no block at all where there must be one: it syncs, and says nothing of the chain.
+ */
+export async function findFork(rpc: Rpc, trail: Trail, head: BlockId): Promise<Trail | undefined> {
   for (let start = 0; start < trail.length; start += BATCH) {
     const part = trail.slice(start, start + BATCH)
     const canonical = await readBlockHashes(
@@ -58,6 +61,9 @@ export async function findFork(rpc: Rpc, trail: Trail): Promise<Trail | undefine
       part.map(({ number }) => number),
     )
     const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
+    const passed = index < 0 ? part : part.slice(0, index)
+    if (passed.some(({ number }) => number <= head.number && canonical.get(number) === undefined))
+      throw contradiction(rpc)
     // What a block descends from is on the chain with it.
     if (index >= 0) return [trail[start + index]!, ...trail.slice(start + index + 1)]
   }

@@ -179,6 +179,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/block-trail.ts',
+    ['processes/deposits-reorg.processes.ts'],
+    [
+      [
+        'chain.fork-of-a-syncing-node',
+        'A node that shows no blocks freezes no deposit.',
+        `number <= head.number && canonical`,
+        `number < 0 && canonical`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/send.ts',
     ['processes/withdrawals.processes.ts'],
     [

@@ -14,6 +14,8 @@ import {
   depositsOf,
   openDepositScene,
 } from '../chain/support/deposit-scene.ts'
+import { atEnd } from '../support/at-end.ts'
+import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -247,6 +249,34 @@ it('forgets what the books refuse with the blocks that the chain has lost, and f
   await scene.caughtUp()
   await app.sql('drop trigger test_refuse on wallets')
   expect([await setbacks(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
+})
+
+it('freezes nothing on the word of a node that has no blocks to show, and reads on where another one has them', async () => {
+  const proxy = await startChainProxy(atEnd, scene.url)
+  const user = await app.newUser({ points: '0' })
+  scene.watch({ rpcUrl: proxy.url })
+  await scene.caughtUp()
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  const before = await scene.snapshot()
+  await scene.mine(1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+  // The question where the chain parts comes to one that syncs.
+  let asked = 0
+  proxy.fault = (calls) => {
+    const isTrail = calls.length > 1 && calls.every(({ params }) => params[1] === false)
+    asked += isTrail ? 1 : 0
+    return isTrail && asked < 3 ? calls.map(({ id }) => ({ jsonrpc: '2.0', id, result: null })) : undefined
+  }
+  await scene.revert(before)
+  await scene.rpc.call('evm_increaseTime', 1_000)
+  await scene.mine(2)
+  await scene.caughtUp()
+  expect(asked).toBeGreaterThanOrEqual(3)
+  expect(told()).toEqual([])
+  expect(await depositsOf(user)).toMatchObject([{ status: 'CREDITED' }])
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })
 
 it('remembers each of the newest blocks, and few of a long way behind them', () => {

@@ -123,8 +123,8 @@ export function createDepositWatcher({
   }
 
   /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
-  const goBack = async ({ due }: Look, place: ScanPlace, trail: Trail) => {
-    const [fork, ...rest] = (await findFork(rpc, trail)) ?? (await findStart(trail, due))
+  const goBack = async ({ head, due }: Look, place: ScanPlace, trail: Trail) => {
+    const [fork, ...rest] = (await findFork(rpc, trail, head)) ?? (await findStart(trail, due))
     if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
     balances.forget()
     const { references, shortfall } = await freeze(place, [fork, ...rest])

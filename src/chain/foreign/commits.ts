@@ -191,7 +191,7 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
 
   /** The chain is another one below what was read of it: back to the newest block that it still has. */
   const goBack = async (place: string, at: string, trail: Trail, head: PassedBlock) => {
-    const fork = await findFork(rpc, trail)
+    const fork = await findFork(rpc, trail, head)
     if (!fork) {
       log.warn({}, 'The chain is another one; commits by others are sought on it from the beginning')
       return begin(place, at, head)
