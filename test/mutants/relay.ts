@@ -79,6 +79,18 @@ export const relay: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/registry/deploy.ts',
+    ['processes/relay-doubt.processes.ts'],
+    [
+      [
+        'chain.second-registry',
+        'A node that is behind has no second registry deployed.',
+        `if (known && (await registry.hasCode(known, block))) return known`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/relay/send.ts',
     ['processes/relay-faults.processes.ts'],
     [

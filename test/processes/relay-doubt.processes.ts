@@ -4,9 +4,9 @@ import { createRandom } from '../../proofs/harness/random.ts'
 import type { Relay } from '../../src/chain/relay/options.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
-import { all, messagesOn, useRelayScene } from '../chain/support/relay-scene.ts'
+import { all, hasRegistry, messagesOn, useRelayScene } from '../chain/support/relay-scene.ts'
 import type { TestAsset, World } from '../chain/support/world.ts'
-import { lagging, miscounts, rewriting } from '../support/chain-faults.ts'
+import { lagging, miscounts, onlyTo, rewriting } from '../support/chain-faults.ts'
 import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -96,6 +96,24 @@ describe('a node that is behind the others', () => {
     proxy.fault = undefined
     await chain.rpc.call('anvil_mine', quantity(8))
     await eventually(world.statuses, all('FINAL', 1))
+    expect(await onChain(asset!)).toHaveLength(1)
+  })
+
+  it('has no second registry deployed, when it lacks the block of the first one', async () => {
+    const first = world.relay(proxy.url, options)
+    const registry = await hasRegistry(first)
+    await first.stop()
+    // Asked for the contract once; all else is asked of others.
+    const behind = onlyTo(
+      ({ method }) => method === 'eth_getCode',
+      lagging(random, () => 1, 1),
+    )
+    proxy.fault = (calls, pass) => (proxy.faults === 0 ? behind(calls, pass) : undefined)
+    const [asset] = await world.addCommits(1, 1)
+    const second = world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 1))
+    expect(proxy.faults).toBe(1)
+    expect(second.status().registry).toBe(registry)
     expect(await onChain(asset!)).toHaveLength(1)
   })
 

@@ -4,9 +4,10 @@ import { getCreateAddress } from 'ethers'
 import type { Database } from '../../domain/ports/database.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { rememberSetting } from '../../domain/settings.ts'
+import { readAddresses } from '../coins/addresses.ts'
 import { chooseFees } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
-import { RpcError } from '../rpc.ts'
+import { quantity, RpcError } from '../rpc.ts'
 import { isPoor } from '../sending.ts'
 import { signTransaction } from '../transaction.ts'
 import { readView } from '../view.ts'
@@ -48,8 +49,12 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     )
   }
 
-  const view = await readView(registry.rpc, [account.address])
-  const nonce = view.counts.get(account.address) ?? 0
+  const view = await readView(registry.rpc, [])
+  // Of one block: a node that is behind does not have the contract yet, while another one counts what made it.
+  const block = quantity(view.head.number)
+  if (known && (await registry.hasCode(known, block))) return known
+  const [seen] = await readAddresses(registry.rpc, [account.address], block)
+  const nonce = seen!.count
   const next = getCreateAddress({ from: account.address, nonce })
   if (known && known !== next) {
     const [replaced] = await database.query(replaceUnusedRegistry, { key, value: next })

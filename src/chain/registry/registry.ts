@@ -64,7 +64,8 @@ export interface Registry {
   findAddress(chainId: number): Promise<string | undefined>
   /** What this installation remembers of both, or was told; undefined before the first commit. No node is asked. */
   recall(): Promise<{ chainId: number; address: string } | undefined>
-  hasCode(address: string): Promise<boolean>
+  /** At a block (a number as RPC has it); at the newest when missing. */
+  hasCode(address: string, block?: string): Promise<boolean>
   /** The first block of the log of the registry there; undefined when neither the operator nor the node says it. Raises UNAVAILABLE. */
   findStart(address: string, chainId: number): Promise<number | undefined>
   /** All of an asset's commits from the chain alone, whoever wrote them, oldest first. Raises UNAVAILABLE, WrongChainError. */
@@ -192,8 +193,8 @@ export function createRegistry({
     assertChain,
     findAddress,
     recall,
-    async hasCode(at) {
-      return (await rpc.call<string>('eth_getCode', at, 'latest')) !== '0x'
+    async hasCode(at, block = 'latest') {
+      return (await rpc.call<string>('eth_getCode', at, block)) !== '0x'
     },
     findStart: startOf,
     async readCommits(nid) {
