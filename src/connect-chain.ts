@@ -45,6 +45,7 @@ export async function relayAddresses({ chain }: Config): Promise<string[]> {
 }
 
 const ANVIL_FINAL_DEPTH = 64
+const ANVIL_DOUBT_MS = 3_000
 
 async function startChain(config: Config, log: Log) {
   const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
@@ -126,7 +127,7 @@ export async function connectChain(
     meter: installation.telemetry.meter,
     tracer: installation.telemetry.tracer,
     // A single node of ours: what it does not have is lost, and an account has as many places as it likes.
-    ...(anvil && { doubtPatience: 3_000, transactionsUnderWay: 256 }),
+    ...(anvil && { doubtPatience: ANVIL_DOUBT_MS, transactionsUnderWay: 256 }),
   })
   const watcher = createDepositWatcher({
     registry,
@@ -149,6 +150,7 @@ export async function connectChain(
     ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
     books: createCoinService(installation),
     meter: installation.telemetry.meter,
+    ...(anvil && { doubtPatience: ANVIL_DOUBT_MS }),
   })
   return {
     registry,

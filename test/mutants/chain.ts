@@ -191,6 +191,24 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/coins/follow.ts',
+    ['processes/withdrawals.processes.ts'],
+    [
+      [
+        'chain.move-behind',
+        'Coins in a block are not taken back because a node is behind others.',
+        `now - since >= doubtPatience`,
+        `now - since >= 0`,
+      ],
+      [
+        'chain.move-lost',
+        'Coins in a block that the chain lost are sent again also where it has none so high any more.',
+        `now - since >= doubtPatience`,
+        `since < 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/coins/send.ts',
     ['processes/withdrawals.processes.ts'],
     [

@@ -2,12 +2,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Wallet } from 'ethers'
 import { beforeEach, expect, it } from 'vitest'
+import { createRandom } from '../../proofs/harness/random.ts'
 import type { ReceiptReply } from '../../src/chain/replies.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
 import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
-import { rewriting, withL1Fee } from '../support/chain-faults.ts'
+import { lagging, rewriting, withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { parseMail } from '../support/parse-mail.ts'
@@ -423,6 +424,35 @@ it('is given back when its recipient refuses it, before it is signed for and aft
   expect(saidOf('The fee is not')).toEqual(new Set([after]))
   expect(await balanceOf(after)).toBe(0n)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('stays in its block where a node is behind others, unless none has that block for long', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  await withdraw(user, { amount: '4', to })
+  const isNow = (status: string) =>
+    eventually(
+      () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
+      ([move]) => move?.status === status,
+    )
+  const mover = moveCoins()
+  await isNow('BROADCAST')
+  await mine()
+  await isNow('INCLUDED')
+  proxy.fault = lagging(createRandom('behind'), () => 1, 1)
+  const before = proxy.faults
+  await eventually(
+    async () => proxy.faults - before,
+    (requests) => requests > 20,
+  )
+  await isNow('INCLUDED')
+  await mover.stop()
+  moveCoins(undefined, { doubtPatience: 1 })
+  await isNow('BROADCAST')
+  proxy.fault = undefined
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+  expect((await findings()).broken).toEqual([])
 })
 
 it('arrives, and is not given back, where a node writes the status of a receipt with a zero before it', async () => {

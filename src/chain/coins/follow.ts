@@ -3,7 +3,7 @@ import type { CoinMove, PlacedMove } from '../../domain/ports/coins.ts'
 import { feeOf, hasSucceeded, type ReceiptReply } from '../replies.ts'
 import { type Rpc, resultOf } from '../rpc.ts'
 import { logOnce } from '../teller.ts'
-import { type ChainView, isGone, readBlockHashes } from '../view.ts'
+import { type BlockId, type ChainView, isGone, readBlockHashes } from '../view.ts'
 import type { MoverParts } from './parts.ts'
 
 /** A move whose block is known. */
@@ -35,9 +35,7 @@ async function checkPlaced(
 ): Promise<Set<string>> {
   if (moves.length === 0) return new Set()
   const canonical = await readBlockHashes(parts.rpc, [...new Set(moves.map(({ blockNumber }) => blockNumber))])
-  const displaced = moves.filter(({ blockNumber: number, blockHash: hash }) =>
-    isGone({ number, hash }, canonical, head),
-  )
+  const displaced = moves.filter((move) => hasLostBlock(parts, move, canonical, head))
   if (displaced.length > 0) {
     await parts.books.markDisplaced(displaced.map(({ id }) => id))
     parts.log.warn(
@@ -54,6 +52,24 @@ async function checkPlaced(
   )
   if (deep.length > 0) await parts.books.settle(deep)
   return new Set(displaced.map(({ id }) => id))
+}
+
+/** Whether the chain has another block there, or, for as long as a node may be behind others, none so high any more. */
+function hasLostBlock(
+  { memory: { lackingSince }, doubtPatience }: MoverParts,
+  { blockNumber: number, blockHash: hash, transactionHash }: Placed,
+  canonical: ReadonlyMap<number, string | undefined>,
+  head: BlockId,
+): boolean {
+  const isMissing = isGone({ number, hash }, canonical, head)
+  if (!isMissing || canonical.get(number) !== undefined) {
+    lackingSince.delete(transactionHash)
+    return isMissing
+  }
+  const now = performance.now()
+  const since = lackingSince.get(transactionHash) ?? now
+  lackingSince.set(transactionHash, since)
+  return now - since >= doubtPatience
 }
 
 /** Moves whose nonces are used, of those for which more than one amount is signed. */

@@ -38,6 +38,8 @@ export interface CoinMoverOptions {
   confirmations: number
   /** Wei; nothing above is ever offered. */
   maxFeePerGas: bigint
+  /** Milliseconds for which a node that has fewer blocks than were seen is taken to be behind others; 120,000 when missing. */
+  doubtPatience?: number
   /** Milliseconds between looks; 1,000 when missing. */
   pollEvery?: number
 }
@@ -55,12 +57,19 @@ const SETTLED_LOOK_MS = 15_000
 const IDLE_LOOK_MS = 60_000
 
 /** A mover of coins; of several processes one works, by the lease `coins`. While a part is away it asks again, and tells so once. */
-export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...options }: CoinMoverOptions): CoinMover {
+export function createCoinMover({
+  registry,
+  databaseUrl,
+  pollEvery = 1_000,
+  doubtPatience = 120_000,
+  ...options
+}: CoinMoverOptions): CoinMover {
   const { books, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
   const parts: MoverParts = {
     ...options,
+    doubtPatience,
     rpc: registry.rpc.until(stopping.signal),
     memory: createSendMemory(),
     tellers: {

@@ -15,6 +15,8 @@ export interface SendMemory {
   waitingFrom: Map<string, { at: number; head: number }>
   /** How often nodes said that no block has room for it, and at which head they last did. */
   refusals: Map<string, { times: number; head: number }>
+  /** Since when a node has no block at the height of the one that it stands in. */
+  lackingSince: Map<string, number>
   /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
   isTreasuryDoubted: boolean | undefined
   /** Which earlier treasury paid what the books do not know, when they were last looked at, and what was missing in the books then. */
@@ -25,7 +27,7 @@ export interface SendMemory {
 
 /** A memory that knows nothing yet. */
 export const createSendMemory = (): SendMemory => ({
-  ...{ sentAt: new Map(), waitingFrom: new Map(), refusals: new Map() },
+  ...{ sentAt: new Map(), waitingFrom: new Map(), refusals: new Map(), lackingSince: new Map() },
   isTreasuryDoubted: undefined,
   earlier: undefined,
   movesWaiting: undefined,
@@ -41,6 +43,8 @@ export interface MoverParts {
   treasury: RelayAccount
   confirmations: number
   maxFeePerGas: bigint
+  /** Milliseconds for which a chain is not believed to have lost blocks because a node has none so high. */
+  doubtPatience: number
   memory: SendMemory
   /** By what is in the way. */
   tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury' | 'overtaken', Teller>

@@ -1,7 +1,7 @@
 /** A service, a chain whose blocks are made by hand with a proxy before it, and what moves coins on it. */
 import { afterEach, beforeEach } from 'vitest'
 import { checkCoins } from '../../../src/chain/coins/check.ts'
-import { type CoinMover, createCoinMover } from '../../../src/chain/coins/mover.ts'
+import { type CoinMover, type CoinMoverOptions, createCoinMover } from '../../../src/chain/coins/mover.ts'
 import { createDepositWatcher } from '../../../src/chain/deposits/deposits.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
@@ -58,7 +58,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositBooks(installation) })
   watcher.start()
   atEnd(() => watcher.stop())
-  const moveCoins = (from = treasury) => {
+  const moveCoins = (from = treasury, others: Pick<CoinMoverOptions, 'doubtPatience'> = {}) => {
     const mover = createCoinMover({
       ...shared(proxy.url),
       ...{
@@ -67,6 +67,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
         books: createCoinService(installation),
         meter: installation.telemetry.meter,
       },
+      ...others,
     })
     parts.push(mover)
     mover.start()
