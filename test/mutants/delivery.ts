@@ -20,6 +20,24 @@ export const delivery: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/jobs/jobs.ts',
+    ['delivery/long-stop.test.ts'],
+    [
+      [
+        'delivery.long-stop',
+        'What is owed is done however long the service stood still.',
+        'const KEPT_OWED_SECONDS = 3_650 * DAY_SECONDS',
+        'const KEPT_OWED_SECONDS = 14 * DAY_SECONDS',
+      ],
+      [
+        'delivery.long-stop-of-earlier-versions',
+        'So is what an earlier version put on a queue.',
+        '  await boss.getDb().executeSql(keepWaiting)\n',
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/store/webhook-schedule.ts',
     ['delivery/webhook-schedule.test.ts'],
     [

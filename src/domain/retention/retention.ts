@@ -227,8 +227,8 @@ export const retentions = {
 
   'jobs.job': {
     grows: 'a mail, a webhook call, a thumbnail, a deletion',
-    kept: 'an hour after it is done (mails about accounts a minute), 30 days undone; a year after it was given up',
-    why: 'an operator looks at what was given up',
+    kept: 'an hour after it is done (mails about accounts a minute); undone ten years, but 30 days of a mail; a year after it was given up',
+    why: 'an operator looks at what was given up; what is owed is done however long the service stood still',
     by: UPKEEP,
   },
   'jobs.job_dependency': { grows: 'nothing: no job waits for another', kept: OWN, why: QUEUE, by: UPKEEP },

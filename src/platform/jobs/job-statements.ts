@@ -26,6 +26,11 @@ const wholeSql = `source_name is not null and not data ? '${CUT}'`
 /** The attempt under way is the last one: $1 queue, $2 job. */
 export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
 
+/** What waits is kept as long as its queue says now, whatever an earlier version said that put it there. */
+export const keepWaiting = `
+  update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q
+  where q.name = j.name and j.state < 'active' and j.keep_until < j.created_on + make_interval(secs => q.retention_seconds)`
+
 /** Dead letters that hold more than they may: $1 the last one that was looked at, $2 how many at most. */
 export const findUnredacted = `
   select id::text from jobs.job j

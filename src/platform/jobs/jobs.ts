@@ -12,7 +12,7 @@ import { DatabaseClient } from '../database/database-client.ts'
 import { enqueueFunctionSql } from './enqueue-function.ts'
 import { jobIndexesSql } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { makeLastAttempt, subjectOf } from './job-statements.ts'
+import { keepWaiting, makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
 
 const schema = 'jobs'
@@ -34,8 +34,10 @@ const DAY_SECONDS = 86_400
 const KEPT_DEAD_SECONDS = 365 * DAY_SECONDS
 /** What is done is of use to nobody, and the queue goes through all it has every few seconds. */
 const KEPT_DONE_SECONDS = 3_600
-/** What nobody has carried out by then is deleted without a trace: far longer than all attempts take. */
-const KEPT_WAITING_SECONDS = 30 * DAY_SECONDS
+/** A mail that nobody has sent by then is deleted without a trace: it tells old news, and its job may hold an address. */
+const KEPT_MAIL_SECONDS = 30 * DAY_SECONDS
+/** What is owed waits as long as a service may stand still, or as old as a backup may be that is restored: it is never deleted undone. */
+const KEPT_OWED_SECONDS = 3_650 * DAY_SECONDS
 /** Characters. */
 const LONGEST_REASON = 300
 /** Milliseconds. */
@@ -74,13 +76,14 @@ const queues = {
     retryDelayMax: 3_600,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
+    retentionSeconds: KEPT_OWED_SECONDS,
     deadLetter: 'dead-letter',
   },
   mail: {
     ...mailRetries,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_WAITING_SECONDS,
+    retentionSeconds: KEPT_MAIL_SECONDS,
     deadLetter: 'dead-letter',
   },
   /** The payload may hold an address, so a job that is done or given up is soon deleted, and its dead letter has no address. */
@@ -88,7 +91,7 @@ const queues = {
     ...mailRetries,
     ...abandoned,
     deleteAfterSeconds: 60,
-    retentionSeconds: KEPT_WAITING_SECONDS,
+    retentionSeconds: KEPT_MAIL_SECONDS,
     deadLetter: 'dead-letter',
   },
   /** The group of a delivery is its network app. */
@@ -99,6 +102,7 @@ const queues = {
     retryDelayMax: 20,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
+    retentionSeconds: KEPT_OWED_SECONDS,
     deadLetter: 'abandoned-delivery',
   },
   'forget-key': {
@@ -108,7 +112,7 @@ const queues = {
     retryDelayMax: 3_600,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_WAITING_SECONDS,
+    retentionSeconds: KEPT_OWED_SECONDS,
     deadLetter: 'dead-letter',
   },
   /** What cannot be made soon is not made: it holds up nobody. */
@@ -119,6 +123,7 @@ const queues = {
     retryDelayMax: 900,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
+    retentionSeconds: KEPT_OWED_SECONDS,
     deadLetter: 'dead-letter',
   },
   thumbnail: {
@@ -128,6 +133,7 @@ const queues = {
     retryDelayMax: 900,
     ...abandoned,
     deleteAfterSeconds: KEPT_DONE_SECONDS,
+    retentionSeconds: KEPT_OWED_SECONDS,
     deadLetter: 'dead-letter',
   },
 } satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
@@ -198,6 +204,8 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     // What an earlier version said about it does not stay.
     await boss.updateQueue(name, options)
   }
+  // Before anybody clears away.
+  await boss.getDb().executeSql(keepWaiting)
   await boss.getDb().executeSql(enqueueFunctionSql)
   await boss.getDb().executeSql(jobIndexesSql)
   await boss.stop({ graceful: false })
