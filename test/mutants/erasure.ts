@@ -96,6 +96,24 @@ export const erasure: Mutant[] = [
   ]),
   ...mutantsOf(
     'src/domain/account/deletion-service.ts',
+    ['rest/account-deletion.test.ts'],
+    [
+      [
+        'erasure.all-assets',
+        'All assets go, also where one statement does not empty them.',
+        `from < assets.length; from +=`,
+        `from < ASSETS_AT_ONCE; from +=`,
+      ],
+      [
+        'erasure.whole-trail',
+        'All addresses in a trail go, also where one statement does not erase them.',
+        `after = (await query(eraseTrail, { user, after }))[0]!.last`,
+        `after = (await query(eraseTrail, { user, after }))[0]!.last && null`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/deletion-service.ts',
     ['rest/restored.test.ts'],
     [
       [

@@ -127,6 +127,7 @@ because(
     'deletion_empty',
     'deletion_erase',
     'deletion_tokens',
+    'deletion_trail',
     'relay_mark_final',
   ],
 )

@@ -133,6 +133,23 @@ describe('what is gone', () => {
     expect(again).toMatchObject({ username, email: account.email })
   })
 
+  it('everything of somebody who has much: more than one statement takes of it', async () => {
+    const user = await app.newUser({ num: '100' })
+    const assets = await Promise.all(Array.from({ length: 60 }, () => user.register({ caption: 'Mine' })))
+    await app.sql(
+      `insert into audit_entries (user_id, action, address)
+       select $1::uuid, 'session.started', '192.0.2.1' from generate_series(1, 12000)`,
+      [user.id],
+    )
+    expect((await remove(user)).status).toBe(204)
+    const told = `select nid from assets where owner_id = $1::uuid and (deleted_at is null or caption <> '')`
+    expect(await app.sql(told, [user.id])).toEqual([])
+    expect(await countOf('assets', 'owner_id', user.id)).toBe(assets.length)
+    expect(
+      await app.sql('select 1 from audit_entries where user_id = $1::uuid and address is not null', [user.id]),
+    ).toEqual([])
+  })
+
   it('its assets, whose files leave the content store when garbage is collected', async () => {
     const user = await app.newUser()
     const stranger = await app.newUser()

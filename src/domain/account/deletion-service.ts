@@ -7,6 +7,7 @@ import type { Actor } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
 import { eachForItself } from '../each-for-itself.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
+import { NIL_UUID } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
 import type { ForgetKeyJob } from '../jobs.ts'
 import { assertUserMay } from '../policy.ts'
@@ -24,6 +25,7 @@ import {
   emptyAssets,
   eraseAccount,
   eraseArguments,
+  eraseTrail,
   findDeleted,
   findLatecomers,
   findReturned,
@@ -65,6 +67,8 @@ interface Dependencies {
 
 /** How often it is begun anew when the account is in use meanwhile. */
 const TRIES = 20
+/** Assets that one statement empties: each may have a long history. */
+const ASSETS_AT_ONCE = 50
 /** Accounts that the vault remembers, looked up at once. */
 const PAGE = 500
 
@@ -140,10 +144,13 @@ export function createDeletionService({ database, custody, coins, vault, notific
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
       tokens = (await query(sumTokens, { user }))[0]!.amount
-      await query(emptyAssets, { user })
+      for (let from = 0; from < assets.length; from += ASSETS_AT_ONCE)
+        await query(emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
       await query(closeWallet, { user })
       await query(eraseAccount, { user, username: tombstoneName(), email: `${randomUUID()}@deleted.invalid` })
       while ((await query(eraseArguments, { user })).length === ORDERS_AT_ONCE);
+      for (let after: string | null = NIL_UUID; after !== null; )
+        after = (await query(eraseTrail, { user, after }))[0]!.last
     }
     try {
       await database.transaction(work)
