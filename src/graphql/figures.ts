@@ -19,11 +19,11 @@ const DayFiguresType = builder.objectRef<DayFigures>('DayFigures').implement({
     lagP50: t.exposeInt('lagP50', {
       nullable: true,
       description:
-        'Median time from acceptance to final, in milliseconds, to within 3 %, of the commits that became final; null when none did.',
+        'Median time from acceptance to final, in milliseconds, to within 3 % (2147483647: that or longer, some 25 days), of the commits that became final; null when none did.',
     }),
     lagP95: t.exposeInt('lagP95', {
       nullable: true,
-      description: 'The 95th percentile of that time, in milliseconds, to within 3 %; null when none became final.',
+      description: 'The 95th percentile of that time, told alike; null when none became final.',
     }),
     delivered: t.exposeInt('delivered', { description: 'Webhook deliveries of that day which the receiver took.' }),
     pending: t.exposeInt('pending', { description: 'Webhook deliveries of that day which are still tried.' }),

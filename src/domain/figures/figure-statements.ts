@@ -49,7 +49,9 @@ const isInSpan = (id: string, moment: string, earlier = DATABASE_IDS) =>
 /** Lags go by powers of this: the middle of one tells a lag to within 3 %. */
 const STEP = `ln(1.05)`
 const bucketOf = (milliseconds: string) => `floor(ln(greatest(${milliseconds}, 1)) / ${STEP})::int`
-const lagOf = (bucket: string) => `round(exp((${bucket} + 0.5) * ${STEP}))::int`
+/** The longest that is told, in milliseconds: some 25 days, as much as a number of 32 bits holds. */
+const LONGEST_LAG = 2_147_483_647
+const lagOf = (bucket: string) => `least(round(exp((${bucket} + 0.5) * ${STEP})), ${LONGEST_LAG})::int`
 
 /** What is looked up for each row: the planner takes a span for a large part of the table, and would read all that it is joined with. */
 const eachSql = (lookup: string) => `${lookup} offset 0`
