@@ -5,7 +5,7 @@
 import { NIL_UUID } from '../domain/ids.ts'
 import { keysetPages } from '../domain/keyset-pages.ts'
 import type { Database } from '../domain/ports/database.ts'
-import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
+import { arrayOf, float, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import { bringsTokens } from './deposits/finder.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/prepare-statements.ts'
@@ -19,7 +19,7 @@ const commitColumns = {
   status: commitStatus,
   tree_cid: text,
   /** Unix seconds. */
-  created_at: int,
+  created_at: float,
   committer: text,
   transaction_hash: orNull(text),
   /** Of everything that was ever signed for it here. */
@@ -30,7 +30,7 @@ const commitColumns = {
 const findCommits = statement(
   'check_chain_commits',
   { parameters: { after: uuid, limit: int }, columns: commitColumns },
-  `select c.id as commit_id, a.nid, r.status, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
+  `select c.id as commit_id, a.nid, r.status, c.tree_cid, floor(extract(epoch from c.created_at))::float8 as created_at,
      w.address as committer, r.transaction_hash,
      array(select hash from ${transactionsOfSql('c.id')} t) as hashes
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id

@@ -45,6 +45,15 @@ it('nothing is told while both agree, also of commits that wait', async () => {
   expect(await check()).toEqual({})
 })
 
+it('commits are looked up also after 2038, when their seconds since 1970 need more than 32 bits', async () => {
+  const [asset] = await settle(1, 1)
+  const id = await world.addCommit(asset!)
+  await world.sql('alter table commits disable trigger commits_erase_only')
+  await world.sql(`update commits set created_at = '2038-01-19 03:14:08Z' where id = $1::uuid`, [id])
+  await world.sql('alter table commits enable trigger commits_erase_only')
+  expect(await check()).toEqual({})
+})
+
 it('commits and deposits of a chain that was put back are named', async () => {
   const owner = await world.addUser()
   const asset = await world.addAsset(owner)
