@@ -71,6 +71,9 @@ export function uuidFrom(id: string, prefix: IdPrefix, what: string): string {
 /** CIDv1 in base32, as nids are written: raw leaf or dag-pb, sha2-256. */
 export const isNid = (text: string) => /^baf(kre|ybe)i[a-z2-7]{52}$/.test(text)
 
-/** SQL: the least UUID that is made at a moment or later. Identifiers are sortable by time: so the rows of a span are found by the primary key. */
+/**
+ * SQL: the least UUID that is made at a moment or later. Identifiers are sortable by time: so the rows of a span are found by the primary key.
+ * They count from 1970: of what came before, as a hundred years ago, it is the least of all.
+ */
 export const firstIdSql = (moment: string): string =>
-  `(lpad(to_hex((extract(epoch from ${moment}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`
+  `(lpad(to_hex(greatest(extract(epoch from ${moment}) * 1000, 0)::bigint), 12, '0') || repeat('0', 20))::uuid`

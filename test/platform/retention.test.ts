@@ -1,7 +1,7 @@
 /** What is kept for a time is kept for that time and no longer, from the front of each feed on; what is kept for ever is told. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { firstIdSql, fromId } from '../../src/domain/ids.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { type Retention, retentions } from '../../src/domain/retention/retention.ts'
 import { sweepNames } from '../../src/domain/sweep/sweep.ts'
@@ -76,6 +76,13 @@ describe('the list of what is kept', () => {
     const named = new Set(all.flatMap(([, { by = [] }]) => (typeof by === 'string' ? [] : by)))
     expect(sweepNames.filter((name) => name.startsWith('forget-') && !named.has(name))).toEqual([])
   })
+})
+
+it('what is kept for a hundred years is looked for by no identifier, though these count from 1970', async () => {
+  const first = async (moment: string) =>
+    (await app.sql<{ id: string }>(`select ${firstIdSql(`'${moment}'::timestamptz`)}::text as id`))[0]!.id
+  expect(await first('1926-11-27Z')).toBe('00000000-0000-0000-0000-000000000000')
+  expect(await first('1970-01-01T00:00:00.001Z')).toBe('00000000-0001-0000-0000-000000000000')
 })
 
 describe('a feed', () => {
