@@ -16,12 +16,14 @@ export const flag = z.stringbool({
 export const whole = (min: number, max: number) =>
   z
     .string()
-    .transform((text) => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN))
+    .transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : Number.NaN))
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
 /** A port. */
 export const port = whole(0, 65_535)
 /** A whole number above 0. */
 export const count = whole(1, 999_999_999)
+/** The identifier of a chain: some have more digits than 32 bits hold. */
+export const chainId = whole(1, Number.MAX_SAFE_INTEGER)
 /** An address on the chain. */
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
 /** Several of them, separated by commas. */

@@ -4,6 +4,7 @@ import { roles } from '../domain/roles.ts'
 import {
   address,
   addresses,
+  chainId,
   count,
   databaseUrl,
   databaseUrls,
@@ -95,7 +96,7 @@ export const variables = {
     secret: true,
   },
   CHAIN_ID: {
-    schema: count.optional(),
+    schema: chainId.optional(),
     doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.',
   },
   CHAIN_REGISTRY_ADDRESS: {

@@ -112,7 +112,9 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
       description: 'The registry that was asked.',
       resolve: ({ registry }) => registry,
     }),
-    chainId: t.exposeInt('chainId', { description: 'The chain that it is on.' }),
+    chainId: t.exposeFloat('chainId', {
+      description: 'The chain that it is on: a whole number, which may need more than 32 bits.',
+    }),
     asOfBlock: t.int({ description: 'The newest block that was looked at.', resolve: ({ asOf }) => asOf.number }),
     asOfTime: t.field({
       type: 'DateTime',

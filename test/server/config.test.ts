@@ -118,6 +118,11 @@ describe('a server', () => {
     ['copies of no Kubo node', { IPFS_COPIES: '1' }, /IPFS_COPIES is more than IPFS_API_URL names nodes/],
     ['a port below 0', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
     ['a delay of ages', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /Expected a whole number from 0 to 60\.$/],
+    [
+      'a chain that no number names',
+      { CHAIN_ID: '9007199254740992' },
+      /CHAIN_ID: Expected a whole number from 1 to 9007/,
+    ],
     ['no role', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
     ['neither yes nor no', { S3_PATH_STYLE: 'maybe' }, /S3_PATH_STYLE: Expected true or false\.$/],
     ['an address that is a word', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
