@@ -1,7 +1,9 @@
 import { InvalidArgumentError } from 'commander'
+import { readInt } from '../domain/sql.ts'
 
 /** The number of a block, as an option. Raises InvalidArgumentError. */
 export const blockNumber = (text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Expected the number of a block.')
-  return Number(text)
+  const number = readInt(text)
+  if (number === undefined) throw new InvalidArgumentError('Expected the number of a block.')
+  return number
 }

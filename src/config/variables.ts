@@ -104,7 +104,7 @@ export const variables = {
     doc: 'The ERC-7053 registry. Default: deployed at first start.',
   },
   CHAIN_REGISTRY_BLOCK: {
-    schema: whole(0, 999_999_999).optional(),
+    schema: whole(0, 2_147_483_647).optional(),
     doc: 'The block at which the registry was deployed, from which on its log is read. Default: found, where the node keeps old state; else the first.',
   },
   CHAIN_RELAY_KEYS: {

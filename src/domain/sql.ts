@@ -21,6 +21,11 @@ export const uuid = typeOf<string>('uuid')
 export const text = typeOf<string>('text')
 /** 32 bits. */
 export const int = typeOf<number>('integer')
+/** The largest that it holds. */
+export const LARGEST_INT = 2_147_483_647
+/** A text of digits as such a number; undefined for any other text, and for what is larger. */
+export const readInt = (digits: string): number | undefined =>
+  /^\d{1,10}$/.test(digits) && Number(digits) <= LARGEST_INT ? Number(digits) : undefined
 /** 16 bits. */
 export const smallint = typeOf<number>('smallint')
 /** Of any size, therefore text. */

@@ -55,6 +55,20 @@ describe('commits by others', () => {
     expect(refused.body.errors[0].extensions.code).toBe('VALIDATION_FAILED')
   })
 
+  it('are paged where blocks have ten digits', async () => {
+    await app.sql('update foreign_commits set block_number = block_number + 2000000000 where nid = $1', [id])
+    const first = await read('(first: 2)')
+    const next = await read(`(first: 2, after: "${first.foreignCommits.pageInfo.endCursor}")`)
+    expect([textsOf(first), textsOf(next)]).toEqual([
+      ['e', 'd'],
+      ['c', 'b'],
+    ])
+    const beyond = Buffer.from('2147483648:0').toString('base64')
+    const refused = await owner.graphql(`{ asset(id: "${id}") { foreignCommits(after: "${beyond}") { totalCount } } }`)
+    expect(refused.body.errors[0].extensions.code).toBe('VALIDATION_FAILED')
+    await app.sql('update foreign_commits set block_number = block_number - 2000000000 where nid = $1', [id])
+  })
+
   it('are seen by whoever sees the asset, and by nobody else', async () => {
     const stranger = await app.newUser()
     expect((await stranger.rest('GET', `assets/${id}/foreign-commits/`)).status).toBe(404)

@@ -56,7 +56,7 @@ export const bounds: Mutant[] = [
       [
         'bounds.totals-largest',
         'A total is never counted further than the database can be asked for.',
-        `, MOST_ROWS)`,
+        `, LARGEST_INT)`,
         `, Number.MAX_SAFE_INTEGER)`,
       ],
       [

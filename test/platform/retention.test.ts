@@ -108,6 +108,15 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([4, 5, 6])
   })
 
+  it('goes on by its positions where they have ten digits', async () => {
+    const buyer = await app.newUser()
+    await app.sql('update wallets set event_sequence = 1999999999 where user_id = $1::uuid', [buyer.id])
+    await tell(buyer)
+    await tell(buyer)
+    expect(await positions(buyer, '&after=2000000000')).toEqual([2_000_000_001])
+    expectError(await buyer.rest('GET', 'events/?after=2147483648'), 'VALIDATION_FAILED')
+  })
+
   it('keeps everything until its time is over', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 2)

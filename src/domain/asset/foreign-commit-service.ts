@@ -1,6 +1,7 @@
 /** What others committed to a file on the chain, for readers of the asset. Contract: `Asset.foreignCommits`, `GET /api/v3/assets/{nid}/foreign-commits/`. */
 import { validationFailed } from '../errors.ts'
 import type { Database } from '../ports/database.ts'
+import { readInt } from '../sql.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
 import {
   countForeignCommits,
@@ -16,9 +17,10 @@ export const placeOfForeignCommit = ({ block_number, log_index }: ForeignCommit)
 /** What a cursor says; of both, null where there is none. Raises VALIDATION_FAILED. */
 function placeFrom(name: 'after' | 'before', cursor: string | undefined) {
   if (cursor === undefined) return { block: null, index: null }
-  const [, block, index] = /^(\d{1,9}):(\d{1,9})$/.exec(cursor) ?? []
-  if (block === undefined) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
-  return { block: Number(block), index: Number(index) }
+  const [block, index, ...rest] = cursor.split(':').map(readInt)
+  if (block === undefined || index === undefined || rest.length > 0)
+    throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  return { block, index }
 }
 
 /** Commits by others. Whoever sees an asset may see them: they stand on a public chain. */

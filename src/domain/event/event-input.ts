@@ -1,12 +1,14 @@
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
+import { readInt } from '../sql.ts'
 
 /** Where somebody stands in a feed: at a sequence, or at an event they know by its UUID. */
 export type Position = { sequence: number } | { eventId: string }
 
 /** Reads a cursor, a `Last-Event-ID` or an identifier. Raises VALIDATION_FAILED, naming `field`. */
 export function readPosition(field: string, text: string): Position {
-  if (/^\d{1,9}$/.test(text)) return { sequence: Number(text) }
+  const sequence = readInt(text)
+  if (sequence !== undefined) return { sequence }
   const found = fromId(text, 'event')
   if (!found) throw validationFailed({ [field]: ['Expected the identifier of an event, or its sequence.'] })
   return { eventId: found.uuid }
