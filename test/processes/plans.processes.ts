@@ -110,6 +110,7 @@ because(
 )
 because('steps over as many rows as there are keys, which the planner does not know', 'vault_lacking')
 because('reads a page, between whose rows the planner supposes many others', 'blocks_next')
+because('reads a page, which the smaller history did not fill, and for each row one by its key', 'export_withdrawals')
 because('looks through the moves of treasuries that were, where there were any', 'coins_earlier_treasuries')
 because('an account is locked: what stands behind that in its trail is little', 'user_search')
 because('the addresses that somebody has given and not verified', 'account_awaiting')
