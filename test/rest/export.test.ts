@@ -59,6 +59,16 @@ it('a person gets everything that is kept of them, as a file', async () => {
     grants: [expect.objectContaining({ amount: '5', reason: 'A gift', id: expect.stringMatching(/^grant_/) })],
     refunds: [],
     deposits: [],
+    events: [
+      expect.objectContaining({ sequence: 1, type: 'commit.accepted', id: expect.stringMatching(/^event_/) }),
+      expect.objectContaining({ sequence: 2, type: 'commit.accepted' }),
+      expect.objectContaining({ sequence: 3, type: 'order.created', orderId: order.id, transferId: null }),
+      expect.objectContaining({
+        ...{ sequence: 4, type: 'order.paid', orderId: order.id },
+        transferId: expect.stringMatching(/^transfer_/),
+      }),
+      expect.objectContaining({ sequence: 5, orderId: order.id }),
+    ],
     withdrawals: [],
     assetLinks: [expect.objectContaining({ id: link.id, nid, label: 'For Ann' })],
     sessions: [expect.objectContaining({ id: expect.stringMatching(/^session_/) })],
