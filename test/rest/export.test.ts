@@ -67,7 +67,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
         ...{ sequence: 4, type: 'order.paid', orderId: order.id },
         transferId: expect.stringMatching(/^transfer_/),
       }),
-      expect.objectContaining({ sequence: 5, orderId: order.id }),
+      expect.objectContaining({ sequence: 5, type: 'points.granted' }),
     ],
     withdrawals: [],
     assetLinks: [expect.objectContaining({ id: link.id, nid, label: 'For Ann' })],
