@@ -161,9 +161,10 @@ export const createKuboContentStore = ({
         }
       }
       const begun = Date.now()
+      const pieces = watched()
       try {
         start()
-        const added = await kubo.add(watched(), { ...layout, pin: true, 'pin-name': nameNow(), signal } as object)
+        const added = await kubo.add(pieces, { ...layout, pin: true, 'pin-name': nameNow(), signal } as object)
         const cid = added.cid.toString()
         stop()
         await hold(cid, begun)
@@ -174,6 +175,8 @@ export const createKuboContentStore = ({
         throw signal.aborted ? unavailable('The file store', signal.reason) : refusal(error)
       } finally {
         stop()
+        // The client leaves a source open that it has no use for any more.
+        void pieces.return().catch(() => undefined)
       }
     },
 

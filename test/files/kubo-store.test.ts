@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CID } from 'multiformats/cid'
@@ -10,7 +11,7 @@ import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 import { countServed, createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { createPatience } from '../../src/files/patience.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, until } from '../support/eventually.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
 
@@ -27,6 +28,8 @@ afterEach(async () => {
   await kubo.stop()
   await rm(dir, { recursive: true, force: true })
 })
+
+const json = { 'Content-Type': 'application/json' }
 
 /** As if the pins had been made so many seconds ago. */
 const age = (seconds: number) => {
@@ -75,6 +78,26 @@ describe('a file in Kubo', () => {
       // Between two requests Kubo's own collection takes what is not pinned yet.
       expect(kubo.requests.map(({ path }) => path)).toEqual(['add'])
     }
+  })
+
+  it.each([
+    ['refuses', (res: ServerResponse) => res.writeHead(500, json).end('{"Message":"no","Code":0}')],
+    ['breaks off', (res: ServerResponse) => res.destroy()],
+  ])('is read no further when the node %s it, and its source is closed', async (_, answer) => {
+    kubo.intercept = (path, _query, res) => {
+      if (path === 'add') answer(res)
+      return path === 'add'
+    }
+    let isClosed = false
+    async function* source() {
+      try {
+        yield* stream(bytesOf(20_000_000))
+      } finally {
+        isClosed = true
+      }
+    }
+    await expectError(store.importFile(source()), 'UNAVAILABLE')
+    await until('the source is closed', () => isClosed)
   })
 
   it('that its source breaks off passes the source’s error on', async () => {

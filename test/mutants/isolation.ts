@@ -380,6 +380,12 @@ export const isolation: Mutant[] = [
       `if (url === '') throw error`,
     ],
     [
+      'isolation.refused-upload',
+      'What Kubo refuses is closed.',
+      `void pieces.return().catch(() => undefined)`,
+      `void pieces`,
+    ],
+    [
       'frozen.pin',
       'A pin that was removed long after the look at it is put back.',
       `took >= 0 && took <= swift && `,
