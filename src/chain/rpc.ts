@@ -54,7 +54,7 @@ export interface RpcOptions {
 }
 
 /** "Too many requests", as nodes say it inside an answer: by a code, or in words of their own. They come back later with the same call. */
-const limitCodes = new Set([429, -32005, -32007, -32016, -32029])
+const limitCodes = new Set([429, -32005, -32029])
 const limitWords = /rate.?limit|request (limit|rate|count)|too many (requests|connections)|compute units?/i
 /** Whether the node limits us. What a contract says that refuses a call is no limit of the node's. */
 const isLimit = ({ code, message }: RpcError) =>
@@ -62,9 +62,11 @@ const isLimit = ({ code, message }: RpcError) =>
 const REVERTED = 3
 /** What servers say of a body that they do not take, for its length or because it is no single call. */
 const batchRefusals = new Set([400, 405, 413, 415, 422, 501])
-/** What will be as much the next time: providers use the code of a passing limit (-32005) for it, too. */
+/** What will be as much the next time: nodes use the code of a passing limit (-32005) for it, too. */
 const isTooMuch = ({ message }: RpcError) =>
-  /block range|range of blocks|blocks? (distance|limit)|more than \d+ (results|logs|blocks)/i.test(message)
+  /block range|range (of blocks|limit)|blocks? (distance|limit)|(more than \d+|too many) (results|logs|blocks)|batch size|gas limit/i.test(
+    message,
+  )
 
 const LONGEST_ANSWER_BYTES = 64_000_000
 

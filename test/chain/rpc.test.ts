@@ -103,6 +103,20 @@ describe('JSON-RPC', () => {
     expect(error).toBeInstanceOf(RpcError)
   })
 
+  it.each([
+    ['a range of Besu', -32005, 'Requested range exceeds maximum RPC range limit'],
+    ['gas of Besu', -32005, 'Transaction gas limit exceeds block gas limit'],
+    ['a sender of Besu', -32007, 'Sender account not authorized to send transactions'],
+    ['logs of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
+    ['a question that takes Nethermind too long', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
+  ])('what would be refused again is a refusal of the call and no limit: %s', async (_, code, message) => {
+    proxy.fault = refuses({ code, message })
+    const error = await createRpc({ url: proxy.url })
+      .call('eth_getLogs')
+      .catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(RpcError)
+  })
+
   it('an answer that leaves a call out is none, and says so', async () => {
     proxy.fault = async (_, pass) => (await pass()).slice(1)
     await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
@@ -112,6 +126,11 @@ describe('JSON-RPC', () => {
 
   const refusals: [string, number, string][] = [
     ['by one error in a list, as geth does', 200, '[{"id":1,"error":{"code":-32600,"message":"batch too large"}}]'],
+    [
+      'by the code of a limit, as Besu does',
+      200,
+      '{"error":{"code":-32005,"message":"Number of requests exceeds max batch size"}}',
+    ],
     ['by one error for nobody in a list', 200, '[{"id":null,"error":{"code":-32600,"message":"no batches"}}]'],
     ['by its status alone', 413, 'Payload Too Large'],
     ['by its status and a message', 400, '{"message":"batch requests are not supported"}'],

@@ -71,6 +71,12 @@ export const relay: Mutant[] = [
         `limitCodes.has(code) || (/(?!)/`,
       ],
       [
+        'chain.too-much-is-no-limit',
+        'What will be as much the next time is not waited for: less is asked for.',
+        `if (isLimit(error) && !isTooMuch(error)) throw`,
+        `if (isLimit(error)) throw`,
+      ],
+      [
         'chain.contract-is-no-limit',
         'What a recipient’s contract says stops nobody else’s payments.',
         `code !== REVERTED && !/revert/i.test(message)`,
