@@ -106,6 +106,13 @@ export const relay: Mutant[] = [
         `if (!lacksFunds && wantsMore(error)) lane`,
         `lane`,
       ],
+      [
+        'chain.refused-is-not-waiting',
+        'What a node took, lost and refuses now waits nowhere for a better price.',
+        `    lane.sentAt.delete(nonce)
+`,
+        ``,
+      ],
     ],
   ),
   ...mutantsOf(

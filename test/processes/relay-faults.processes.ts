@@ -255,6 +255,35 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
+  it.each([
+    ['has nothing to pay with', { code: -32000, message: 'insufficient funds for gas * price + value' }],
+    ['meets an outage', { code: -32603, message: 'internal error' }],
+  ])('offers no more for what a node took and lost, however long its account %s', async (_, error) => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    await chain.rpc.call('evm_setAutomine', false)
+    const assets = await world.addCommits(1, 1)
+    relay.wake()
+    await eventually(world.statuses, all('BROADCAST', 1))
+    proxy.fault = onlyTo(isSending, refuses(error))
+    const [lost] = await transactions()
+    await chain.rpc.call('anvil_dropTransaction', lost!.hash)
+    // A pool may have filed it behind another one, so it is offered once more; that is when the node refuses.
+    const known = await eventually(transactions, (rows) => rows.length === 2)
+    await world.sql(`update chain_transactions set created_at = created_at - interval '1 hour'`)
+    await chain.rpc.call('anvil_mine', quantity(5))
+    const { faults } = proxy
+    await eventually(
+      async () => proxy.faults,
+      (count) => count >= faults + 10,
+    )
+    expect(await transactions()).toHaveLength(known.length)
+    proxy.fault = undefined
+    await chain.rpc.call('evm_setAutomine', true)
+    await eventually(world.statuses, all('FINAL', 1))
+    await expectWhole(assets)
+  })
+
   it('takes for sent what a node has already, also in the words of Nethermind', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)

@@ -55,7 +55,7 @@ export interface Lane {
   signer: { account: RelayAccount; index: number; lanes: number } | undefined
   /** The chain as it was when receipts were last read; equal means there is nothing new. */
   seen: string
-  /** When bytes were last taken by the node, by nonce. */
+  /** When bytes were last taken by the node, by nonce; nothing of those that it has refused since. */
   sentAt: Map<number, number>
   /** How often in a row the node refused the newest bytes of a nonce, by hash. */
   refusals: Map<string, number>

@@ -76,7 +76,7 @@ const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash)
 
 const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
   if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
-  if (row.nonce !== count) return false
+  if (row.nonce !== count || !lane.sentAt.has(row.nonce)) return false
   const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
   if (!isPending && row.sent && row.age > MISFILED_SECONDS * row.hashes.length) return true
   const from = lane.waitingFrom.get(row.hash) ?? view.head.number

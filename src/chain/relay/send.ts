@@ -57,6 +57,8 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
       if (error) lane.seen = ''
       return
     }
+    // What a node took before it has no more: it is not waiting there, for a better price or for anything else.
+    lane.sentAt.delete(nonce)
     const lacksFunds = isPoor(error)
     if (!lacksFunds && wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
     problem ||= lacksFunds
