@@ -201,6 +201,13 @@ export const chain: Mutant[] = [
         `now - since >= 0`,
       ],
       [
+        'chain.move-behind-again',
+        'Coins that were sent again are not taken back at once because a node is still behind.',
+        `      parts.memory.lackingSince.delete(transactionHash)
+`,
+        ``,
+      ],
+      [
         'chain.move-lost',
         'Coins in a block that the chain lost are sent again also where it has none so high any more.',
         `now - since >= doubtPatience`,

@@ -455,6 +455,36 @@ it('stays in its block where a node is behind others, unless none has that block
   expect((await findings()).broken).toEqual([])
 })
 
+it('is sent again once, and not time after time, where a node shows what became of it and no block so high', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  await withdraw(user, { amount: '4', to })
+  const isNow = (status: string) =>
+    eventually(
+      () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
+      ([move]) => move?.status === status,
+    )
+  moveCoins(undefined, { doubtPatience: 2_000 })
+  await isNow('BROADCAST')
+  await mine()
+  await isNow('INCLUDED')
+  const behind = lagging(createRandom('behind'), () => 1, 1)
+  proxy.fault = (calls, pass) =>
+    calls.some(({ method }) => method === 'eth_getTransactionReceipt') ? undefined : behind(calls, pass)
+  const displacements = () => app.log.lines.filter(({ message }) => message.startsWith('Blocks were displaced')).length
+  const before = displacements()
+  await eventually(displacements, (count) => count > before)
+  const seen = proxy.faults
+  await eventually(
+    () => proxy.faults,
+    (requests) => requests > seen + 20,
+  )
+  expect(displacements()).toBe(before + 1)
+  proxy.fault = undefined
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+})
+
 it('arrives, and is not given back, where a node writes the status of a receipt with a zero before it', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()

@@ -42,7 +42,10 @@ async function checkPlaced(
       { moves: displaced.length },
       'Blocks were displaced; the coins that were moved in them are sent again',
     )
-    for (const { transactionHash } of displaced) parts.memory.sentAt.delete(transactionHash)
+    for (const { transactionHash } of displaced) {
+      parts.memory.sentAt.delete(transactionHash)
+      parts.memory.lackingSince.delete(transactionHash)
+    }
   }
   const deep = moves.filter(
     ({ status, hasArrived, blockNumber, blockHash }) =>
