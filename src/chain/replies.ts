@@ -3,6 +3,8 @@
  * some chains or kinds of transactions do not have.
  */
 
+import { unavailable } from '../domain/errors.ts'
+
 /** An event. */
 export interface LogReply {
   /** Of the contract. */
@@ -69,8 +71,14 @@ export interface ReceiptReply {
   l1Fee?: string
 }
 
-/** Whether a transaction did what it says. Some nodes write the number with a zero before it. */
-export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => Number(status) === 1
+/**
+ * Whether a transaction did what it says. Some nodes write the number with a zero before it. Raises UNAVAILABLE where a node tells neither: whoever
+ * took that for a failure would give back what has arrived.
+ */
+export const hasSucceeded = ({ status }: Partial<Pick<ReceiptReply, 'status'>>): boolean => {
+  if (!/^(0x)?0*[01]$/.test(status ?? '')) throw unavailable('The chain', new Error('A receipt tells no status'))
+  return Number(status) === 1
+}
 
 /** What a transaction cost its sender, in wei; 0 where the node does not say. */
 export const feeOf = ({

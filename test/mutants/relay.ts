@@ -151,6 +151,13 @@ export const relay: Mutant[] = [
         `status === '0x1'`,
         ['processes/withdrawals.processes.ts'],
       ],
+      [
+        'chain.receipt-without-status',
+        'What a node tells no status of is not given back.',
+        `throw unavailable('The chain', new Error('A receipt tells no status'))`,
+        `return false`,
+        ['processes/withdrawals.processes.ts'],
+      ],
     ],
   ),
   ...mutantsOf(

@@ -498,6 +498,32 @@ it('arrives, and is not given back, where a node writes the status of a receipt 
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
 })
 
+it('waits, and is not given back, while a node tells no status of a receipt', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  let receipts = 0
+  proxy.fault = rewriting(({ method }, result) => {
+    if (method !== 'eth_getTransactionReceipt' || !result) return result
+    receipts += 1
+    return { ...result, status: null }
+  })
+  await withdraw(user, { amount: '4', to })
+  moveCoins()
+  await eventually(
+    async () => {
+      await mine()
+      return receipts
+    },
+    (asked) => asked >= 3,
+  )
+  expect(await app.sql(`select block_number from coin_moves where recipient = $1`, [to])).toEqual([
+    { block_number: null },
+  ])
+  proxy.fault = undefined
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+})
+
 it('that was refused in a block which the chain loses afterwards is paid once, and not given back', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
