@@ -102,13 +102,16 @@ const answeredSql = `d.status <> 'PENDING'
      and exists (select from webhook_attempts a where a.delivery_id = d.id and a.response <> '')`
 const byBuyersDelivery = placeSql('o.buyer_id', 'd.id', ['uuid', 'uuid'])
 
-/** Settled deliveries of orders whose buyer left, with what receivers answered. */
+/** For so long after a deletion deliveries settle that were under way. */
+const SETTLING = '7 days'
+
+/** Settled deliveries of orders whose buyer left, with what receivers answered. No index names them, so only those who left lately are looked at. */
 export const findLeftAnswers = statement(
   'deletion_find_answers',
   sweepPage,
   `select d.id::text as item, ${byBuyersDelivery.place} as place
    from users u join orders o on o.buyer_id = u.id join webhook_deliveries d on d.order_id = o.id
-   where u.deleted_at is not null and ${answeredSql} and ${byBuyersDelivery.isAfter}
+   where u.deleted_at > now() - interval '${SETTLING}' and ${answeredSql} and ${byBuyersDelivery.isAfter}
      and ${isAwakeSql('erase-answers-of-deleted', 'd.id::text')}
    order by o.buyer_id, d.id limit $limit`,
 )

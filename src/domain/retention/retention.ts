@@ -173,7 +173,7 @@ export const retentions = {
   webhook_attempts: {
     grows: 'an attempt to deliver, ten at most without being asked',
     kept: OWN,
-    why: 'it says what the receiver answered, which goes within the hour when the buyer deletes their account',
+    why: 'it says what the receiver answered, which goes within the hour when the buyer deletes their account, unless the call is replayed a week later',
     by: ['forget-deliveries'],
   },
 
