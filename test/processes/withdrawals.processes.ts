@@ -426,29 +426,31 @@ it('is given back when its recipient refuses it, before it is signed for and aft
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
+/** Waits until the books say so of the coins that go there. */
+const movesTo = (to: string, status: string) =>
+  eventually(
+    () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
+    ([move]) => move?.status === status,
+  )
+
 it('stays in its block where a node is behind others, unless none has that block for long', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   await withdraw(user, { amount: '4', to })
-  const isNow = (status: string) =>
-    eventually(
-      () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
-      ([move]) => move?.status === status,
-    )
   const mover = moveCoins()
-  await isNow('BROADCAST')
+  await movesTo(to, 'BROADCAST')
   await mine()
-  await isNow('INCLUDED')
+  await movesTo(to, 'INCLUDED')
   proxy.fault = lagging(createRandom('behind'), () => 1, 1)
   const before = proxy.faults
   await eventually(
     async () => proxy.faults - before,
     (requests) => requests > 20,
   )
-  await isNow('INCLUDED')
+  await movesTo(to, 'INCLUDED')
   await mover.stop()
   moveCoins(undefined, { doubtPatience: 1 })
-  await isNow('BROADCAST')
+  await movesTo(to, 'BROADCAST')
   proxy.fault = undefined
   await becomes(user, 'confirmed')
   expect(await balanceOf(to)).toBe(4n * COIN)
@@ -459,15 +461,10 @@ it('is sent again once, and not time after time, where a node shows what became 
   const user = await app.newUser({ num: '5' })
   const to = address()
   await withdraw(user, { amount: '4', to })
-  const isNow = (status: string) =>
-    eventually(
-      () => app.sql<{ status: string }>(`select status::text from coin_moves where recipient = $1`, [to]),
-      ([move]) => move?.status === status,
-    )
   moveCoins(undefined, { doubtPatience: 2_000 })
-  await isNow('BROADCAST')
+  await movesTo(to, 'BROADCAST')
   await mine()
-  await isNow('INCLUDED')
+  await movesTo(to, 'INCLUDED')
   const behind = lagging(createRandom('behind'), () => 1, 1)
   proxy.fault = (calls, pass) =>
     calls.some(({ method }) => method === 'eth_getTransactionReceipt') ? undefined : behind(calls, pass)

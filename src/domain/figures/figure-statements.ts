@@ -4,7 +4,7 @@
  */
 import { openRelaysSql } from '../asset/open-relays-sql.ts'
 import { firstIdSql } from '../ids.ts'
-import { arrayOf, int, numeric, orNull, type RowOf, statement, text, timestamp } from '../sql.ts'
+import { arrayOf, int, LARGEST_INT, numeric, orNull, type RowOf, statement, text, timestamp } from '../sql.ts'
 
 const dayColumns = {
   /** A day in UTC, as `2026-11-22`. */
@@ -49,9 +49,8 @@ const isInSpan = (id: string, moment: string, earlier = DATABASE_IDS) =>
 /** Lags go by powers of this: the middle of one tells a lag to within 3 %. */
 const STEP = `ln(1.05)`
 const bucketOf = (milliseconds: string) => `floor(ln(greatest(${milliseconds}, 1)) / ${STEP})::int`
-/** The longest that is told, in milliseconds: some 25 days, as much as a number of 32 bits holds. */
-const LONGEST_LAG = 2_147_483_647
-const lagOf = (bucket: string) => `least(round(exp((${bucket} + 0.5) * ${STEP})), ${LONGEST_LAG})::int`
+/** In milliseconds, and of more than 25 days no more: a number of 32 bits does not hold it. */
+const lagOf = (bucket: string) => `least(round(exp((${bucket} + 0.5) * ${STEP})), ${LARGEST_INT})::int`
 
 /** What is looked up for each row: the planner takes a span for a large part of the table, and would read all that it is joined with. */
 const eachSql = (lookup: string) => `${lookup} offset 0`
