@@ -160,9 +160,10 @@ function tableOf(stands: readonly Stand[]): string {
 }
 
 async function measureCheck(place: Place, commits: number) {
-  const database = createDatabase({ url: await place.databaseOf(commits), pool: 4, log: silent })
+  const connections = 4
+  const database = createDatabase({ url: await place.databaseOf(commits), pool: connections, log: silent })
   const started = performance.now()
-  const findings = await checkInvariants(database)
+  const findings = await checkInvariants(database, { connections })
   const seconds = (performance.now() - started) / 1_000
   await database.close()
   const broken = findings.filter(({ rows }) => rows.length > 0).map(({ invariant }) => invariant.id)

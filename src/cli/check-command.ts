@@ -40,7 +40,7 @@ async function checkAll(installation: Installation): Promise<Finding[]> {
   const { checkFiles } = await import('../domain/asset/kept-files.ts')
   const { findWaitingWork } = await import('./waiting.ts')
   return [
-    ...(await checkInvariants(installation.database)),
+    ...(await checkInvariants(installation.database, { connections: installation.config.database.pool })),
     tables,
     await checkSealed(installation),
     ...(await checkOwners(installation)),
