@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { command } from './command.ts'
 import { fail, print, printJson, say, table } from './output.ts'
+import { addPersonCommands } from './person-commands.ts'
 import { withServices } from './with-installation.ts'
 
 interface LockFlags {
@@ -27,7 +28,11 @@ async function change(operation: 'lock' | 'unlock', userId: string, { reason, js
 
 /** Adds `annal users …`. */
 export function addUsersCommands(program: Command): void {
-  const users = command(program, 'users', 'Accounts: finding them, and keeping their owners out.')
+  const users = command(
+    program,
+    'users',
+    'Accounts: finding them, keeping their owners out, and acting for who cannot sign in.',
+  )
 
   command(users, 'find', 'Finds accounts; exits with 1 when there is none.', [
     'annal users find ada@example.org',
@@ -72,4 +77,6 @@ export function addUsersCommands(program: Command): void {
     .requiredOption('--reason <text>', 'why, at most 500 characters; it stands in the audit trail')
     .option('--json', 'prints {"id", "lockedAt"}')
     .action((who: string, flags: LockFlags) => change('unlock', who, flags))
+
+  addPersonCommands(users)
 }

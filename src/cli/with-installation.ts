@@ -1,4 +1,5 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
+import type { Coins } from '../domain/ports/coins.ts'
 import type { Installation } from '../installation.ts'
 import type { ConnectedDatabase } from '../platform/database/database.ts'
 import type { ServiceLayer } from '../services.ts'
@@ -74,16 +75,38 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
 /** Where callers reach the service, as a command knows it: its port may be another one. */
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
+async function openServices(installation: Installation, coins: Coins): Promise<ServiceLayer> {
+  const { createServices } = await import('../services.ts')
+  // A commit made here is found by the server's relay on its next look.
+  const relay = { wake() {} }
+  return createServices({ ...installation, relay, coins, publicUrl: publicUrlOf(installation) })
+}
+
 /**
  * Carries out `work` on the services of this installation; what serves requests is not even loaded. Raises what
  * `withInstallation` raises.
  */
 export const withServices = <T>(work: (layer: ServiceLayer, installation: Installation) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { createServices } = await import('../services.ts')
     const { noCoins } = await import('../domain/ports/coins.ts')
-    // A commit made here is found by the server's relay on its next look.
-    const relay = { wake() {} }
-    const layer = createServices({ ...installation, relay, coins: noCoins, publicUrl: publicUrlOf(installation) })
-    return work(layer, installation)
+    return work(await openServices(installation, noCoins), installation)
+  })
+
+/**
+ * The same for what signs in somebody's name for the last time: it sees the coins on the chain, and has every key that a server has. Raises
+ * what `withInstallation` raises, and an Error where the vault lacks keys: what they wrap would be given up.
+ */
+export const withKeysAndCoins = <T>(
+  work: (layer: ServiceLayer, installation: Installation) => Promise<T>,
+): Promise<T> =>
+  withInstallation(async (installation) => {
+    const { assertKeysHeld } = await import('../platform/vault/vault-identity.ts')
+    await assertKeysHeld(installation.database, installation.keyRing, installation.config.dir)
+    const { connectChain } = await import('../connect-chain.ts')
+    const chain = await connectChain(installation, publicUrlOf(installation))
+    try {
+      return await work(await openServices(installation, chain.chainCoins), installation)
+    } finally {
+      await chain.close()
+    }
   })

@@ -70,6 +70,16 @@ export function assertUserMay(actor: Actor, action: Action): asserts actor is Ex
 }
 
 /**
+ * Asked of what is done in somebody's place: only an operator at the machine may, and no door leads there. The system also shows things to
+ * guests, who are no operators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
+ */
+export function assertOperator(actor: Actor): void {
+  if (actor.kind === 'system' && !actor.guest) return
+  if (actor.kind === 'anonymous') throw notAuthenticated()
+  throw new DomainError('PERMISSION_DENIED', 'Only an operator may do this, at the command line.')
+}
+
+/**
  * Whether a trusted service speaks for the actor. A key that is not valid is refused even where none is needed.
  * Raises UNTRUSTED_CLIENT.
  */

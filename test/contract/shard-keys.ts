@@ -92,7 +92,7 @@ export const crossing: Record<string, { becomes: string; statements: string[] }>
   'a look at the seller': {
     becomes:
       'a look at the copy of network_apps, which says besides whether its owner is still there, or a question to the seller’s database where the answer is only told',
-    statements: ['order_offer', 'order_state', 'webhook_events', 'delivery_due', 'webhook_test'],
+    statements: ['order_offer', 'order_state', 'webhook_events', 'delivery_due', 'webhook_test', 'deletion_foreseen'],
   },
   'an entry in an administrator’s trail': {
     becomes:
@@ -160,6 +160,10 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'invariant_C6',
       'invariant_C9',
     ],
+  },
+  'the system’s trail': {
+    because: 'what the system did is no account’s: it is written where the account is that it was done to',
+    statements: ['deletion_note'],
   },
   'callers of one database': {
     because:

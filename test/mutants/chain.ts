@@ -116,6 +116,14 @@ export const chain: Mutant[] = [
       `nonce >= count).reduce((free, { amount }) => free - 0n * amount`,
     ],
   ]),
+  ...mutantsOf('src/cli/with-installation.ts', COINS, [
+    [
+      'chain.coins-operator',
+      'An operator who deletes an account signs for its coins.',
+      `openServices(installation, chain.chainCoins)`,
+      `openServices(installation, { ...chain.chainCoins, planLast: async () => [] })`,
+    ],
+  ]),
   ...mutantsOf('src/chain/coins/last.ts', COINS, [
     [
       'chain.coins-not-credited',

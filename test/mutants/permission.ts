@@ -369,14 +369,115 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/policy.ts',
+    ['parity/acting-for-people.test.ts'],
+    [
+      [
+        'permission.operator-only',
+        'No administrator acts in a person’s place.',
+        `if (actor.kind === 'system' && !actor.guest) return`,
+        `if ((actor.kind === 'system' && !actor.guest) || canAdminister(actor)) return`,
+      ],
+      [
+        'permission.operator-no-guest',
+        'Who is shown something by a link is no operator.',
+        `if (actor.kind === 'system' && !actor.guest) return`,
+        `if (actor.kind === 'system') return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/deletion-service.ts',
+    ['parity/acting-for-people.test.ts'],
+    [
+      [
+        'permission.operator-deletes',
+        'Only an operator deletes the account of somebody else.',
+        `assertOperator(actor)\n      const { userId, reason }`,
+        `const { userId, reason }`,
+      ],
+      [
+        'permission.operator-foresees',
+        'Only an operator is told what somebody else would lose.',
+        `assertOperator(actor)\n      return look`,
+        `return look`,
+      ],
+      [
+        'permission.deletion-noted',
+        'That an operator deleted an account stands in the system’s trail.',
+        `      if (reason !== null) await query(noteDeletion, { subject: toId('user', user), reason })\n`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/export-service.ts',
+    ['parity/acting-for-people.test.ts'],
+    [
+      [
+        'permission.operator-exports',
+        'Only an operator takes the export of somebody else.',
+        `assertOperator(actor)\n      const { userId, reason }`,
+        `const { userId, reason }`,
+      ],
+      [
+        'permission.export-noted',
+        'That an operator took an export stands in the trail of whose it is.',
+        `await database.query(noteExportFor, { user, subject: toId('user', user), reason })`,
+        `await database.query(noteExport, { user, address: '' })`,
+      ],
+      [
+        'export.whole',
+        'An export whose account is deleted meanwhile is not taken for the whole.',
+        `    await readHead(user)\n    yield`,
+        `    yield`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/person-commands.ts',
+    ['parity/acting-for-people.test.ts'],
+    [
+      [
+        'permission.deletion-asked',
+        'A command deletes no account unless it is told to.',
+        `if (!isMeant) {`,
+        `if (!isMeant && json) {`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/confirm.ts',
+    ['parity/acting-for-people.test.ts'],
+    [
+      [
+        'permission.deletion-typed',
+        'Nothing but the account’s name confirms its deletion.',
+        `.trim() === expected`,
+        `.trim() !== ''`,
+      ],
+      [
+        'permission.deletion-nobody-there',
+        'Where nobody sits at a terminal, nothing that comes in confirms a deletion.',
+        `if (!stdin.isTTY) return false`,
+        `if (stdin.destroyed) return false`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/new-file.ts',
+    ['parity/acting-for-people.test.ts'],
+    [['permission.export-private', 'An export is read by its owner alone.', `'wx', 0o600`, `'wx', 0o644`]],
+  ),
+  ...mutantsOf(
     'src/domain/account/lock-service.ts',
     ['parity/locked-accounts.test.ts'],
     [
       [
         'permission.lock-anybody',
         'Only an administrator locks accounts.',
-        `    assertMay(actor, 'store:administer')\n    const input = parse(lockInput, rawInput)`,
-        `    assertMay(actor, 'account:read')\n    const input = parse(lockInput, rawInput)`,
+        `    assertMay(actor, 'store:administer')\n    const input = parse(withReason, rawInput)`,
+        `    assertMay(actor, 'account:read')\n    const input = parse(withReason, rawInput)`,
       ],
       [
         'permission.find-anybody',
@@ -387,7 +488,7 @@ export const permission: Mutant[] = [
       [
         'permission.lock-oneself',
         'Nobody locks themselves out.',
-        `if (actor.kind === 'user' && actor.id === user.id) {`,
+        `if (actor.kind === 'user' && actor.id === user) {`,
         `if (actor.kind === 'user' && actor.id === input.userId) {`,
       ],
     ],

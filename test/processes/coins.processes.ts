@@ -11,6 +11,7 @@ import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { readState } from '../../src/platform/telemetry/metric-statements.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from '../chain/support/coin-scene.ts'
 import { deploy } from '../chain/support/test-contracts.ts'
+import { annalHere } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import type { SignedIn } from '../support/test-app.ts'
 
@@ -147,6 +148,19 @@ it('1,234 coins at the address of an account that is deleted arrive, though its 
     ({ num }) => num === '5',
   )
   await app.services.deletions.sweep()
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('an operator who deletes an account signs for the coins at its address, as its owner would', async () => {
+  const user = await rich(7n * COIN)
+  const before = await balanceOf(treasuryAddress)
+  const args = ['users', 'delete', user.publicId, '--reason', 'Our file 117', '--yes']
+  expect(await annalHere(app.env, args)).toMatchObject({ code: 0 })
+  expect(await app.sql('select from user_keys where user_id = $1::uuid', [user.id])).toEqual([])
+  expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED', amount: '7' }])
+  moveCoins()
+  const [move] = await settled(user)
+  expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 

@@ -6,11 +6,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Actor } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
 import { eachForItself } from '../each-for-itself.ts'
-import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
-import { NIL_UUID } from '../ids.ts'
+import { authenticationFailed, DomainError, LostKeyError, notFound, unavailable } from '../errors.ts'
+import { fromId, NIL_UUID, toId } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
+import { parse } from '../input.ts'
 import type { ForgetKeyJob } from '../jobs.ts'
-import { assertUserMay } from '../policy.ts'
+import { assertOperator, assertUserMay } from '../policy.ts'
 import type { Coins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
@@ -26,10 +27,12 @@ import {
   eraseAccount,
   eraseArguments,
   eraseTrail,
+  type ForeseenDeletion,
   findDeleted,
   findLatecomers,
   findReturned,
   findUnsigned,
+  foreseeDeletion,
   forgetAnswers,
   forgetLetters,
   lockApps,
@@ -39,6 +42,7 @@ import {
   lockOpenOrders,
   lockUser,
   lockWallet,
+  noteDeletion,
   storeSignatures,
   sumTokens,
   waitForTurn,
@@ -55,6 +59,7 @@ import {
   findLeftWebhooks,
   forfeitLeftOver,
 } from './deletion-sweep-statements.ts'
+import { createFindAccount, isDeleted, type WithReason, whose, withReason } from './whose-account.ts'
 
 interface Dependencies {
   database: Database
@@ -63,6 +68,8 @@ interface Dependencies {
   vault: Pick<KeyVault, 'markDeleted' | 'owners' | 'deletedOwners'>
   notifications: FeedNotifications
   log: Log
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
 }
 
 /** How often it is begun anew when the account is in use meanwhile. */
@@ -75,13 +82,21 @@ const PAGE = 500
 /** 21 characters that nobody can foretell. */
 const tombstoneName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(36).padStart(13, '0')}`
 
+/** False of an account that another process was quicker to delete. Raises every other error. */
+const falseIfDeleted = (error: unknown): false => {
+  if (!isDeleted(error)) throw error
+  return false
+}
+
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 /**
  * The deletion of accounts, its jobs and its sweeps. One deletion of an account at a time and process: the same wish sent
  * again waits for the first.
  */
-export function createDeletionService({ database, custody, coins, vault, notifications, log }: Dependencies) {
+export function createDeletionService(deps: Dependencies) {
+  const { database, custody, coins, vault, notifications, log } = deps
+  const findAccount = createFindAccount(deps)
   const lastCoins = createLastMoves({ database, custody, coins, log })
   const sweeper = createSweeper({ database, log })
   const sweeps = [
@@ -121,8 +136,11 @@ export function createDeletionService({ database, custody, coins, vault, notific
     return { signed, lost }
   }
 
-  /** All or nothing. False: something was accepted for the account meanwhile, and nothing happened. Raises AUTHENTICATION_FAILED. */
-  async function tryDelete(user: string): Promise<boolean> {
+  /**
+   * All or nothing. False: something was accepted for the account meanwhile, and nothing happened. `reason`: an operator's. Raises
+   * AUTHENTICATION_FAILED.
+   */
+  async function tryDelete(user: string, reason: string | null): Promise<boolean> {
     const [{ signed, lost }, lastMoves] = await Promise.all([signAccepted(user), lastCoins.sign(user)])
     let isOvertaken = false
     let tokens = '0'
@@ -147,7 +165,9 @@ export function createDeletionService({ database, custody, coins, vault, notific
       for (let from = 0; from < assets.length; from += ASSETS_AT_ONCE)
         await query(emptyAssets, { user, assets: assets.slice(from, from + ASSETS_AT_ONCE) })
       await query(closeWallet, { user })
-      await query(eraseAccount, { user, username: tombstoneName(), email: `${randomUUID()}@deleted.invalid` })
+      const email = `${randomUUID()}@deleted.invalid`
+      await query(eraseAccount, { user, username: tombstoneName(), email, reason })
+      if (reason !== null) await query(noteDeletion, { subject: toId('user', user), reason })
       while ((await query(eraseArguments, { user })).length === ORDERS_AT_ONCE);
       for (let after: string | null = NIL_UUID; after !== null; )
         after = (await query(eraseTrail, { user, after }))[0]!.last
@@ -165,8 +185,8 @@ export function createDeletionService({ database, custody, coins, vault, notific
     }
   }
 
-  async function insist(userId: string): Promise<void> {
-    for (let tries = 1; !(await tryDelete(userId)); tries += 1) if (tries === TRIES) throw busy()
+  async function insist(userId: string, reason: string | null): Promise<void> {
+    for (let tries = 1; !(await tryDelete(userId, reason)); tries += 1) if (tries === TRIES) throw busy()
   }
 
   const busy = () =>
@@ -180,11 +200,33 @@ export function createDeletionService({ database, custody, coins, vault, notific
     await database.query(forgetLetters, { user: userId })
   }
 
+  /** One at a time; whoever comes second is refused once the first is done. `reason`: an operator's, else null. */
+  async function deleteOnce(userId: string, reason: string | null): Promise<void> {
+    const first = underWay.get(userId)
+    if (first) {
+      await first
+      throw authenticationFailed()
+    }
+    const deletion = insist(userId, reason)
+    underWay.set(userId, deletion)
+    await deletion.finally(() => underWay.delete(userId))
+    notifications.notify(userId)
+    // Whatever hinders this is waited for by the job that the deletion left behind.
+    await forget({ userId }).catch((error: unknown) =>
+      log.warn({ err: error }, 'The key of a deleted account is destroyed later: the vault could not do it now'),
+    )
+  }
+
+  /** Whose account an operator means, also by the identifier of one that is deleted. Raises NOT_FOUND. */
+  async function look(who: string): Promise<ForeseenDeletion> {
+    const user = fromId(who, 'user')?.uuid ?? (await findAccount(who))
+    const [found] = user === undefined ? [] : await database.query(foreseeDeletion, { user })
+    if (!found) throw notFound('User')
+    return found
+  }
+
   async function deleteAgain(userId: string): Promise<void> {
-    await insist(userId).catch((error: unknown) => {
-      // Another process was quicker.
-      if (!(error instanceof DomainError && error.code === 'AUTHENTICATION_FAILED')) throw error
-    })
+    await insist(userId, null).catch(falseIfDeleted)
     log.warn({ user: userId }, 'A deleted account had come back from a backup; it was deleted again')
     await forget({ userId })
   }
@@ -222,20 +264,31 @@ export function createDeletionService({ database, custody, coins, vault, notific
      */
     async delete(actor: Actor): Promise<string> {
       assertUserMay(actor, 'account:delete')
-      const first = underWay.get(actor.id)
-      if (first) {
-        await first
-        throw authenticationFailed()
-      }
-      const deletion = insist(actor.id)
-      underWay.set(actor.id, deletion)
-      await deletion.finally(() => underWay.delete(actor.id))
-      notifications.notify(actor.id)
-      // Whatever hinders this is waited for by the job that the deletion left behind.
-      await forget({ userId: actor.id }).catch((error: unknown) =>
-        log.warn({ err: error }, 'The key of a deleted account is destroyed later: the vault could not do it now'),
-      )
+      await deleteOnce(actor.id, null)
       return actor.id
+    },
+
+    /**
+     * Tells an operator what a deletion would take now. Also of an account that is deleted, by its identifier. Raises NOT_AUTHENTICATED,
+     * PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+     */
+    async foresee(actor: Actor, who: string): Promise<ForeseenDeletion> {
+      assertOperator(actor)
+      return look(parse(whose, { userId: who }).userId)
+    },
+
+    /**
+     * The same as `delete`, by an operator, who acts for a person that cannot sign in. Returns the account's UUID, and whether it was there
+     * still: one that is deleted has its key destroyed again, in case a first try was killed before. Raises NOT_AUTHENTICATED, PERMISSION_DENIED,
+     * VALIDATION_FAILED, NOT_FOUND, CONFLICT, UNAVAILABLE.
+     */
+    async deleteFor(actor: Actor, rawInput: WithReason): Promise<{ id: string; isNew: boolean }> {
+      assertOperator(actor)
+      const { userId, reason } = parse(withReason, rawInput)
+      const { id: user, deletedAt } = await look(userId)
+      const isNew = deletedAt === null && (await deleteOnce(user, reason).then(() => true, falseIfDeleted))
+      if (!isNew) await forget({ userId: user })
+      return { id: user, isNew }
     },
 
     /** Carries out a job of the queue `forget-key`. */

@@ -8,8 +8,23 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { enqueueSql } from '../enqueue-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { sentBySql } from '../idempotency.ts'
-import { arrayOf, boolean, bytes, int, nothing, numeric, orNull, smallint, statement, text, uuid } from '../sql.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  int,
+  nothing,
+  numeric,
+  orNull,
+  type RowOf,
+  smallint,
+  statement,
+  text,
+  timestamp,
+  uuid,
+} from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
+import { spendableSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
@@ -110,12 +125,15 @@ export const lockUser = statement(
   'select deleted_at is not null as deleted from users where id = $user for no key update',
 )
 
+const tokensSql = `(
+     select trim_scale(coalesce(sum(amount), 0)) from deposits
+     where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED')`
+
 /** The tokens that came in at a user's address, where they stay: a decimal string. */
 export const sumTokens = statement(
   'deletion_tokens',
   { parameters: user, columns: { amount: numeric } },
-  `select trim_scale(coalesce(sum(amount), 0)) as amount from deposits
-   where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED'`,
+  `select ${tokensSql} as amount`,
 )
 
 /** Whether anything came that is not held or not signed: `orders` and `assets` are those that are held. */
@@ -185,11 +203,11 @@ export const closeWallet = statement(
 
 /**
  * What is left is a tombstone: it holds the books together and names nobody. Its name and address are made of chance,
- * because anybody may have taken one that could be foretold.
+ * because anybody may have taken one that could be foretold. `reason`: an operator's, who did it in the owner's place; else null.
  */
 export const eraseAccount = statement(
   'deletion_erase',
-  { parameters: { user: uuid, username: text, email: text }, columns: { jobs: int } },
+  { parameters: { user: uuid, username: text, email: text, reason: orNull(text) }, columns: { jobs: int } },
   `with erased_user as (
      update users set deleted_at = now(), username = $username, email = $email, password_hash = '', display_name = 'Deleted account',
        description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
@@ -213,9 +231,56 @@ export const eraseAccount = statement(
    erased_grant_reasons as (
      update point_grants g set reason = '' from erased_user where g.wallet_id = erased_user.id and g.reason <> ''
    ),
-   ${auditSql({ from: 'erased_user', user: 'erased_user.id', action: 'account.deleted' })},
+   ${auditSql({ from: 'erased_user', user: 'erased_user.id', action: 'account.deleted', reason: '$reason' })},
    ${enqueueSql('enqueued_jobs', { queue: 'forget-key', from: 'erased_user', data: { userId: 'id' } })}
    select count(*)::int as jobs from enqueued_jobs`,
+)
+
+/** Says in the system's trail that an operator deleted an account, and why. `subject` is its identifier as callers see it. */
+export const noteDeletion = statement(
+  'deletion_note',
+  { parameters: { subject: text, reason: text } },
+  `with ${auditSql({ from: '(values (1)) as deed', user: 'null', action: 'account.deleted', subject: '$subject', reason: '$reason' })}
+   select limit 0`,
+)
+
+const foreseenColumns = {
+  id: uuid,
+  username: text,
+  email: text,
+  deletedAt: orNull(timestamp),
+  num: numeric,
+  points: numeric,
+  /** At the address, where nobody can move them afterwards. */
+  tokens: numeric,
+  assets: int,
+  openOrders: int,
+  /** On sale. */
+  networkApps: int,
+  /** Under way, and what they are to bring where they go. */
+  withdrawals: int,
+  withdrawn: numeric,
+}
+
+/** What a deletion takes. */
+export type ForeseenDeletion = RowOf<typeof foreseenColumns>
+
+/**
+ * What somebody loses whose account is deleted, as it is now. Also of a deleted account; no row where there was never any.
+ */
+export const foreseeDeletion = statement(
+  'deletion_foreseen',
+  { parameters: user, columns: foreseenColumns },
+  `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
+     trim_scale(${spendableSql('w')}) as points, ${tokensSql} as tokens, u.asset_count as assets,
+     (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
+     (select count(*)::int from network_apps where owner_id = $user and deactivated_at is null) as "networkApps",
+     under_way.count as withdrawals, under_way.amount as withdrawn
+   from users u join wallets w on w.user_id = u.id cross join lateral (
+     select count(*)::int, trim_scale(coalesce(sum(amount), 0)) as amount from withdrawals
+     where wallet_id = $user and status in ('WAITING', 'SENDING')
+   ) under_way
+   where u.id = $user`,
 )
 
 /** Entries of a trail that one statement goes through: whoever signs in every minute has half a million in a year. */

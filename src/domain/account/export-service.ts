@@ -1,9 +1,10 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
-import type { Actor, UserActor } from '../actor.ts'
-import { authenticationFailed, DomainError, throttled } from '../errors.ts'
+import type { Actor } from '../actor.ts'
+import { authenticationFailed, DomainError, notFound, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
+import { parse } from '../input.ts'
 import { keysetPages } from '../keyset-pages.ts'
-import { assertUserMay } from '../policy.ts'
+import { assertOperator, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { Gate } from '../ports/gate.ts'
 import type { ActionArgs } from '../store/action-args.ts'
@@ -12,6 +13,7 @@ import { describeReference } from '../wallet/transfer-kind.ts'
 import {
   type ExportPage,
   noteExport,
+  noteExportFor,
   readAccount,
   readAssetLinks,
   readAssets,
@@ -28,6 +30,7 @@ import {
   readTransfers,
   readWithdrawals,
 } from './export-statements.ts'
+import { createFindAccount, isDeleted, type WithReason, withReason } from './whose-account.ts'
 
 type Item = Record<string, unknown>
 
@@ -41,8 +44,22 @@ interface List {
   present?: (item: Item) => Item | Promise<Item>
 }
 
+/** An export that was written into the trail: of whom, and what it begins with. */
+interface Begun {
+  user: string
+  head: Item
+}
+
+/** Whose export it is, and from which network address they ask. */
+interface Exporter {
+  id: string
+  address: string
+}
+
 interface Dependencies {
   database: Database
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
   actionArgs: ActionArgs
   /** Exports at once, of everybody. */
   exports: Gate
@@ -67,7 +84,14 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
   )
 
 /** Exports of accounts. `exports` bounds how many run at once; of one account only one does. */
-export function createExportService({ database, actionArgs: argumentsOf, exports, meter }: Dependencies) {
+export function createExportService({
+  database,
+  verifiesAddresses,
+  actionArgs: argumentsOf,
+  exports,
+  meter,
+}: Dependencies) {
+  const findAccount = createFindAccount({ database, verifiesAddresses })
   const lists: List[] = [
     { name: 'assets', page: readAssets, rows: FEW },
     { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
@@ -103,14 +127,18 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     },
   ]
 
-  /** Raises NOT_AUTHENTICATED; AUTHENTICATION_FAILED when the account was deleted meanwhile. */
-  async function begin(actor: Actor): Promise<{ user: UserActor; head: Item }> {
-    assertUserMay(actor, 'account:export')
-    await database.query(noteExport, { user: actor.id, address: actor.address })
-    const [found] = await database.query(readAccount, { user: actor.id })
+  /** Raises AUTHENTICATION_FAILED when the account was deleted meanwhile. */
+  async function readHead(user: string): Promise<Item> {
+    const [found] = await database.query(readAccount, { user })
     if (!found) throw authenticationFailed()
     const { account, wallet, now } = found
-    return { user: actor, head: { exportedAt: now, account: identify(account, { id: 'user' }), wallet } }
+    return { exportedAt: now, account: identify(account, { id: 'user' }), wallet }
+  }
+
+  /** Raises what `readHead` raises. */
+  async function begin({ id: user, address }: Exporter): Promise<Begun> {
+    await database.query(noteExport, { user, address })
+    return { user, head: await readHead(user) }
   }
 
   async function* itemsOf(
@@ -129,27 +157,29 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
   }
 
   /** The document's text, list by list: however large the account, little of it is held at once. */
-  async function* write({ user, head }: { user: UserActor; head: Item }): AsyncGenerator<string> {
+  async function* write({ user, head }: Begun): AsyncGenerator<string> {
     yield JSON.stringify(head).slice(0, -1)
     for (const list of lists) {
       yield `,\n"${list.name}":[`
       let separator = '\n'
-      for await (const item of itemsOf(list, user.id)) {
+      for await (const item of itemsOf(list, user)) {
         yield separator + JSON.stringify(item)
         separator = ',\n'
       }
       yield ']'
     }
+    // Lists of an account that was deleted meanwhile end early.
+    await readHead(user)
     yield '}\n'
   }
 
-  async function readAll({ user, head }: { user: UserActor; head: Item }): Promise<Item> {
+  async function readAll({ user, head }: Begun): Promise<Item> {
     const all: Item = { ...head }
     let rows = 0
     let bytes = 0
     for (const list of lists) {
       const items: Item[] = []
-      for await (const item of itemsOf(list, user.id)) {
+      for await (const item of itemsOf(list, user)) {
         rows += 1
         bytes += Buffer.byteLength(JSON.stringify(item))
         if (rows > MAX_ROWS || bytes > MAX_DATA_BYTES) {
@@ -161,15 +191,14 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
       }
       all[list.name] = items
     }
+    await readHead(user)
     return all
   }
 
   const running = new Set<string>()
 
   /** An account's exports come one after the other: each holds a part of the account in memory. */
-  async function once<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
-    assertUserMay(actor, 'account:export')
-    const { id } = actor
+  async function once<T>(id: string, work: () => Promise<T>): Promise<T> {
     if (running.has(id)) {
       meter.limitRefused('exports')
       throw throttled(ANOTHER_EXPORT_SECONDS)
@@ -182,15 +211,52 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     }
   }
 
+  /** Raises NOT_AUTHENTICATED. */
+  const exporterOf = (actor: Actor): Exporter => {
+    assertUserMay(actor, 'account:export')
+    return actor
+  }
+
   return {
-    /** Hands the document's text over in pieces. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before the first. */
-    stream: (actor: Actor, send: (text: AsyncIterable<string>) => Promise<void>): Promise<void> =>
-      once(actor, async () => send(write(await begin(actor)))),
+    /**
+     * Hands the document's text over in pieces. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before the first; AUTHENTICATION_FAILED when the
+     * account is deleted meanwhile.
+     */
+    async stream(actor: Actor, send: (text: AsyncIterable<string>) => Promise<void>): Promise<void> {
+      const exporter = exporterOf(actor)
+      await once(exporter.id, async () => send(write(await begin(exporter))))
+    },
 
     /**
      * The whole document. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE, VALIDATION_FAILED when it is more than one
-     * answer can hold.
+     * answer can hold, AUTHENTICATION_FAILED when the account is deleted meanwhile.
      */
-    read: (actor: Actor): Promise<Item> => once(actor, async () => readAll(await begin(actor))),
+    async read(actor: Actor): Promise<Item> {
+      const exporter = exporterOf(actor)
+      return once(exporter.id, async () => readAll(await begin(exporter)))
+    },
+
+    /**
+     * The same document for an operator, who acts for a person that cannot sign in. Returns the account's UUID. Raises NOT_AUTHENTICATED,
+     * PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, also when the account is deleted meanwhile, THROTTLED, UNAVAILABLE.
+     */
+    async streamFor(
+      actor: Actor,
+      rawInput: WithReason,
+      send: (text: AsyncIterable<string>) => Promise<void>,
+    ): Promise<string> {
+      assertOperator(actor)
+      const { userId, reason } = parse(withReason, rawInput)
+      const user = await findAccount(userId)
+      if (user === undefined) throw notFound('User')
+      const work = async () => {
+        await database.query(noteExportFor, { user, subject: toId('user', user), reason })
+        await send(write({ user, head: await readHead(user) }))
+      }
+      await once(user, work).catch((error: unknown) => {
+        throw isDeleted(error) ? notFound('User') : error
+      })
+      return user
+    },
   }
 }

@@ -34,6 +34,19 @@ export const noteExport = statement(
 )
 
 /**
+ * The same of an operator who takes it in the person's place: their reason stands in the person's trail and in the system's. `subject` is the
+ * account's identifier as callers see it.
+ */
+export const noteExportFor = statement(
+  'export_note_for',
+  { parameters: { user: uuid, subject: text, reason: text } },
+  `with exported_user as (select id from users where id = $user and deleted_at is null),
+   ${auditSql({ name: 'told_owner', from: 'exported_user', user: 'exported_user.id', action: 'account.exported', reason: '$reason' })},
+   ${auditSql({ name: 'told_system', from: 'exported_user', user: 'null', action: 'account.exported', subject: '$subject', reason: '$reason' })}
+   select from exported_user limit 0`,
+)
+
+/**
  * The head of an export: the account's own row and its wallet, and the time by the database's clock. No row once it is
  * deleted.
  */

@@ -11,16 +11,15 @@ import { assertMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { UserQuery } from './account-service.ts'
 import { normalizeEmail } from './email-address.ts'
-import { type FoundUser, findByName, lockUser, searchUsers, unlockUser } from './lock-statements.ts'
+import { type FoundUser, lockUser, searchUsers, unlockUser } from './lock-statements.ts'
+import { createFindAccount, type WithReason, withReason } from './whose-account.ts'
 
 /** Accounts that a search gives at most. */
 export const MOST_FOUND = 50
 
 const searchInput = z.strictObject({ search: requiredText(254).transform(normalizeEmail) })
-/** Whose account, by identifier, e-mail address or username, and why. */
-const lockInput = z.strictObject({ userId: requiredText(254).transform(normalizeEmail), reason: requiredText(500) })
 /** A lock or its end as a caller gives it. */
-export type LockInput = z.input<typeof lockInput>
+export type LockInput = WithReason
 
 interface Dependencies {
   database: Database
@@ -31,6 +30,8 @@ interface Dependencies {
 
 /** Accounts as those who run the service deal with them. What is accepted and paid for goes on, whoever is locked. */
 export function createLockService({ database, idempotency, verifiesAddresses }: Dependencies) {
+  const findAccount = createFindAccount({ database, verifiesAddresses })
+
   async function change(
     actor: Actor,
     operation: 'lockUser' | 'unlockUser',
@@ -38,18 +39,14 @@ export function createLockService({ database, idempotency, verifiesAddresses }: 
     context: IdempotencyContext,
   ): Promise<string> {
     assertMay(actor, 'store:administer')
-    const input = parse(lockInput, rawInput)
+    const input = parse(withReason, rawInput)
     return idempotency.once(actor, context, operation, input, async () => {
-      const [user] = await database.query(findByName, {
-        user: fromId(input.userId, 'user')?.uuid ?? null,
-        name: input.userId,
-        mustBeVerified: verifiesAddresses,
-      })
-      if (!user) throw notFound('User')
-      if (actor.kind === 'user' && actor.id === user.id) {
+      const user = await findAccount(input.userId)
+      if (user === undefined) throw notFound('User')
+      if (actor.kind === 'user' && actor.id === user) {
         throw validationFailed({ userId: ['This is your own account.'] })
       }
-      const facts = { user: user.id, subject: toId('user', user.id), reason: input.reason }
+      const facts = { user, subject: toId('user', user), reason: input.reason }
       const statement = operation === 'lockUser' ? lockUser : unlockUser
       const [changed] = await database.query(statement, { ...facts, ...auditorOf(actor), ...fingerprintOf(context) })
       if (!changed) throw notFound('User')

@@ -84,7 +84,7 @@ export const retentions = {
   audit_entries: {
     grows: 'a sign-in, and whatever changes an account or is done by an administrator',
     kept: 'ever',
-    why: 'a trail that loses entries proves nothing; the deletion of an account erases its addresses (I9), and not why an administrator locked it',
+    why: 'a trail that loses entries proves nothing; the deletion of an account erases its addresses (I9), and not why an administrator locked it or an operator took or deleted it',
   },
   api_keys: { grows: 'an operator who issues one', kept: 'ever', why: 'the trail names it, revoked or not' },
 

@@ -1,0 +1,122 @@
+/** An operator's commands for people who cannot sign in, as processes: beside a server, alone, and killed in the middle. */
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { runAnnal, startAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createRest } from '../support/rest-client.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const REASON = ['--reason', 'Our file 117']
+const app = await createTestApp()
+
+async function newFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-person-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** Starts a command and returns once it waits for what a transaction of ours holds, which `sql` takes. */
+async function whileItWaits(
+  sql: string,
+  args: readonly string[],
+  deed: (child: ReturnType<typeof startAnnal>) => void,
+) {
+  return app.installation.database.prisma.$transaction(
+    async (tx) => {
+      await tx.$executeRawUnsafe(sql)
+      const child = startAnnal(app.env.ANNAL_DIR!, args, app.env)
+      onTestFinished(() => {
+        child.kill('SIGKILL')
+      })
+      const ended = once(child, 'exit')
+      const said = Promise.all([text(child.stdout), text(child.stderr)])
+      await eventually(
+        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        (waiting) => waiting.length > 0,
+      )
+      deed(child)
+      return { ended, said }
+    },
+    { timeout: 60_000 },
+  )
+}
+
+it('a deletion that is killed in the middle has done nothing, and is carried out by the next', async () => {
+  const user = await app.newUser({ num: '5' })
+  const { id: nid } = await user.register()
+  const deletion = ['users', 'delete', user.publicId, ...REASON, '--yes']
+  // The last row that it locks: all others are in its hands.
+  const { ended } = await whileItWaits(`select from users where id = '${user.id}' for update`, deletion, (child) =>
+    child.kill('SIGKILL'),
+  )
+  expect(await ended).toEqual([null, 'SIGKILL'])
+  expectOk(await user.rest('GET', `assets/${nid}/`))
+  expect(await app.wallet(user)).toMatchObject({ num: '5' })
+  expect(await app.sql(`select from audit_entries where action = 'account.deleted'`)).toEqual([])
+
+  const next = await runAnnal(app.env.ANNAL_DIR!, deletion, { env: app.env })
+  expect(next).toMatchObject({ code: 0, stderr: `${user.publicId} is deleted.\n` })
+  expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+  expect(await app.wallet(user)).toMatchObject({ num: '0' })
+})
+
+it('an export that is killed leaves no file of that name, and one that is interrupted none at all', async () => {
+  const [user, dir] = [await app.newUser(), await newFolder()]
+  const out = join(dir, 'person.json')
+  const taking = ['users', 'export', user.publicId, ...REASON, '--out', out]
+  // The last list that it reads.
+  const lock = 'lock table events in access exclusive mode'
+  const killed = await whileItWaits(lock, taking, (child) => child.kill('SIGKILL'))
+  expect(await killed.ended).toEqual([null, 'SIGKILL'])
+  expect(await readdir(dir)).toEqual([expect.stringMatching(/^person\.json\.part-/)])
+  const interrupted = await whileItWaits(lock, taking, (child) => child.kill('SIGTERM'))
+  expect(await interrupted.ended).toEqual([1, null])
+  expect(await interrupted.said).toEqual(['', 'It was interrupted.\n'])
+  expect(await readdir(dir)).toHaveLength(1)
+  const whole = await runAnnal(app.env.ANNAL_DIR!, taking, { env: app.env })
+  expect(whole.code).toBe(0)
+  expect(JSON.parse(await readFile(out, 'utf8')).account.id).toBe(user.publicId)
+})
+
+it('they work beside a server with everything embedded, and alone', async () => {
+  const dir = await newFolder()
+  const server = startAnnal(dir, ['serve'], { PORT: '0' })
+  onTestFinished(() => {
+    server.kill('SIGKILL')
+  })
+  const ended = once(server, 'exit')
+  server.stderr.resume()
+  let said = ''
+  server.stdout.on('data', (part) => {
+    said += part
+  })
+  const [url] = await eventually(
+    () => /http:\/\/localhost:\d+/.exec(said) ?? [],
+    ([found]) => found !== undefined,
+  )
+  const rest = createRest(url!)
+  const annal = (...args: string[]) => runAnnal(dir, ['users', ...args])
+  const people = ['ada', 'bert'].map((username) => ({ username, email: `${username}@example.org`, password: PASSWORD }))
+  for (const json of people) expectOk(await rest('POST', 'auth/users/', { json }))
+
+  const exported = await annal('export', 'ada', ...REASON)
+  expect(exported).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(exported.stdout).account).toMatchObject({ username: 'ada', email: 'ada@example.org' })
+  expect(await annal('delete', 'ada', ...REASON)).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') })
+  expect(await annal('delete', 'ada', ...REASON, '--yes')).toMatchObject({ code: 0 })
+  const refused = await rest('POST', 'auth/token/login/', { json: people[0] })
+  expectError(refused, 'INCORRECT_LOGIN_CREDENTIALS')
+  expectOk(await rest('POST', 'auth/token/login/', { json: people[1] }))
+
+  server.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  expect(JSON.parse((await annal('export', 'bert', ...REASON)).stdout).account).toMatchObject({ username: 'bert' })
+  expect(await annal('delete', 'bert', ...REASON, '--yes')).toMatchObject({ code: 0 })
+  expect(await annal('find', 'bert')).toMatchObject({ code: 1 })
+})
