@@ -87,7 +87,8 @@ async function deletePerson(who: string, { reason, yes, json }: DeleteFlags) {
     const foreseen = { ...seen, id }
     if (seen.deletedAt === null) {
       if (!json) printLoss(foreseen, config.money.currency)
-      const isMeant = yes || (await isTyped(`Type ${seen.username} to delete this account for good: `, seen.username))
+      const ask = () => isTyped(`Type ${seen.username} to delete this account for good: `, seen.username)
+      const isMeant = yes || (!json && (await ask()))
       if (!isMeant) {
         fail()
         if (json) printJson({ ...foreseen, isDeleted: false })
@@ -127,7 +128,7 @@ FILE.part-… behind: remove it, and give the command again.`,
       'annal users delete ada --reason "Asked for by letter, our file 2026-117"',
       'annal users delete user_01h455vb4pex5vsknk084sn02q --reason "Our file 2026-117" --yes --json',
     ],
-    `Tells what will be lost, and asks at a terminal; elsewhere it deletes nothing without --yes, and exits with 1. Give it again when it was interrupted: by its identifier an
+    `Tells what will be lost, and asks at a terminal; elsewhere, and with --json, it deletes nothing without --yes, and exits with 1. Give it again when it was interrupted: by its identifier an
 account that is deleted is told as such, and its key destroyed again.`,
   )
     .argument('<who>', WHOM)

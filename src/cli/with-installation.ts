@@ -1,8 +1,10 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
+import type { ChainConnection } from '../connect-chain.ts'
 import type { Coins } from '../domain/ports/coins.ts'
 import type { Installation } from '../installation.ts'
 import type { ConnectedDatabase } from '../platform/database/database.ts'
 import type { ServiceLayer } from '../services.ts'
+import { red, say } from './output.ts'
 import { terminal } from './terminal.ts'
 
 /** An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for. */
@@ -92,9 +94,19 @@ export const withServices = <T>(work: (layer: ServiceLayer, installation: Instal
     return work(await openServices(installation, noCoins), installation)
   })
 
+/** Raises WrongChainError. */
+async function assertChain({ registry }: Pick<ChainConnection, 'registry'>): Promise<void> {
+  const { WrongChainError } = await import('../chain/registry/registry.ts')
+  await registry.readChainId().catch((error: unknown) => {
+    if (error instanceof WrongChainError) throw error
+    say(red('The chain does not answer: coins that came in and are not credited yet would be lost.'))
+  })
+}
+
 /**
  * The same for what signs in somebody's name for the last time: it sees the coins on the chain, and has every key that a server has. Raises
- * what `withInstallation` raises, and an Error where the vault lacks keys: what they wrap would be given up.
+ * what `withInstallation` raises, and an Error where the vault lacks keys, which would have what they wrap given up, or where the chain is another
+ * one. Where none answers the books say what is there, which is told.
  */
 export const withKeysAndCoins = <T>(
   work: (layer: ServiceLayer, installation: Installation) => Promise<T>,
@@ -105,6 +117,7 @@ export const withKeysAndCoins = <T>(
     const { connectChain } = await import('../connect-chain.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
+      await assertChain(chain)
       return await work(await openServices(installation, chain.chainCoins), installation)
     } finally {
       await chain.close()

@@ -123,6 +123,13 @@ export const chain: Mutant[] = [
       `openServices(installation, chain.chainCoins)`,
       `openServices(installation, { ...chain.chainCoins, planLast: async () => [] })`,
     ],
+    [
+      'chain.operator-elsewhere',
+      'An operator beside another chain deletes no account, whose coins there would be lost.',
+      `if (error instanceof WrongChainError) throw error`,
+      `if (error === WrongChainError) throw error`,
+      ['parity/acting-for-people.test.ts'],
+    ],
   ]),
   ...mutantsOf('src/chain/coins/last.ts', COINS, [
     [

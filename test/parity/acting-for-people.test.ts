@@ -181,7 +181,12 @@ describe('annal users delete', () => {
       expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining(`Type ${user.username} to delete`) })
     }
     expectOk(await user.rest('GET', 'auth/users/me/'))
-    // Nobody sits there: what comes in is no answer.
+    // Whoever is told nothing is not asked, and where nobody sits what comes in is no answer.
+    const unseen = await annal(['delete', user.email, '--reason', reason, '--json'], {
+      input: `${user.username}\n`,
+      isTTY: true,
+    })
+    expect(JSON.parse(unseen.stdout)).toMatchObject({ id: user.publicId, isDeleted: false })
     expect(await annal(['delete', user.email, '--reason', reason], { input: `${user.username}\n` })).toMatchObject({
       code: 1,
     })
@@ -282,6 +287,23 @@ it('nobody acts for others but an operator: no administrator, nor who was shown 
     await expect(exports.streamFor(actor, input, send)).rejects.toMatchObject({ code })
   }
   expectOk(await user.rest('GET', 'auth/users/me/'))
+})
+
+it('nothing is deleted beside another chain, and where none answers it is told what that loses', async () => {
+  const user = await app.newUser()
+  const deed = ['users', 'delete', user.publicId, '--reason', reason, '--yes']
+  const chainId = (await app.sql(`select value from settings where key = 'chain:id'`))[0]?.value
+  await app.sql(
+    `insert into settings (key, value) values ('chain:id', '137') on conflict (key) do update set value = excluded.value`,
+  )
+  const refused = await annalHere(app.env, deed)
+  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('on chain 137, but the node') })
+  if (chainId === undefined) await app.sql(`delete from settings where key = 'chain:id'`)
+  else await app.sql(`update settings set value = $1 where key = 'chain:id'`, [chainId])
+  expectOk(await user.rest('GET', 'auth/users/me/'))
+  const said = await annalHere({ ...app.env, CHAIN_RPC_URL: 'http://127.0.0.1:1' }, deed)
+  expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(/^The chain does not answer: coins /) })
+  expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
 })
 
 it('nothing is deleted by who lacks keys that a server has: what they wrap would be given up', async () => {
