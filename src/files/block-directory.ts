@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
 import type { OnError } from '../domain/ports/log.ts'
+import { giveToOwner } from '../platform/folder-owner.ts'
 import { blockExtension, blockPlace } from './block-name.ts'
 
 /**
@@ -83,12 +84,14 @@ export const createBlockDirectory = (dir: string) => {
     const handle = await create().catch(async (error) => {
       if (!isMissing(error)) throw error
       await mkdir(shard, { recursive: true })
+      giveToOwner(shard)
       await syncPath(dir)
       return create()
     })
     let writtenAt: number
     try {
       try {
+        giveToOwner(part)
         await handle.writeFile(bytes)
         await handle.sync()
         writtenAt = (await handle.stat()).mtimeMs

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { giveToOwner } from './folder-owner.ts'
 import { makeFolders } from './make-folders.ts'
 
 const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
@@ -17,7 +18,9 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  for (const made of await makeFolders(folder)) await syncFolder(dirname(made))
+  const made = await makeFolders(folder)
+  made.toReversed().forEach(giveToOwner)
+  for (const each of made) await syncFolder(dirname(each))
 }
 
 /** What a file is to hold; what comes by and by is written as it comes. */
@@ -29,6 +32,7 @@ async function writeAside(file: string, content: Content): Promise<string> {
   const aside = `${file}.${randomBytes(6).toString('hex')}`
   try {
     await writeFile(aside, content, { mode: 0o600, flag: 'wx', flush: true })
+    giveToOwner(aside)
   } catch (error) {
     await rm(aside, { force: true })
     throw error

@@ -9,6 +9,7 @@ const places: [pattern: string, setting: RegExp][] = [
   ['docker/Dockerfile', /^ENV ([A-Z_]+)=/gm],
   ['kubernetes/configuration.yaml', /^ {2}([A-Z_]+):/gm],
   ['systemd/*.service', /(?:^Environment=| )([A-Z_]+)=/gm],
+  ['systemd/annal', /(?:^export | )([A-Z_]+)=/gm],
   // Other services have variables there, too, which begin with their names.
   ['compose/compose.yaml', /^ {6}((?!POSTGRES_|GF_|IPFS_PROFILE)[A-Z_]+):/gm],
 ]

@@ -72,6 +72,8 @@ const readAtMost = 'platform/read-at-most\\.ts'
 const ifNoneMatch = 'platform/http/if-none-match\\.ts'
 /** And so is how files that belong to a door are sent. */
 const staticFile = 'platform/http/static-file\\.ts'
+/** Whose what is written becomes is decided in one way for keys and blocks. */
+const folderOwner = 'platform/folder-owner\\.ts'
 /** How a connection to PostgreSQL is opened is written down once, for leases, too. */
 const databaseClient = 'platform/database/database-client\\.ts'
 
@@ -89,7 +91,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports}|${ifNoneMatch})`),
+    local: new RegExp(`^(files/|${ports}|${ifNoneMatch}|${folderOwner})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },

@@ -23,6 +23,24 @@ export const keys: Mutant[] = [
     [['keys.folder-mode', 'So is the folder of keys.', `mode: 0o700`, `mode: 0o755`]],
   ),
   ...mutantsOf(
+    'src/platform/folder-owner.ts',
+    ['server/private-folders.test.ts'],
+    [
+      [
+        'keys.give-to-owner',
+        'What root writes into the keys of a service is the service’s to read.',
+        `  if (lstatSync(path).uid !== uid) lchownSync(path, uid, gid)\n`,
+        ``,
+      ],
+      [
+        'keys.root-on-embedded',
+        'Root takes no embedded part away from whoever runs it.',
+        `if (owners.includes(0)) return`,
+        `if (owners.length) return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/vault/aes-gcm.ts',
     ['platform/key-vault.test.ts'],
     [

@@ -1,5 +1,5 @@
 /** Who else on the machine reads what an installation keeps. */
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -20,6 +20,16 @@ const open = async (dir: string) => {
 
 const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
 afterAll(() => rm(scratch, { recursive: true, force: true }))
+
+const SOMEBODY = 54_321
+const doctorOf = async (dir: string) =>
+  JSON.parse((await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])).stdout)
+
+/** Makes all that lies in `dir` somebody else's. */
+const chownAll = async (dir: string) => {
+  for (const name of ['', ...(await readdir(dir, { recursive: true }))])
+    await chown(join(dir, name), SOMEBODY, SOMEBODY)
+}
 
 const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
 
@@ -81,5 +91,43 @@ describe('the data of an installation', () => {
         { code: 1, stdout: '', stderr },
       ])
     }
+  })
+
+  it.runIf(isRoot)('stays its owner’s when root gives commands', async () => {
+    const dir = join(scratch, 'of-another')
+    await open(dir)
+    await (await app.newUser()).register({})
+    await chownAll(dir)
+    const root = (...args: string[]) => annalHere({ ...app.env, ANNAL_DIR: dir }, args)
+    const password = join(scratch, 'password')
+    await writeFile(password, 'correct horse battery')
+    const admin = ['--username', 'theroot', '--email', 'theroot@example.org', '--password-file', password]
+    expect(await root('admin', 'create', ...admin)).toMatchObject({ code: 0 })
+    await root('keys', 'rotate')
+    await root('files', 'copy', '--from-dir', join(config.dir, 'blocks'))
+    const names = await readdir(dir, { recursive: true })
+    const made = ['keys/counterparts/', 'keys/ring/', 'blocks/'].filter((each) =>
+      names.some((name) => name.startsWith(each)),
+    )
+    expect(made).toHaveLength(3)
+    const owners = await Promise.all(names.map(async (name) => [name, (await stat(join(dir, name))).uid]))
+    expect(owners.filter(([, uid]) => uid !== SOMEBODY)).toEqual([])
+  })
+
+  it.runIf(isRoot)('is not run by root where its parts are embedded and somebody else runs them', async () => {
+    const dir = join(scratch, 'embedded')
+    await mkdir(join(dir, 'keys'), { recursive: true })
+    await mkdir(join(dir, 'postgres'))
+    await chownAll(dir)
+    for (const args of [['check'], ['jobs'], ['migrate']]) {
+      const said = await annalHere({ ANNAL_DIR: dir }, args)
+      const stderr = `What is embedded in ${dir} is run by user ${SOMEBODY}, and not by root. Do this as that user, such as by sudo -u '#${SOMEBODY}'; or give root the folder for good, while nothing runs: chown -R root ${dir}\n`
+      expect(said, args[0]).toEqual({ code: 1, stdout: '', stderr })
+    }
+    const [looked] = await doctorOf(dir)
+    expect(looked).toMatchObject({ state: 'wrong', finding: expect.stringContaining('not by root') })
+    // What a backup brings into a folder that root has made is looked at before it is handed over.
+    await chown(dir, 0, 0)
+    expect((await annalHere({ ANNAL_DIR: dir }, ['migrate', 'status'])).stderr).not.toContain('is run by user')
   })
 })

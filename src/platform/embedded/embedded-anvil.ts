@@ -5,6 +5,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../domain/ports/log.ts'
+import { assertNotOfAnother } from '../folder-owner.ts'
 import {
   type AnvilFiles,
   type AnvilProcess,
@@ -116,10 +117,12 @@ const fundRelay = async (rpc: Rpc) => {
 
 /**
  * Starts anvil on the directory, or joins the one that runs there: of another process of ours, or one that outlived a
- * killed parent. One that dies is started again from its state, on the same socket. Raises when it cannot start.
+ * killed parent. One that dies is started again from its state, on the same socket. Raises when it cannot start, and as
+ * `assertNotOfAnother` does.
  */
 export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise<EmbeddedAnvil> => {
   const { log, confirmations = 2, blockTime = 1_000 } = options
+  assertNotOfAnother(options.dir)
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
   const files = anvilFiles(await realpath(options.dir))
   const presence = await enterPresence(files.users)

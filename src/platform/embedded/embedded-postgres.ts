@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Log } from '../../domain/ports/log.ts'
 import { FixableError } from '../fixable-error.ts'
+import { assertNotOfAnother } from '../folder-owner.ts'
 import { makeFolders } from '../make-folders.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { errorCode } from './error-code.ts'
@@ -221,9 +222,10 @@ const enter = async (
 
 /**
  * Starts PostgreSQL on the directory, or joins the one that runs there: of another process of ours, or one that outlived
- * a killed parent. A server that dies is started again, on the same port. Raises when it cannot start.
+ * a killed parent. A server that dies is started again, on the same port. Raises when it cannot start, and as `assertNotOfAnother` does.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  assertNotOfAnother(options.dir)
   await makeFolders(options.dir)
   const { log } = options
   const resolved = { ...options, dir: await realpath(options.dir) }

@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { DomainError, LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing } from '../../domain/ports/keys.ts'
 import { FixableError } from '../fixable-error.ts'
+import { giveToOwner } from '../folder-owner.ts'
 import { createFile, removeFile, replaceFile } from '../lasting-file.ts'
 
 /** A key-encryption key, 32 bytes, by its identifier. */
@@ -48,6 +49,7 @@ export function readOrCreate(file: string, make: () => string): string {
     const aside = `${file}.${randomBytes(6).toString('hex')}`
     writeFileSync(aside, make(), { mode: 0o600, flag: 'wx', flush: true })
     try {
+      giveToOwner(aside)
       linkSync(aside, file)
       const folder = openSync(dirname(file), 'r')
       fsyncSync(folder)
