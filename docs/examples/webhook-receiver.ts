@@ -1,5 +1,5 @@
 /**
- * A receiver of webhooks that verifies, recognises repetitions and answers at once. Needs `standardwebhooks` alone:
+ * A receiver of webhooks that verifies, recognises repetitions and answers at once. Needs Node 22.18 or later, and `standardwebhooks` alone:
  *   WEBHOOK_SECRET=whsec_… PORT=8080 node docs/examples/webhook-receiver.ts
  */
 import { createServer } from 'node:http'
