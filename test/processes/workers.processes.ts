@@ -1,5 +1,8 @@
 /** A supervisor with several workers for requests, on one port. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { Agent, createServer } from 'node:http'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { eventually } from '../support/eventually.ts'
@@ -60,6 +63,20 @@ describe('a supervisor with two workers', () => {
     const status = async () => expectOk(await rest('GET', `assets/${id}/history/`)).commits[0].status
     await eventually(status, (found) => found === 'final')
   })
+
+  it.runIf(process.platform === 'linux')(
+    'has its workers listed, and nobody else, by the command of the page',
+    async () => {
+      const page = await readFile('docs/operations.md', 'utf8')
+      const [, pattern] = /`pgrep -f '([^']+)'/.exec(page) ?? []
+      const { stdout } = await promisify(execFile)('pgrep', ['-f', pattern!])
+      const found = stdout.trim().split('\n').map(Number)
+      expect(found).toEqual(expect.arrayContaining([...(await workers()).values()].map(({ pid }) => pid)))
+      const names = await Promise.all(found.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
+      // The PostgreSQL of this test has workers that a shorter pattern finds, and SIGTERM ends it.
+      expect(names.filter((name) => name.includes('postgres') || name.includes('kworker'))).toEqual([])
+    },
+  )
 
   it('tells the metrics of all workers at once, each by its label', async () => {
     const metrics = await (await fetch(`${operators}/metrics`)).text()
