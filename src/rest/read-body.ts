@@ -11,8 +11,8 @@ export interface BodyOptions extends MultipartOptions {
   listAs?: string | undefined
 }
 
-/** What programs without anything to say have made of their `nil` and their empty array. */
-const saysNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
+/** What programs without anything to say have made of their `nil`, their empty text and their empty array. */
+const saysNothing = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
   const value = readJson(text)
@@ -41,7 +41,7 @@ const isEmpty = (req: IncomingMessage) =>
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 
 /**
- * An empty body is an empty object whatever its type says, and so are `null` and `[]` in JSON; a form that starts with `{` is JSON (curl without a
+ * An empty body is an empty object whatever its type says, and so are `null`, `""` and `[]` in JSON; a form that starts with `{` is JSON (curl without a
  * Content-Type). Raises PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {

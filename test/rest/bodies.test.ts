@@ -94,7 +94,7 @@ describe('an empty body is an empty object', () => {
   })
 
   // `null` is what Go makes of no payload, and `[]` what PHP makes of an empty one.
-  it.each(['', '{}', ' ', '\r\n', 'null', '[]'])('sent as %j in JSON', async (raw) => {
+  it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('sent as %j in JSON', async (raw) => {
     const { token } = await app.newUser()
     const headers = { 'Content-Type': 'application/json' }
     expect((await app.rest('POST', 'auth/token/logout/', { raw, headers, actor: { token } })).status).toBe(204)
