@@ -111,6 +111,16 @@ describe('a filter', () => {
     expect([page.count, page.results.length]).toEqual([count, count])
   })
 
+  it('by an address with a + finds the assets of its owner, however the + is written', async () => {
+    const email = 'Ada+Photos@example.org'
+    const ada = await app.newUser()
+    await app.sql('update users set email = $1 where email = $2', [email, ada.email])
+    await ada.register({ public_access: 'true' })
+    for (const owner of [encodeURIComponent(email), email, email.toLowerCase(), `${email}%0A`]) {
+      expect((await list(`?owner=${owner}`, app.rest)).count, owner).toBe(1)
+    }
+  })
+
   it('never shows what the caller may not see', async () => {
     const byOwner = `?owner=${encodeURIComponent(user.email)}`
     expect((await list(byOwner, other.rest)).count).toBe(2)

@@ -45,6 +45,9 @@ const registrationDescription =
 const updateDescription =
   'Writes one commit and charges for it; a request that changes nothing answers 200 and costs nothing. `nit_commit_custom` is merged by its top-level keys, and `null` removes one.'
 
+/** An address of a query. Apps and scripts write its `+` as it is, which a query has for a space, and no address has one. */
+const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.trim().replaceAll(' ', '+') || undefined
+
 /** What POST and PATCH read alike. */
 const metadataFrom = (request: RestRequest) => ({
   ...valuesOf<MetadataName>(request.body, metadataFields),
@@ -188,7 +191,7 @@ const list = defineRoute({
   variables: (request) => ({
     ...pageOf(request),
     filter: {
-      owner: request.query.get('owner') || undefined,
+      owner: addressIn(request.query, 'owner'),
       proofHash: request.query.get('proof_hash') || undefined,
       tag: request.query.get('tag') || undefined,
       isOriginalOwner: queryFlag(request.query, 'is_original_owner'),
