@@ -1,4 +1,5 @@
 /** `limit`/`offset` lists as old callers page through them. */
+import { MAX_FOREIGN_OFFSET } from '../domain/page.ts'
 import type { RestRequest } from './define-route.ts'
 
 /** Items of a page when nothing is asked for. */
@@ -20,26 +21,48 @@ export function pageOf({ query }: RestRequest, max = MAX_LIMIT): { limit: number
   }
 }
 
-/** Where the pages before and after `length` items of `count` are. */
-export function linksOf(request: RestRequest, count: number, length: number, max = MAX_LIMIT) {
+/** Cursors of the first and the last item of a page. */
+export interface Cursors {
+  startCursor: string | null
+  endCursor: string | null
+}
+
+/** A page's place in a list whose links are cursors where positions end; `offset` only tells it there. */
+export function placeOf(request: RestRequest) {
+  const { limit, offset } = pageOf(request)
+  const after = request.query.get('after')
+  const before = request.query.get('before')
+  if (offset <= MAX_FOREIGN_OFFSET || !(after || before)) return { first: limit, offset }
+  return after ? { first: limit, after } : { last: limit, before }
+}
+
+/** Where the pages before and after `length` items of `count` are; far into a list by its cursors, if it has some. */
+export function linksOf(request: RestRequest, count: number, length: number, max = MAX_LIMIT, cursors?: Cursors) {
   const { limit, offset } = pageOf(request, max)
-  const link = (to: number) => {
+  const link = (to: number, name: 'after' | 'before', cursor: string | null | undefined) => {
     const query = new URLSearchParams(request.query)
     query.set('limit', String(limit))
-    query.delete('offset')
+    for (const place of cursors ? ['offset', 'after', 'before'] : ['offset']) query.delete(place)
     if (to > 0) query.set('offset', String(to))
+    if (to > MAX_FOREIGN_OFFSET && cursor) query.set(name, cursor)
     return `${request.url}?${query}`
   }
   return {
     // A page of large items ends before the limit: see `Database.readCut`.
-    next: length > 0 && offset + length < count ? link(offset + length) : null,
-    previous: offset > 0 ? link(Math.max(offset - limit, 0)) : null,
+    next: length > 0 && offset + length < count ? link(offset + length, 'after', cursors?.endCursor) : null,
+    previous: offset > 0 ? link(Math.max(offset - limit, 0), 'before', cursors?.startCursor) : null,
   }
 }
 
 /** A page as old callers read it; `count` is of all pages. */
-export const presentPage = <Item>(request: RestRequest, count: number, results: Item[], max = MAX_LIMIT) => ({
+export const presentPage = <Item>(
+  request: RestRequest,
+  count: number,
+  results: Item[],
+  max = MAX_LIMIT,
+  cursors?: Cursors,
+) => ({
   count,
-  ...linksOf(request, count, results.length, max),
+  ...linksOf(request, count, results.length, max, cursors),
   results,
 })

@@ -113,7 +113,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/(if-none-match|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/(if-none-match|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:

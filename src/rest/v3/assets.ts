@@ -13,7 +13,7 @@ import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
 import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
-import { linksOf, pageOf, presentPage } from '../pagination.ts'
+import { linksOf, MAX_LIMIT, pageOf, placeOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
 import { assetChange } from './asset-change.ts'
@@ -163,6 +163,11 @@ const read = defineRoute({
   etag: ({ asset }) => versionOf(asset!),
 })
 
+const placeInLink = z
+  .string()
+  .optional()
+  .describe('Where a page stands whose `offset` is above 10,000, as `next` and `previous` say it; ignored elsewhere.')
+
 const list = defineRoute({
   method: 'GET',
   path: 'assets',
@@ -176,12 +181,18 @@ const list = defineRoute({
     proof_hash: same('AssetFilter.proofHash', z.string()).optional(),
     tag: same('AssetFilter.tag', z.string()).optional(),
     is_original_owner: same('AssetFilter.isOriginalOwner', z.boolean()).optional(),
+    after: placeInLink,
+    before: placeInLink,
   }),
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
-    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {
-      assets(first: $limit, offset: $offset, filter: $filter) {
+    query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: AssetFilter) {
+      assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...AssetRecord
         }
@@ -189,7 +200,7 @@ const list = defineRoute({
     }
   `),
   variables: (request) => ({
-    ...pageOf(request),
+    ...placeOf(request),
     filter: {
       owner: addressIn(request.query, 'owner'),
       proofHash: request.query.get('proof_hash') || undefined,
@@ -198,7 +209,8 @@ const list = defineRoute({
     },
   }),
   answer: pageRecord('Assets', assetRecord),
-  present: ({ assets }, request) => presentPage(request, assets.totalCount, assets.nodes.map(presentAsset)),
+  present: ({ assets }, request) =>
+    presentPage(request, assets.totalCount, assets.nodes.map(presentAsset), MAX_LIMIT, assets.pageInfo),
 })
 
 const remove = defineRoute({
