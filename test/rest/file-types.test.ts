@@ -9,8 +9,8 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 
 /** Registers bytes in a form as programs write it; without `type` its part has none. */
-async function typeOf(name: string, bytes: Uint8Array, type?: string) {
-  const lines = [`--x`, `Content-Disposition: form-data; name="asset_file"; filename="${name}"`]
+async function register(filename: string, bytes: Uint8Array, type?: string) {
+  const lines = [`--x`, `Content-Disposition: form-data; name="asset_file"; ${filename}`]
   const head = [...lines, ...(type === undefined ? [] : [`Content-Type: ${type}`]), '', ''].join('\r\n')
   const answer = await fetch(`${app.url}/api/v3/assets/`, {
     method: 'POST',
@@ -19,10 +19,13 @@ async function typeOf(name: string, bytes: Uint8Array, type?: string) {
   })
   expect(answer.status).toBe(201)
   const { id } = (await answer.json()) as { id: string }
-  return expectOk(await user.rest('GET', `assets/${id}/`)).asset_file_mime_type
+  return expectOk(await user.rest('GET', `assets/${id}/`))
 }
+const typeOf = async (name: string, bytes: Uint8Array, type?: string) =>
+  (await register(`filename="${name}"`, bytes, type)).asset_file_mime_type
 const picture = async () =>
   new Uint8Array(await (await newPicture({ width: 8, height: 8, format: 'png' })).arrayBuffer())
+const base64 = (text: string) => Buffer.from(text).toString('base64')
 const noise = () => new Uint8Array(randomBytes(40).fill(1, 0, 4))
 
 it('a name has its quotation marks, which browsers write as %22', async () => {
@@ -31,6 +34,21 @@ it('a name has its quotation marks, which browsers write as %22', async () => {
   })
   const { id } = expectOk(answer)
   expect(expectOk(await user.rest('GET', `assets/${id}/`)).asset_file_name).toBe('a "good" name %41.txt')
+})
+
+it.each([
+  [
+    '写真.png',
+    'as .NET writes it',
+    `filename="=?utf-8?B?${base64('写真.png')}?="; filename*=utf-8''%E5%86%99%E7%9C%9F.png`,
+  ],
+  ['ÿ?ÿ.png', 'in which there are slashes', `filename="=?UTF-8?b?${base64('ÿ?ÿ.png')}?="`],
+  ['b.png', 'with a path, encoded', `filename="=?utf-8?B?${base64('../é/b.png')}?="`],
+  ['b.png', 'with a path of Windows', 'filename="C:\\\\fakepath\\\\b.png"'],
+  ['file', 'that is a path alone', 'filename="photos/.."'],
+  ['=?utf-8?Q?a?=.png', 'that only looks like it', 'filename="=?utf-8?Q?a?=.png"'],
+])('a file is called %s by a name %s', async (name, _, filename) => {
+  expect((await register(filename, noise())).asset_file_name).toBe(name)
 })
 
 it.each([

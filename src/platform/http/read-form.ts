@@ -70,12 +70,25 @@ function assertNamed(name: string | undefined): asserts name is string {
 const isFile = (type: string | undefined, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
+/** A name beyond ASCII as .NET writes it, beside a `filename*` that the parser does not come to. */
+const ENCODED_NAME = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
+
 /** Browsers, and others as they do, write these three characters so in a name, and no others. */
-const nameOf = (filename = '') => filename.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
+const decoded = (filename: string) => {
+  const encoded = ENCODED_NAME.exec(filename)?.[1]
+  return encoded ? Buffer.from(encoded, 'base64').toString() : filename.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
+}
+
+/** A file's name without any path: what is encoded may hold a slash that parts nothing. */
+function nameOf(filename = '') {
+  const name = decoded(filename).split(/[\\/]/).at(-1)!
+  return name === '.' || name === '..' ? '' : name
+}
 
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts): Parser {
   try {
     return new Busboy({
+      preservePath: true,
       isPartAFile: (name, type, filename) => isFile(type, filename, isText?.(name ?? '') === true),
       headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
       limits: {
