@@ -112,6 +112,7 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/embedded/embedded-postgres.ts",
       "pg: platform/reads/ask.ts",
       "pg: platform/reads/reads.ts",
+      "pg: platform/reads/statement-names.ts",
       "pg: platform/replicas/replica.ts",
       "undici: delivery/guarded-connector.ts",
       "undici: delivery/webhook-sender.ts",

@@ -20,6 +20,24 @@ export const bounds: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/reads/statement-names.ts',
+    ['platform/reads.test.ts'],
+    [
+      [
+        'bounds.statements-in-characters',
+        'What a connection keeps of statements is bounded by their length: whoever asks chooses what is read.',
+        `const MOST_CHARACTERS = 300_000`,
+        `const MOST_CHARACTERS = 300_000_000`,
+      ],
+      [
+        'bounds.statements-closed',
+        'A statement that was given up is closed at each connection.',
+        `if (closed.length > 0) client.query(new Closing(closed))`,
+        `if (closed.length < 0) client.query(new Closing(closed))`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/read-form.ts',
     ['rest/small-pieces.test.ts'],
     [

@@ -75,7 +75,14 @@ export const frozen: Mutant[] = [
   ...mutantsOf(
     'src/platform/reads/ask.ts',
     ['platform/pooler.test.ts'],
-    [['pooler.unnamed-reads', 'Reads go without names where a pooler does not keep them.', `!mayName()`, `false`]],
+    [
+      [
+        'pooler.unnamed-reads',
+        'Reads go without names where a pooler does not keep them.',
+        `mayName() ? nameOf(asked) : undefined`,
+        `nameOf(asked)`,
+      ],
+    ],
   ),
   ...mutantsOf(
     'src/platform/database/pooler.ts',

@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ReadClient } from '../../src/domain/ports/database.ts'
 import { Prisma, PrismaClient } from '../../src/platform/prisma/client.ts'
 import { readModels } from '../../src/platform/reads/model.ts'
@@ -151,16 +151,55 @@ test('a failure of the database is translated', async () => {
   await broken.end()
 })
 
-test('names of statements run out before connections fill up, and reads go on without', async () => {
-  const fresh = createReads({ pool, prisma })
-  const fields = [...(readModels(prisma).get('Asset')?.scalars.keys() ?? [])].slice(1, 11)
-  for (let bits = 1; bits <= 520; bits++) {
-    const select = Object.fromEntries(fields.filter((_, at) => bits & (1 << at)).map((field) => [field, true]))
-    await fresh.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...select } })
-  }
-  const names = statements.mock.calls.map(([query]) => query.name)
-  expect(names.slice(0, 500)).not.toContain(undefined)
-  expect(names.slice(500)).toEqual(Array(20).fill(undefined))
+describe('a connection keeps no more statements than it has room for, and closes what was not asked for longest', () => {
+  let narrow: pg.Pool
+  let fresh: ReadClient
+  beforeEach(() => {
+    narrow = new pg.Pool({ connectionString: database.url, max: 1 })
+    fresh = createReads({ pool: narrow, prisma })
+  })
+  afterEach(() => narrow.end())
+
+  type Kept = { name: string; statement: string }
+  const kept = async () => (await narrow.query<Kept>('select name, statement from pg_prepared_statements')).rows
+  const fields = () => [...(readModels(prisma).get('Asset')?.scalars.keys() ?? [])].slice(1, 11)
+  const shape = (bits: number) =>
+    Object.fromEntries(
+      fields()
+        .filter((_, at) => bits & (1 << at))
+        .map((each) => [each, true]),
+    )
+  const ask = (bits: number, more: object = {}) =>
+    fresh.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...shape(bits), ...more } })
+
+  test('by their number', async () => {
+    await narrow.query({ name: 'of_somebody_else', text: 'select 1' })
+    await ask(1)
+    const [first] = (await kept()).filter(({ name }) => name.startsWith('read_'))
+    for (let bits = 2; bits <= 500; bits++) await ask(bits)
+    const expected = await ask(1)
+    for (let bits = 501; bits <= 520; bits++) await ask(bits)
+    const names = (await kept()).map(({ name }) => name)
+    expect(names).toHaveLength(501)
+    expect(names).toEqual(expect.arrayContaining(['of_somebody_else', first!.name]))
+    expect(await ask(2)).toEqual(
+      await prisma.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...shape(2) } }),
+    )
+    expect(await ask(1)).toEqual(expected)
+  })
+
+  test('by their length, whatever strangers ask for', async () => {
+    const below = (levels: number): object =>
+      levels === 0
+        ? { tag: true }
+        : { owner: { select: { ownedAssets: { take: 1, orderBy: { id: 'asc' }, select: below(levels - 1) } } } }
+    for (let bits = 1; bits <= 250; bits++) await ask(bits, below(12))
+    const texts = (await kept()).map(({ statement }) => statement.length)
+    const sum = texts.reduce((all, each) => all + each, 0)
+    expect(texts.length).toBeLessThan(250)
+    expect(sum).toBeGreaterThan(280_000)
+    expect(sum).toBeLessThanOrEqual(300_000)
+  })
 })
 
 test('relations refer to identifiers and enum values keep their names, which the data model takes for granted', async () => {

@@ -7,12 +7,7 @@ import { createBatch } from '../../domain/batch.ts'
 import type { Gate } from '../../domain/ports/gate.ts'
 import type { Compiled } from './compile.ts'
 import type { Row } from './decode.ts'
-
-/**
- * Statements with a name. A connection keeps each until it ends, so there must be a bound; beyond it statements still
- * run, but are planned every time.
- */
-const MOST_NAMES = 500
+import { createStatementNames } from './statement-names.ts'
 
 /** One connection is busy with a batch until all of it is answered. */
 const MOST_AT_ONCE = 16
@@ -43,19 +38,16 @@ export const isDataException = (error: unknown): boolean =>
 
 /** Returns what asks for the rows of a statement with its values, through the gate for lists where it reads many rows. */
 export function createAsk({ pool, lists, mayName }: { pool: Pool; lists: Gate; mayName: () => boolean }) {
-  const names = new Set<string>()
+  const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
-  const nameOf = ({ name }: Asked) => {
-    if (!mayName()) return undefined
-    if (names.has(name)) return name
-    if (names.size >= MOST_NAMES) return undefined
-    names.add(name)
-    return name
-  }
-
   async function query(asked: Asked, values: Values): Promise<Row[]> {
-    const wanted = { name: nameOf(asked), text: asked.text, values: [...values], rowMode: 'array' as const }
+    const wanted = {
+      name: mayName() ? nameOf(asked) : undefined,
+      text: asked.text,
+      values: [...values],
+      rowMode: 'array' as const,
+    }
     const run = () => pool.query<unknown[]>(wanted)
     return (await (asked.isList ? lists(run) : run())).rows
   }
