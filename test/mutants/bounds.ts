@@ -38,6 +38,18 @@ export const bounds: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/pages/asset/timeline.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'bounds.changes-on-a-page',
+        'The page of an asset shows so many changes of a commit and no more, whoever asks.',
+        `const MOST_CHANGES = 50`,
+        `const MOST_CHANGES = 5_000`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/read-form.ts',
     ['rest/small-pieces.test.ts'],
     [

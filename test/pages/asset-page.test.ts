@@ -201,6 +201,17 @@ it('shows custom fields by any name, also by those that objects of JavaScript kn
   expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
 })
 
+it('shows fifty changes of a commit, and how many it leaves out: whoever pays for some has everybody’s page made for nothing', async () => {
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), public_access: 'true' })
+  const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at]))
+  await patch(body.id, { nit_commit_custom: fields })
+  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
+  expect(status).toBe(200)
+  const changes = /<dl class="changes">(.*?)<\/dl>/s.exec(text)![1]!
+  expect(changes.match(/<dt>part /g)).toHaveLength(50)
+  expect(text).toContain('told by the history that programs read: 150.')
+})
+
 it('a long history is read page by page, also by a link', async () => {
   const { id } = await owner.register()
   for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })

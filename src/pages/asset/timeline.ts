@@ -4,7 +4,7 @@ import type { Html } from '../layout.ts'
 import { fillIn } from '../words.ts'
 import { marksOf } from './checked.ts'
 import type { Checked, ShownAsset, ShownCommit } from './read.ts'
-import { facts, moment, type Speech, valueText } from './shown.ts'
+import { clip, facts, moment, type Speech, valueText } from './shown.ts'
 
 /** The name under which commits tell of custom fields, which are shown one by one. */
 const CUSTOM = 'nit_commit_custom'
@@ -12,6 +12,9 @@ const CUSTOM = 'nit_commit_custom'
 /** By key, and as a map: a plain object knows a `constructor` that nobody gave it. */
 const customIn = (value: unknown) =>
   new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+
+/** Changes of a commit that are shown. A commit has room for a thousand small ones, and a page has fifty commits. */
+const MOST_CHANGES = 50
 
 type Change = [name: string, before: unknown, after: unknown]
 
@@ -28,8 +31,9 @@ function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Chang
 }
 
 /** Old and new: read out as such, and told apart without colours. */
-function change([name, before, after]: Change, speech: Speech): Html {
+function change([field, before, after]: Change, speech: Speech): Html {
   const { words } = speech
+  const name = clip(field)
   const [old, now] = [valueText(before, speech), valueText(after, speech)]
   const shown = now === undefined ? html`<span class="quiet">${words.nothing}</span>` : html`<ins>${now}</ins>`
   if (old === undefined) return html`<dt>${name}</dt><dd>${shown}</dd>`
@@ -48,7 +52,8 @@ function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech
 <h3>${sequence === 1 ? words.registration : words.change}</h3>
 <p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
 ${message && html`<p class="message">${message}</p>`}
-${changes.length > 0 && html`<dl class="changes">${changes.map((each) => change(each, speech))}</dl>`}
+${changes.length > 0 && html`<dl class="changes">${changes.slice(0, MOST_CHANGES).map((each) => change(each, speech))}</dl>`}
+${changes.length > MOST_CHANGES && html`<p class="quiet">${fillIn(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
 ${facts(
   [words.status, words.statuses[status]],
   blockNumber !== null && [words.block, String(blockNumber)],
