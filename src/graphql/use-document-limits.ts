@@ -5,6 +5,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports/log.ts'
 import type { Admission } from './admission.ts'
 import type { DocumentChecks } from './document-checks.ts'
+import { LARGE_ANSWER } from './document-cost.ts'
 import { documentLimits, documentRefusal } from './document-limits.ts'
 import { maskError } from './mask-error.ts'
 import { assertVariablesFit } from './variable-limits.ts'
@@ -16,6 +17,17 @@ function asResult(error: unknown): { errors: GraphQLError[] } {
   if (!(error instanceof DomainError)) throw error
   return { errors: [new GraphQLError(error.message, { originalError: error })] }
 }
+
+/**
+ * Bytes of what a subscription tells each time. One change is told to all who follow it, whoever made it, and nobody waits for a place: 200 strangers
+ * who had 440 KB told held everybody up for 5 s at each change.
+ */
+const MOST_TOLD = LARGE_ANSWER
+
+const tellsTooMuch = (bytes: number) =>
+  documentRefusal(
+    `What is told may hold ${bytes} bytes each time; a subscription may ask for ${MOST_TOLD}. Have it tell what changed, and ask for the rest by a query.`,
+  )
 
 /** What is carried out, as the hooks tell it. */
 interface Carried {
@@ -82,6 +94,7 @@ export function useDocumentLimits({
     onSubscribe({ args, setResultAndStopExecution }) {
       const judged = judge(args)
       if (typeof judged !== 'number') setResultAndStopExecution(judged)
+      else if (judged > MOST_TOLD) setResultAndStopExecution({ errors: [tellsTooMuch(judged)] })
     },
     onResultProcess({ result }) {
       // Variables are looked at by the executor, which helps with names as validation does.

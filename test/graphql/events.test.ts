@@ -222,6 +222,30 @@ describe('commitUpdated', () => {
       expect(reader.events[0]!.data.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
     }
   })
+
+  it('refuses to tell what is large: a change is told to all who follow it, and strangers had a process busy for seconds', async () => {
+    const user = await app.newUser({ num: '10' })
+    const { id } = await user.register({ public_access: 'true' })
+    const telling = (commits: number) =>
+      `subscription ($nid: ID!) { commitUpdated(nid: $nid) { sequence user { assets(first: 1) { nodes { commits(first: ${commits}) { nodes { changes } } } } } } }`
+    const refused = await subscribe(undefined, telling(3), { nid: id })
+    await eventually(
+      () => refused.events,
+      (found) => found.length > 0,
+    )
+    expect(refused.events[0]!.data.errors).toMatchObject([
+      {
+        message: expect.stringMatching(/a subscription may ask for 1000000\b/),
+        extensions: { code: 'VALIDATION_FAILED' },
+      },
+    ])
+    const reader = await subscribe(undefined, telling(2), { nid: id })
+    await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
+    await eventually(
+      () => reader.events,
+      (found) => found.some(({ data }) => data.data?.commitUpdated.sequence === 2),
+    )
+  })
 })
 
 describe('orderUpdated', () => {

@@ -50,6 +50,18 @@ export const bounds: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/use-document-limits.ts',
+    ['graphql/events.test.ts'],
+    [
+      [
+        'bounds.told-each-time',
+        'What a subscription tells each time is small: it is told to all who follow at once.',
+        `judged > MOST_TOLD`,
+        `judged < 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/read-form.ts',
     ['rest/small-pieces.test.ts'],
     [
