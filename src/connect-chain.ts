@@ -44,6 +44,13 @@ export async function relayAddresses({ chain }: Config): Promise<string[]> {
   return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
 }
 
+/** Addresses of the accounts whose commits are this installation's: relay accounts that are configured, and those that were. */
+export async function recordersOf(config: Config, { database }: Pick<Installation, 'database'>): Promise<string[]> {
+  const { findAllLanes } = await import('./chain/relay/statements.ts')
+  const carried = (await database.query(findAllLanes)).map(({ lane }) => lane)
+  return [...new Set([...(await relayAddresses(config)), ...config.chain.earlierRelays, ...carried])]
+}
+
 const ANVIL_FINAL_DEPTH = 64
 const ANVIL_DOUBT_MS = 3_000
 
@@ -165,7 +172,7 @@ export async function connectChain(
     histories: createOwnHistories({
       registry,
       contentStore: installation.contentStore,
-      recorders: () => relayAddresses(config),
+      recorders: () => recordersOf(config, installation),
     }),
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,

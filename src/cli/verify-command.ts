@@ -74,14 +74,14 @@ async function withSources<T>(
 
 const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { connectChain, relayAddresses } = await import('../connect-chain.ts')
+    const { connectChain, recordersOf } = await import('../connect-chain.ts')
     const { filesOf, nodeOf } = await import('../own-history.ts')
     const { createOwnTrees } = await import('../domain/asset/own-trees.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       const registry = await chain.registry.findAddress(await chain.registry.readChainId())
       if (!registry) throw new Error('This installation has no registry yet: nothing was ever committed.')
-      const recorders = await relayAddresses(installation.config)
+      const recorders = await recordersOf(installation.config, installation)
       return await work({
         nodes: [nodeOf(chain.registry.rpc)],
         registry,

@@ -114,7 +114,7 @@ export const variables = {
   },
   CHAIN_EARLIER_RELAYS: {
     schema: addresses.prefault(''),
-    doc: 'Addresses of relay accounts that are not configured any more, separated by commas: what they wrote is not told as by others. Needed only where the database does not know of them either.',
+    doc: 'Addresses of relay accounts that are not configured any more, separated by commas: what they wrote is not told as by others, and counts when a history is checked. Needed only where the database does not know of them either.',
   },
   CHAIN_TREASURY_KEY: {
     schema: relayKeys

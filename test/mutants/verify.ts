@@ -6,6 +6,18 @@ const forged = ['verify/forged-proof.test.ts']
 
 /** What a stranger would not find any more. */
 export const verify: Mutant[] = [
+  ...mutantsOf(
+    'src/connect-chain.ts',
+    ['chain/earlier-relays.test.ts'],
+    [
+      [
+        'verify.earlier-relays',
+        'What a relay account wrote counts also when its key was exchanged.',
+        `...config.chain.earlierRelays, ...carried])]`,
+        `...config.chain.earlierRelays])]`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/verify/judge-commit.ts', tampering, [
     [
       'verify.tree',
