@@ -127,6 +127,7 @@ because(
     'deletion_close',
     'deletion_empty',
     'deletion_erase',
+    'deletion_foreseen',
     'deletion_tokens',
     'deletion_trail',
     'relay_mark_final',

@@ -60,12 +60,22 @@ export async function createTestDatabase({ withClock = false } = {}): Promise<Te
   }
 }
 
+const OBJECT_IN_USE = '55006'
+const MOST_TRIES = 3
+
 /** Cuts everybody's connections to a database for as long as `work` takes; whoever lost theirs connects again. */
 async function alone<T>(client: pg.Client, name: string, work: () => Promise<T>): Promise<T> {
   await client.query(`alter database ${name} allow_connections false`)
-  await client.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [name])
   try {
-    return await work()
+    for (let tries = 1; ; tries += 1) {
+      await client.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [name])
+      try {
+        return await work()
+      } catch (error) {
+        // A session that was being opened was not to be seen before.
+        if ((error as { code?: string }).code !== OBJECT_IN_USE || tries === MOST_TRIES) throw error
+      }
+    }
   } finally {
     await client.query(`alter database ${name} allow_connections true`)
   }
