@@ -13,6 +13,20 @@ const refuse = (path: string) => (cause: unknown) => {
   throw unwritable(path, systemReason(cause), cause)
 }
 
+/** Has a file written where nothing is yet, and returns its size. One that was not written to its end is taken away. */
+export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
+  const file = await open(path, 'wx').catch(refuse(path))
+  try {
+    await write(file).catch(refuse(path))
+    return (await file.stat()).size
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
 /**
  * Has a file written that only its owner reads, and returns its size. It has its name once all of it is on the disk, and never takes another one's
  * place; until then it is called `<path>.part-…`, which is taken away when something goes wrong, and stays when the process is killed.

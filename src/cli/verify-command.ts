@@ -1,5 +1,4 @@
 /** `annal verify` and `annal proof`. */
-import type { FileHandle } from 'node:fs/promises'
 import { type Command, CommanderError } from 'commander'
 import type { ChainNode } from '../verify/chain-node.ts'
 import type { FileSource } from '../verify/file-source.ts'
@@ -123,33 +122,12 @@ async function printVerification(verification: Verification): Promise<void> {
   say(colours[verification.verdict](verdict))
 }
 
-/** Has a file written where nothing is yet, and returns its size. One that was not written to its end is taken away. */
-async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
-  const { open, rm } = await import('node:fs/promises')
-  const refuse = async (error: NodeJS.ErrnoException) => {
-    // What it is made of has errors of its own.
-    if (!['open', 'write'].includes(error.syscall ?? '')) throw error
-    const { systemReason } = await import('../platform/system-reason.ts')
-    const advice = 'Name a place where nothing is yet by --out.'
-    throw new Error(`${path} cannot be written: ${systemReason(error)}. ${advice}`, { cause: error })
-  }
-  const file = await open(path, 'wx').catch(refuse)
-  try {
-    await write(file).catch(refuse)
-    return (await file.stat()).size
-  } catch (error) {
-    await rm(path, { force: true })
-    throw error
-  } finally {
-    await file.close()
-  }
-}
-
 async function prove(
   nid: string,
   { out = `${nid}.car`, json, ...sources }: SourceFlags & { out?: string; json?: true },
 ) {
   await assertNid(nid)
+  const { writeNewFile } = await import('./new-file.ts')
   const { writeProof } = await import('../verify/write-proof.ts')
   const bytes = await writeNewFile(out, (file) =>
     withSources(sources, ({ nodes, registry, treesOf }) =>
