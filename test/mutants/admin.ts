@@ -69,7 +69,7 @@ export const admin: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/cli/verify-command.ts',
+    'src/cli/new-file.ts',
     ['processes/commands.processes.ts'],
     [
       ['admin.proof-left', 'No proof that breaks off is left.', `    await rm(path, { force: true })\n`, ``],
