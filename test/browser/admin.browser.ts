@@ -167,6 +167,7 @@ describe('the pages for administrators', () => {
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
       await tabTo(page, 'reason')
       await page.keyboard.type('The telephone was stolen.')
+      expect(await page.locator('[name=username]').isVisible()).toBe(false)
       await tabTo(page, 'current-password')
       await page.keyboard.type(PASSWORD)
       await page.keyboard.press('Enter')

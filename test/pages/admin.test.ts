@@ -132,6 +132,18 @@ describe('an administrator at the pages', () => {
     expect((await read()).webhookUrl).toBeNull()
   })
 
+  it('is named beside each password that is asked for, so that a password manager writes that name into no other field', async () => {
+    const { ask } = await signIn()
+    for (const at of ['/admin/new-key', '/admin/new-grant']) {
+      const { text } = await ask(at)
+      const own = `name="username" value="${admin.email}" autocomplete="username" readonly hidden>`
+      const fields = text.slice(text.indexOf('<main')).match(/<input (?!type="hidden")[^>]+>/g)!
+      expect(fields.at(-1)).toContain('type="password"')
+      expect(fields.at(-2)).toContain(own)
+    }
+    expect((await ask('/admin/new-app')).text).not.toContain('autocomplete="username"')
+  })
+
   it('issues an API key, which is shown once, and revokes it', async () => {
     const { ask, submit } = await signIn()
     const { text } = await submit('/admin/new-key', { name: 'Phone app', ...guarded })

@@ -103,6 +103,13 @@ const passwordInput = ({ name }: Field, attributes: Html): Html =>
 const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
   renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
 
+/**
+ * Nobody sees it: password managers take what stands there for the name that belongs to the password, and write it into no other field. It stands last before the
+ * password, for that is where they look.
+ */
+const ownName = ({ context: { actor } }: AdminRequest): Html =>
+  html`<input type="text" name="username" value="${actor.kind === 'user' ? actor.user.email : ''}" autocomplete="username" readonly hidden>`
+
 /** The notice above a form that was refused; the focus goes there. */
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
@@ -131,7 +138,12 @@ ${about}
 <form class="form" method="post"${request.formPath === undefined ? '' : html` action="${request.formPath}"`}>
 ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID(), ...Object.fromEntries(firsts) })}
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
-${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.') : ''}
+${
+  isGuarded
+    ? html`${ownName(request)}
+${renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.')}`
+    : ''
+}
 <button${isGuarded ? html` class="danger"` : ''}>${button}</button>
 </form>`,
   }

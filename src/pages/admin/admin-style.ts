@@ -80,7 +80,7 @@ pre { background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; ov
 label { display: block; font-weight: 600; }
 .rule { margin: 0; color: var(--quiet); font-size: 0.9375rem; }
 .wrong { margin: 0; color: var(--problem); font-weight: 600; }
-input, select, textarea { display: block; width: 100%; min-height: 2.75rem; margin-top: 0.25rem; padding: 0.5rem 0.75rem; font: inherit; color: inherit; background: var(--field); border: 1px solid var(--line); border-radius: 0.375rem; }
+input:not([hidden]), select, textarea { display: block; width: 100%; min-height: 2.75rem; margin-top: 0.25rem; padding: 0.5rem 0.75rem; font: inherit; color: inherit; background: var(--field); border: 1px solid var(--line); border-radius: 0.375rem; }
 input[aria-invalid='true'], textarea[aria-invalid='true'] { border: 2px solid var(--problem); }
 .filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: flex-end; margin: 0 0 1.25rem; }
 .filters .field { margin: 0; flex: 0 1 16rem; }
