@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { PASSWORD } from '../support/user.ts'
-import { guarded, openAdminScene, type Seen } from './admin-scene.ts'
+import { guarded, hiddenIn, openAdminScene, type Seen } from './admin-scene.ts'
 
 const { app, admin, store, signIn, sell } = await openAdminScene()
 
@@ -161,6 +161,20 @@ describe('an administrator at the pages', () => {
       await buyer.rest('POST', 'store/network-app-orders/', { json, headers: { 'x-api-key': key } }),
       'UNTRUSTED_CLIENT',
     )
+  })
+
+  it('is not told that a form had something else in it when the page of a key is loaded again after that was revoked', async () => {
+    const { ask, submit } = await signIn()
+    const form = { ...hiddenIn((await ask('/admin/new-key')).text), name: 'Scanner', ...guarded }
+    const issued = await ask('/admin/new-key', form)
+    expect((await ask('/admin/new-key', form)).text).toBe(issued.text)
+    const at = /\/admin\/keys\/key_\w+\/revoke(?=" aria-label="Revoke the key of Scanner)/.exec(
+      (await ask('/admin/keys')).text,
+    )![0]
+    expect((await submit(at, guarded)).status).toBe(303)
+    const again = await ask('/admin/new-key', form)
+    expect([again.status, again.text.includes('what it said then was done. Nothing was done now')]).toEqual([422, true])
+    expect((await app.sql(`select 1 from api_keys where name = 'Scanner'`)).length).toBe(1)
   })
 
   it('finds an account by what is known of it, locks it with a reason, and unlocks it', async () => {

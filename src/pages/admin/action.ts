@@ -155,12 +155,15 @@ export function refusedNaming(refused: Refused | undefined, field: string | unde
   return field === undefined ? undefined : { ...refused, fields: { [field]: [refused.message] } }
 }
 
-/** A form that was gone back to after it had been sent, and filled in with something else, is one of its own from now on. */
+/**
+ * A form that was gone back to after it had been sent, and filled in with something else, is one of its own from now on; and so is one that is sent once more by
+ * loading the page of a secret again, which is worth nothing any more.
+ */
 function renewed(refused: Refused, form: URLSearchParams): Refused {
   if (refused.code !== 'IDEMPOTENCY_KEY_REUSED') return refused
   form.delete('key')
   const message =
-    'This form was sent before with something else in it, which is done. Send it again if this is to be done, too.'
+    'This form was sent before, and what it said then was done. Nothing was done now: send it again if what it says is to be done, too.'
   return { ...refused, message }
 }
 
