@@ -230,11 +230,13 @@ describe('an administrator at the pages', () => {
     const at = (await submit(`/admin/apps/${id}/test`, {})).headers.get('location')!
     expect(at).toMatch(/^\/admin\/webhooks\/delivery_\w+\?done=tested$/)
     expect((await ask(at)).text).toContain('The receiver was not called yet.')
+    expect((await ask(at)).text).toContain('Load the page again to see what was answered.')
     const [row] = await app.sql('select id::text from webhook_deliveries order by id desc limit 1')
     await app.services.deliveries.handle({ deliveryId: row!.id! })
     const { text } = await ask(at)
     for (const part of ['&quot;type&quot;: &quot;webhook.test&quot;', 'thanks &lt;3', '200 after', 'None: a test'])
       expect(text).toContain(part)
+    expect(text).not.toContain('Load the page again')
     expect(receiver.calls).toHaveLength(1)
     expect((await ask(`/admin/webhooks?networkAppId=${id}`)).text).toContain('webhook.test')
   })

@@ -140,9 +140,11 @@ const read = (run: Run): AdminRoute => ({
   async answer(request) {
     const { webhookDelivery } = await run(Delivery, { id: request.params.id! }, request.context)
     const delivery = webhookDelivery!
+    // Who loads the page again, as they are told, is not told so any more once it is answered.
+    const told = delivery.status === 'PENDING' ? { request } : {}
     return {
       title: 'Webhook delivery',
-      content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], request })}
+      content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], ...told })}
 ${facts(
   ['Delivery', id(delivery.id)],
   ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],
