@@ -499,6 +499,7 @@ describe('an asset that is not public', () => {
     expect((await owner.rest('DELETE', `assets/${asset.id}/links/`)).status).toBe(204)
     const current = await newLink()
     expect([(await app.rest('GET', old)).status, (await app.rest('GET', current)).status]).toEqual([404, 200])
+    expect((await app.rest('GET', old)).text).toContain('ask whoever gave it to you for a new one.')
     await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
     expect((await app.rest('GET', current)).status).toBe(404)
     await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])

@@ -139,7 +139,12 @@ ${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,
     refusal(code, status, languages) {
       if (code !== 'NOT_FOUND') return refusalPage(code, status, languages, false)
       const { language, words } = speechOf(languages)
-      return noticePage(status, { language, title: words.missing, kind: 'bad', paragraphs: [words.missingText] })
+      return noticePage(status, {
+        language,
+        title: words.missing,
+        kind: 'bad',
+        paragraphs: [words.missingText, words.missingNext],
+      })
     },
   }
 }

@@ -2,6 +2,8 @@
 const en = {
   missing: 'There is no such asset here',
   missingText: 'It was never registered, it was deleted, it is not public, or the link to it has ended.',
+  missingNext:
+    'If you came by a link, open the whole of it. If it has ended, ask whoever gave it to you for a new one.',
   download: 'Download the file',
   c2pa: 'Download a copy with Content Credentials',
   c2paText: 'A signed manifest in it tells what this page tells. It is another file than the registered one.',
@@ -128,6 +130,7 @@ export type AssetWords = typeof en
 const zhTw: AssetWords = {
   missing: '這裡沒有這項資產',
   missingText: '它可能從未註冊、已被刪除、並未公開，或是連結已經失效。',
+  missingNext: '如果您是透過連結前來，請開啟完整的連結。如果連結已經失效，請向提供連結的人索取新的連結。',
   download: '下載檔案',
   c2pa: '下載附有內容憑證的副本',
   c2paText: '副本內含已簽署的資訊清單，內容與本頁相同。它與當初註冊的檔案不是同一個檔案。',
