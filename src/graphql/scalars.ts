@@ -7,12 +7,13 @@ import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 
-/** A scalar that is a string of one form. `reason` is what is told when it is not. */
+/** A scalar that is a string of one form. `reason` is what is told when it is another one, `expected` when it is no string. */
 function stringScalar({
   name,
   description,
   isValid,
   reason,
+  expected = reason,
   serialize = String,
   specifiedByURL,
 }: {
@@ -20,12 +21,13 @@ function stringScalar({
   description: string
   isValid: (value: string) => boolean
   reason: string
+  expected?: string
   serialize?: (value: unknown) => string
   specifiedByURL?: string
 }) {
   const parse = (value: unknown, node?: ASTNode) => {
     if (typeof value === 'string' && isValid(value)) return value
-    throw new ScalarRefusal(`Not a ${name}: ${reason}`, node)
+    throw new ScalarRefusal(`Not a ${name}: ${typeof value === 'string' ? reason : expected}`, node)
   }
   return new GraphQLScalarType({
     name,
@@ -59,7 +61,9 @@ const decimal = stringScalar({
     'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
     'floating-point number. What is sent has no sign.',
   isValid: (value) => AMOUNT.test(value),
-  reason: 'expected a string such as "0.179".',
+  reason:
+    'expected a decimal number such as 0.179, without sign or exponent, with at most 18 digits before and 18 after the point.',
+  expected: 'expected a string such as "0.179".',
   serialize: (value) => formatAmount(value as Amount),
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
 })

@@ -310,6 +310,11 @@ describe('an administrator at the pages', () => {
     expect(astray.status).toBe(404)
     expect(astray.text).toMatch(/id="userId-problem">User not found\./)
     expect(astray.text).toContain('A present')
+    const few = await submit('/admin/new-grant', { ...fields, amount: 'few' })
+    expect([few.status, /id="amount-problem">Expected a decimal number such as 0\.179/.test(few.text)]).toEqual([
+      400,
+      true,
+    ])
     const never = await submit('/admin/new-grant', { ...fields, expiresAt: 'tomorrow' })
     expect(never.status).toBe(400)
     expect(never.text).toContain('Expected a day and a time')

@@ -233,7 +233,12 @@ describe('the message of a refusal', () => {
   })
 
   it.each([
-    ['maxCost', '"1e5"', 'Not a Decimal: expected a string such as "0.179".'],
+    [
+      'maxCost',
+      '"1e5"',
+      'Not a Decimal: expected a decimal number such as 0.179, without sign or exponent, with at most 18 digits before and 18 after the point.',
+    ],
+    ['maxCost', '0.5', 'Not a Decimal: expected a string such as "0.179".'],
     ['nitCommitCustom', '["secret"]', 'Not a JSONObject: expected an object.'],
     ['caption', '{"a":"secret"}', 'expected String.'],
     ['publicAccess', '"secret"', 'expected Boolean.'],
