@@ -62,6 +62,23 @@ it('shows the answer on a phone, too', { timeout: 60_000 }, async () => {
   }
 })
 
+it('works in a browser that keeps nothing for pages', { timeout: 60_000 }, async () => {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
+  const complaints = complaintsOf(page)
+  await page.addInitScript(() => {
+    const get = () => {
+      throw new DOMException('Access is denied for this document.', 'SecurityError')
+    }
+    for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(globalThis, name, { configurable: true, get })
+  })
+  await page.goto(`${app.url}/graphql`)
+  await page.locator('.graphiql-execute-button').click()
+  await page.locator('.graphiql-response').getByText('"signUp"').waitFor()
+  await looker(page)('kept-nothing')
+  expect(complaints).toEqual([])
+})
+
 it('opens on tabs that work from left to right: an account, its session, a file, its history, what was, and an order of a paid action', {
   timeout: 120_000,
 }, async () => {

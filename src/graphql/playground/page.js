@@ -3,6 +3,30 @@
  * sends files. What is sent stands in the editors, where people see and change it.
  */
 
+/** What a browser keeps for a page, for as long as the page is open. */
+function temporaryStorage() {
+  const kept = new Map()
+  return {
+    getItem: (name) => kept.get(String(name)) ?? null,
+    setItem: (name, value) => void kept.set(String(name), String(value)),
+    removeItem: (name) => void kept.delete(String(name)),
+    clear: () => kept.clear(),
+    key: (index) => [...kept.keys()][index] ?? null,
+    get length() {
+      return kept.size
+    },
+  }
+}
+
+// A browser that is told to keep nothing for pages, cookies among it, raises an error for whoever asks; GraphiQL and we ask.
+for (const name of ['localStorage', 'sessionStorage']) {
+  try {
+    void globalThis[name]
+  } catch {
+    Object.defineProperty(globalThis, name, { value: temporaryStorage() })
+  }
+}
+
 /** Where an answer has what tabs ask for by these names, as `{{token}}`. */
 const sources = {
   token: (data) => data.signIn?.token,
