@@ -144,6 +144,20 @@ describe('the session of an administrator', () => {
     expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
   })
 
+  it('whose cookie the browser does not keep is told of, with what to do about it', async () => {
+    const referer = { referer: `${app.url}/admin/sign-in?next=%2Fadmin` }
+    const lost = await createBrowser().ask('/admin', undefined, referer)
+    const at = lost.headers.get('location')!
+    const told = await createBrowser().ask(at)
+    expect([told.status, told.text.includes('your browser did not keep the cookie')]).toEqual([403, true])
+    expect(told.text).toContain(`open it as ${app.url}/admin,`)
+    const { answer, ask } = await signIn()
+    // Else the browser would not say where it comes from.
+    expect(answer.headers.get('referrer-policy')).toBe('same-origin')
+    expect((await ask(at)).headers.get('location')).toBe('/admin')
+    expect((await ask('/admin', undefined, referer)).status).toBe(200)
+  })
+
   it('that ends while a form is filled in loses nothing of it but the password', async () => {
     const [other, user] = [await app.admin(), await app.newUser()]
     const isLocked = async () =>

@@ -47,6 +47,15 @@ const ENDED = 'Your session had ended, and nothing was done. Look at what you fi
 const OLDER =
   'This form is older than your session, and nothing was done. Look at what you filled in, and send it again.'
 
+/** In the address of the sign-in: who was just let in there came back without the cookie of the session. */
+const COOKIE_LOST = 'cookie-lost'
+const cookieLost = (publicUrl: string): Refused => ({
+  code: 'NOT_AUTHENTICATED',
+  status: 403,
+  message: `Your password was right, but your browser did not keep the cookie of the session. Allow cookies for this page, open it as ${publicUrl}/admin, and sign in again.`,
+  fields: {},
+})
+
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
@@ -55,6 +64,9 @@ const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 's
   status: statusOf(told.code),
   fields: isFields(details) ? details : {},
 })
+
+/** Whether the browser comes from the sign-in: nothing leads on from there but the session that began. */
+const isFromSignIn = ({ headers }: IncomingMessage) => URL.parse(headers.referer ?? '')?.pathname === SIGN_IN
 
 const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
 
@@ -105,7 +117,8 @@ export function createAdminHandler(parts: AdminParts) {
 
   function send(req: IncomingMessage, res: ServerResponse, answer: AdminAnswer, request: AdminRequest, path: string) {
     if ('redirect' in answer) {
-      res.writeHead(303, { Location: answer.redirect, 'Cache-Control': 'no-store' }).end()
+      const { 'Cache-Control': caching, 'Referrer-Policy': policy } = adminHeaders
+      res.writeHead(303, { Location: answer.redirect, 'Cache-Control': caching, 'Referrer-Policy': policy }).end()
       return
     }
     const { status = 200, retryAfter } = answer.refused ?? {}
@@ -119,7 +132,9 @@ export function createAdminHandler(parts: AdminParts) {
     if (req.method !== 'POST') {
       const next = nextOf(request.query.get('next'))
       if (request.context.actor.kind === 'user') return { redirect: next }
-      return signInPage(next, { isEnded: secretOf(req, isSecure) !== undefined })
+      const isEnded = secretOf(req, isSecure) !== undefined
+      const isCookieLost = !isEnded && request.query.has(COOKIE_LOST)
+      return signInPage(next, { isEnded, ...(isCookieLost && { refused: cookieLost(publicUrl) }) })
     }
     const form = await readForm(req)
     const next = nextOf(form.get('next'))
@@ -165,7 +180,10 @@ export function createAdminHandler(parts: AdminParts) {
       const kept = keptOf(await readForm(req))
       if (kept !== '') return signInPage(nextOf(req.url!), { isEnded, kept })
     }
-    return { redirect: isForgotten ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ next: req.url! })}` }
+    if (isForgotten) return { redirect: SIGN_IN }
+    const isCookieLost = !isEnded && isFromSignIn(req)
+    const query = new URLSearchParams({ next: req.url!, ...(isCookieLost && { [COOKIE_LOST]: 'true' }) })
+    return { redirect: `${SIGN_IN}?${query}` }
   }
 
   async function signOut({ context: { actor } }: AdminRequest, res: ServerResponse): Promise<AdminAnswer> {
