@@ -234,7 +234,7 @@ const AssetFilter = builder.inputType('AssetFilter', {
       description: "The owner's e-mail address; left out, the list is your own when you are signed in.",
     }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
-    tag: t.string({ description: 'The tag.' }),
+    tag: t.string({ description: 'The whole tag, its capitals and small letters as they are.' }),
     isOriginalOwner: t.boolean({ description: 'Whether the owner registered it.' }),
   }),
 })

@@ -175,7 +175,7 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
 })
 
 const CancelOrderInput = builder.inputType('CancelOrderInput', {
-  description: 'What to withdraw.',
+  description: 'Which order to cancel.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }) }),
 })
 
@@ -205,7 +205,7 @@ const ConfirmOrderPayload = builder.objectRef<Quoted & { order: Order }>('Confir
 })
 
 const CancelOrderPayload = builder.objectRef<{ order: Order }>('CancelOrderPayload').implement({
-  description: 'The withdrawn order.',
+  description: 'The cancelled order.',
   fields: (t) => ({
     order: t.field({
       type: OrderType,
@@ -286,8 +286,9 @@ builder.mutationFields((t) => ({
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,
-    description: 'Withdraws an order that is not paid. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
-    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'What to withdraw.' }) },
+    description:
+      'Cancels an order that is not paid: nothing is charged for it any more. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
+    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
       order: await services.orders.cancel(actor, input.id, idempotency),
     }),
