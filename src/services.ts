@@ -10,6 +10,7 @@ import { createAccountServices } from './domain/account/account-services.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { createAssetServices } from './domain/asset/asset-services.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
+import { throttled } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
 import { createFigureService } from './domain/figures/figure-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
@@ -41,6 +42,7 @@ import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
 import type { WatchedHasher } from './platform/passwords.ts'
+import { createShares } from './platform/shares.ts'
 import { createLocalCipher } from './platform/vault/local-cipher.ts'
 
 /** The real parts, and the configuration. */
@@ -97,6 +99,12 @@ export interface ServiceLayer {
 /** An export holds some megabytes at most, and keeps the process busy while it is made. */
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
+/** Pictures on profiles. Each takes a core for up to ten seconds, and up to 0.7 GB. Thumbnails, made by a job at a time, wait for none of them. */
+const pictureGate = { places: 1, queue: 20, patience: 20_000, what: 'Pictures' }
+
+/** Of one account one stands among those of others at a time, so that its next comes after theirs. */
+const pictureShares = { most: 1, waiting: 3, patience: 20_000, refuse: () => throttled(10) }
+
 /** A history is read block by block: the chain is asked, and hashes are made, for seconds where it is long. */
 const verificationGate = { places: 2, perKey: 1, queue: 20, patience: 5_000, what: 'Verifications' }
 
@@ -149,6 +157,8 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const account = createAccountServices({
     ...shared,
     exports,
+    pictureShares: createShares(pictureShares),
+    pictureGate: createGate(pictureGate),
     config: {
       signUpPoints: config.money.signUpPoints,
       requireApiKeyForSignUp: config.requireApiKeyForSignUp,

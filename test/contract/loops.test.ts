@@ -41,6 +41,7 @@ const ofParts: Record<string, string> = {
   'platform/http/http-server.ts': 'closes idle connections while it drains',
   'platform/http/slow-readers.ts': 'looks at the connections of this process',
   'platform/jobs/job-loop.ts': 'is how a queue is worked on',
+  'platform/pictures/picture-process.ts': 'watches what one picture takes, in a process of its own',
   'rest/event-stream.ts': 'ends with the stream',
 }
 

@@ -2,6 +2,36 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const bounds: Mutant[] = [
   ...mutantsOf(
+    'src/platform/pictures/picture-process.ts',
+    ['processes/hostile-pictures.processes.ts'],
+    [
+      [
+        'bounds.picture-memory',
+        'A picture takes so much memory and no more.',
+        `process.memoryUsage.rss() > MAX_MEMORY_BYTES`,
+        `process.memoryUsage.rss() < 0`,
+      ],
+      [
+        'bounds.picture-time',
+        'A picture takes so much of the processor and no more.',
+        `const MAX_PROCESSOR_MS = 10_000`,
+        `const MAX_PROCESSOR_MS = 10_000_000`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/profile-service.ts',
+    ['processes/hostile-pictures.processes.ts'],
+    [
+      [
+        'bounds.pictures-in-turn',
+        'Pictures on profiles are made for each account in turn.',
+        `pictureShares.take(user, 1, () =>`,
+        `pictureShares.take(undefined, 1, () =>`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/bounded-request.ts',
     ['rest/small-pieces.test.ts'],
     [

@@ -5,7 +5,7 @@ import type { Coins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { PictureMaker } from '../ports/files.ts'
-import type { Gate } from '../ports/gate.ts'
+import type { Gate, Shares } from '../ports/gate.ts'
 import type { Custody, KeyVault, PasswordHasher } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
 import type { ComposeMail, Mailer } from '../ports/mail.ts'
@@ -43,6 +43,10 @@ interface Dependencies {
   actionArgs: ActionArgs
   /** Exports at once, of everybody. */
   exports: Gate
+  /** Pictures on profiles, of each account in turn. */
+  pictureShares: Shares
+  /** How many of them are made at once, of everybody. */
+  pictureGate: Gate
   log: Log
   meter: Meter
   /** Where people find the service, without a trailing slash. */

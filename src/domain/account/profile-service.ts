@@ -7,6 +7,7 @@ import type { Limits } from '../limits.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { PictureMaker } from '../ports/files.ts'
+import type { Gate, Shares } from '../ports/gate.ts'
 import { identityOf, type PicturesGiven, pictureValues, receivePictures } from './picture.ts'
 import { type ProfileInput, profileInput } from './profile-input.ts'
 import { changeProfile, findPicture } from './profile-statements.ts'
@@ -16,6 +17,9 @@ interface Dependencies {
   idempotency: Idempotency
   limits: Limits
   pictures: PictureMaker
+  /** By account. */
+  pictureShares: Shares
+  pictureGate: Gate
 }
 
 /** Each costs a moment of a core. */
@@ -24,7 +28,11 @@ const uploads = { name: 'picture', count: 60, seconds: 3600 }
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 /** Profiles: what people tell of themselves, their settings and pictures. */
-export function createProfileService({ database, idempotency, limits, pictures }: Dependencies) {
+export function createProfileService(deps: Dependencies) {
+  const { database, idempotency, limits, pictures, pictureShares, pictureGate } = deps
+  const inTurn = (user: string): PictureMaker => ({
+    make: (source, sides) => pictureShares.take(user, 1, () => pictureGate(() => pictures.make(source, sides))),
+  })
   return {
     /**
      * Changes what is given of the actor's own record; returns their UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED; with
@@ -53,7 +61,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
         const [changed] = await database.query(changeProfile, {
           user: actor.id,
           ...facts,
-          ...(await pictureValues(received, pictures)),
+          ...(await pictureValues(received, inTurn(actor.id))),
           address: actor.address,
           ...fingerprintOf(context),
         })

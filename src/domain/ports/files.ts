@@ -110,7 +110,8 @@ export interface ContentStore {
 export interface PictureMaker {
   /**
    * WebP pictures that fit into squares of these sides, largest first, turned upright and without anything but the picture; undefined when
-   * the source is no raster picture, or too large a one. Raises UNAVAILABLE, and what reading the source raises.
+   * the source is no raster picture, too large a one, or one that takes too much to read. Each takes a core and up to 0.7 GB for seconds:
+   * who asks bounds how many there are at once. Raises UNAVAILABLE, and what reading the source raises.
    */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }

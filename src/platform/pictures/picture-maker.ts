@@ -7,23 +7,18 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { PictureMaker } from '../../domain/ports/files.ts'
-import { createBoundedQueue } from '../bounded-queue.ts'
 import { readAtMost } from '../read-at-most.ts'
+import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 const NAME = 'Reading pictures'
 /** Beside this file and, where the package was built, as JavaScript like it. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
 /** It may read files, for its libraries are some; it may neither write any, nor start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
-const UNREADABLE = 2
 /** From the first byte to the last. Milliseconds. */
 const PATIENCE_MS = 15_000
 /** Of all results of one picture together. */
 const MAX_BYTES = 20_000_000
-
-/** Each picture takes a core and some hundred megabytes for a moment. */
-const AT_ONCE = 2
-const MAX_WAITING = 20
 
 /** The results, each after its length. */
 function* parts(output: Buffer) {
@@ -59,7 +54,7 @@ async function run(
   try {
     const [output, [code]] = await Promise.all([readAtMost(child.stdout, MAX_BYTES), exit])
     if (failure) throw failure.error
-    if (code === UNREADABLE) return undefined
+    if (code === UNREADABLE || child.signalCode === TOO_MUCH) return undefined
     if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
     return [...parts(output)]
   } catch (error) {
@@ -71,8 +66,7 @@ async function run(
   }
 }
 
-/** Makes pictures two at once; 20 wait at most. `patience`: milliseconds for one picture. */
-export function createPictureMaker({ patience = PATIENCE_MS } = {}): PictureMaker {
-  const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
-  return { make: (source, sides) => queued(() => run(source, sides, patience)) }
-}
+/** Makes pictures; how many at once is for who asks to say. `patience`: milliseconds for one picture. */
+export const createPictureMaker = ({ patience = PATIENCE_MS } = {}): PictureMaker => ({
+  make: (source, sides) => run(source, sides, patience),
+})

@@ -5,13 +5,19 @@
  * result is preceded by its length (32 bits).
  */
 import sharp from 'sharp'
+import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 /** Of the picture that is read: a decoder needs up to 8 bytes for each, and up to 20 where it must hold all of it at once. */
 const MAX_PIXELS = 50_000_000
 const MAX_PIXELS_AT_ONCE = 20_000_000
-const SECONDS = 10
-/** The picture is none, or none that we read. */
-const UNREADABLE = 2
+/**
+ * What one picture may take: of the processor's time, which says the same on a busy machine, in milliseconds; and of memory, in bytes. Pixels
+ * alone bound neither: a file of 160 KB may have the whole picture gone through a thousand times, and one line of 50 million pixels takes 6 GB.
+ */
+const MAX_PROCESSOR_MS = 10_000
+const MAX_MEMORY_BYTES = 700_000_000
+/** Milliseconds between two looks at it. */
+const LOOK_EVERY_MS = 20
 
 // Raster formats alone: documents and drawings can ask for other files, and describe more work than they weigh.
 sharp.block({ operation: ['VipsForeignLoad'] })
@@ -34,12 +40,22 @@ async function make(picture: Buffer, limitInputPixels: number, side: number): Pr
       .rotate()
       .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
       .webp({ quality: 80 })
-      .timeout({ seconds: SECONDS })
       .toBuffer()
   )
 }
 
+/** Ends the process by `TOO_MUCH` once the picture takes more than it may: the decoders themselves cannot be asked to stop. */
+function watch() {
+  setInterval(() => {
+    const { user, system } = process.cpuUsage()
+    if ((user + system) / 1_000 > MAX_PROCESSOR_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES) {
+      process.kill(process.pid, TOO_MUCH)
+    }
+  }, LOOK_EVERY_MS).unref()
+}
+
 async function main() {
+  watch()
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const picture = Buffer.concat(chunks)

@@ -1,0 +1,39 @@
+/** Whatever a picture takes to be read, it is bounded, is not tried again, and keeps nobody else’s waiting. */
+import { describe, expect, it } from 'vitest'
+import { createPictureMaker } from '../../src/platform/pictures/picture-maker.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { longLine, manyScans } from '../support/hostile-pictures.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+/** Milliseconds: a machine may be busy, and it is the processor’s time that counts. */
+const PATIENCE_MS = 110_000
+
+const app = await createTestApp()
+
+async function* bytesOf(file: File) {
+  yield new Uint8Array(await file.arrayBuffer())
+}
+
+describe('a small file is none that is read', () => {
+  it.each([
+    ['which is one line that takes more than a gigabyte', longLine],
+    ['whose pixels are gone through a thousand times', manyScans],
+  ])('%s', async (_, make) => {
+    const file = make()
+    expect(file.size).toBeLessThan(700_000)
+    expect(await createPictureMaker({ patience: PATIENCE_MS }).make(bytesOf(file), [512])).toBeUndefined()
+  })
+})
+
+it('pictures of one account that take long keep nobody else’s waiting', async () => {
+  const patch = (user: Awaited<ReturnType<typeof app.newUser>>, profile_picture: File) =>
+    user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture } })
+  const [greedy, other] = [await app.newUser(), await app.newUser()]
+  let done = 0
+  const slow = Array.from({ length: 3 }, () => patch(greedy, manyScans()).finally(() => done++))
+  const profile = expectOk(await patch(other, await newPicture()))
+  expect(profile.profile_picture).not.toBeNull()
+  expect(done).toBeLessThan(2)
+  await Promise.all(slow)
+})
