@@ -339,6 +339,12 @@ export const doors: Mutant[] = [
         `RIGHT_TO_LEFT.test(name) && name === ''`,
       ],
       [
+        'doors.endless-names',
+        'A name that is far too long is refused before its marks are put into their order.',
+        `const MOST_PARTS = 4`,
+        `const MOST_PARTS = 4_000_000`,
+      ],
+      [
         'doors.expanded-names',
         'A sign that stands for many counts as many.',
         `Math.max(length(name), length(compared))`,

@@ -75,6 +75,21 @@ describe('a username', () => {
     expect(expectError(await rename(username!), 'VALIDATION_FAILED').body.error.details).toHaveProperty('new_username')
   })
 
+  it('of a letter with a hundred thousand marks is refused at once, at both doors', async () => {
+    const username = `a${'\u0301'.repeat(50_000)}${'\u0316'.repeat(50_000)}`
+    const before = process.cpuUsage()
+    expectError(await signUp({ username }), 'VALIDATION_FAILED')
+    expectError(await signUpByGraphQL(username), 'VALIDATION_FAILED')
+    expectError(await rename(username), 'VALIDATION_FAILED')
+    // To put the marks of one into their order takes four seconds.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000)
+  })
+
+  it('has 21 letters, with however many marks each is typed', async () => {
+    const username = 'ᾂ'.repeat(21)
+    expect(expectOk(await signUp({ username: username.normalize('NFD') })).username).toBe(username)
+  })
+
   it('may not look like an identifier', async () => {
     expectError(await rename(user.publicId), 'VALIDATION_FAILED')
   })

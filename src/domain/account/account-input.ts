@@ -2,11 +2,13 @@ import { z } from 'zod'
 import { checked, label, length, text } from '../input.ts'
 import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
-import { composed, looksLikeEmail, usernameProblem } from './username.ts'
+import { composed, lengthProblem, looksLikeEmail, usernameProblem } from './username.ts'
 
 /** A username as it is kept: composed and trimmed, at most 21 characters; what else it may be says `usernameProblem`. */
 export const username = checked(
-  checked(z.string({ error: 'Expected text.' }), textProblem).transform(composed),
+  checked(z.string({ error: 'Expected text.' }), (text) => textProblem(text) ?? lengthProblem(text)).transform(
+    composed,
+  ),
   usernameProblem,
 )
 
