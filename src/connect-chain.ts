@@ -39,16 +39,18 @@ const relayKeysOf = async ({ relayKeys }: Config['chain']) =>
   relayKeys ?? [(await import('./platform/embedded/embedded-anvil.ts')).developmentKey]
 
 /** Addresses of the relay accounts that are configured. */
-export async function relayAddresses({ chain }: Config): Promise<string[]> {
+async function relayAddresses({ chain }: Config): Promise<string[]> {
   const { createRelayAccount } = await import('./chain/keys.ts')
   return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
 }
 
+/** The same, and those that are said to have been. */
+const namedRelays = async (config: Config) => [...(await relayAddresses(config)), ...config.chain.earlierRelays]
+
 /** Addresses of the accounts whose commits are this installation's: relay accounts that are configured, and those that were. */
 export async function recordersOf(config: Config, { database }: Pick<Installation, 'database'>): Promise<string[]> {
-  const { findAllLanes } = await import('./chain/relay/statements.ts')
-  const carried = (await database.query(findAllLanes)).map(({ lane }) => lane)
-  return [...new Set([...(await relayAddresses(config)), ...config.chain.earlierRelays, ...carried])]
+  const { findRecorders } = await import('./chain/recorders.ts')
+  return [...(await findRecorders(database, await namedRelays(config)))]
 }
 
 const ANVIL_FINAL_DEPTH = 64
@@ -146,7 +148,7 @@ export async function connectChain(
   })
   const foreign = createForeignWatcher({
     ...{ ...installation, registry, log },
-    own: [...(await relayAddresses(config)), ...config.chain.earlierRelays],
+    own: await namedRelays(config),
   })
   const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
   const { address } = treasury

@@ -38,11 +38,6 @@ const findCommits = statement(
    where c.id > $after order by c.id limit $limit`,
 )
 /** Accounts that ever carried a commit. */
-const findLanes = statement(
-  'check_chain_lanes',
-  { columns: { lane: text } },
-  'select distinct lane from commit_relays where lane is not null',
-)
 /** The first block that is known to hold a commit. */
 const findFirstBlock = statement(
   'check_chain_first',
@@ -80,8 +75,8 @@ const DEPOSITS_PAGE = 500
 export interface ChainCheck {
   database: Database
   registry: Registry
-  /** Accounts that are configured. What others wrote into the registry is not our concern, but for earlier accounts of ours. */
-  relayAddresses: readonly string[]
+  /** Accounts that are or were ours. What others wrote into the registry is not our concern. */
+  recorders: readonly string[]
   /** Rows of one kind at most. */
   most: number
 }
@@ -185,12 +180,10 @@ async function* commitsOf(database: Database): AsyncGenerator<RowOf<typeof commi
   for await (const rows of pages) yield* rows
 }
 
-async function readOurEvents({ database, registry, relayAddresses }: ChainCheck): Promise<ChainCommit[]> {
-  const lanes = (await database.query(findLanes)).map(({ lane }) => lane)
-  const recorders = new Set([...relayAddresses, ...lanes])
+async function readOurEvents({ database, registry, recorders }: ChainCheck): Promise<ChainCommit[]> {
   const [first] = await database.query(findFirstBlock)
   const events: ChainCommit[] = []
-  for await (const event of registry.readAll([...recorders], first?.block ?? 0)) events.push(event)
+  for await (const event of registry.readAll(recorders, first?.block ?? 0)) events.push(event)
   return events
 }
 

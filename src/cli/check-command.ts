@@ -14,13 +14,13 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { database, config } = installation
   const { findSetting, settingKeys } = await import('../domain/settings.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
-  const { connectChain, relayAddresses } = await import('../connect-chain.ts')
+  const { connectChain, recordersOf } = await import('../connect-chain.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
   const { checkCoins } = await import('../chain/coins/check.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
   try {
-    const parts = { database, registry: chain.registry, relayAddresses: await relayAddresses(config) }
+    const parts = { database, registry: chain.registry, recorders: await recordersOf(config, installation) }
     const most = MOST_ROWS + 1
     const findings = [...(await checkChain({ ...parts, most })), ...(await checkCoins({ ...parts, most }))]
     return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))

@@ -1,10 +1,12 @@
 /** Histories that a relay account wrote whose key was exchanged since. */
-import { afterAll, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { createTestDatabase } from '../support/test-database.ts'
 import { startChain } from './support/anvil.ts'
 
 const chain = await startChain({ args: ['--block-time', '0.2'] })
@@ -24,4 +26,28 @@ it('a history that an earlier relay account wrote holds as before, and nobody ha
   const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', id, '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ verdict: 'holds', commits: [{ recorder: account }], foreign: 0 })
   expect(said.code).toBe(0)
+})
+
+it('a check tells of what an earlier account wrote that a database from a backup does not know, however the account is written down', async () => {
+  const user = await app.newUser({ num: '10' })
+  const { id } = await user.register()
+  await eventually(
+    () => user.rest('GET', `assets/${id}/history/`),
+    ({ body: { commits } }) => commits[0].status === 'final',
+  )
+  const before = await createTestDatabase()
+  onTestFinished(() => before.drop())
+  const client = new pg.Client({ connectionString: before.url })
+  await client.connect()
+  for (const { key, value } of await app.sql('select key, value from settings'))
+    await client.query('insert into settings (key, value) values ($1, $2) on conflict do nothing', [key, value])
+  await client.end()
+  const env = { ...app.env, DATABASE_URL: before.url, CHAIN_RELAY_KEYS: ANOTHER_KEY }
+  const check = async (more: Record<string, string>) => {
+    const { stdout } = await annalHere({ ...env, ...more }, ['check', '--json'])
+    const findings = JSON.parse(stdout) as { id: string; rows: { about?: string }[] }[]
+    return findings.find((finding) => finding.id === 'H4')!.rows.filter(({ about }) => about?.includes(id))
+  }
+  expect(await check({})).toEqual([])
+  expect(await check({ CHAIN_EARLIER_RELAYS: account.toLowerCase() })).toHaveLength(1)
 })

@@ -141,7 +141,6 @@ export const global: Record<string, { because: string; statements: string[] }> =
       'sealed_page_action_args',
       'doctor_newest_final',
       'doctor_webhooks',
-      'check_chain_lanes',
       'check_chain_first',
       'check_chain_deposits',
       'invariant_I1',

@@ -2,6 +2,18 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const relay: Mutant[] = [
   ...mutantsOf(
+    'src/chain/recorders.ts',
+    ['processes/relay-seek.processes.ts'],
+    [
+      [
+        'chain.recorders-spelled',
+        'An account is ours however its address is written down.',
+        `named.map(asTold)`,
+        `named`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/relay/relay.ts',
     ['processes/relay-seek.processes.ts'],
     [

@@ -7,14 +7,26 @@ const forged = ['verify/forged-proof.test.ts']
 /** What a stranger would not find any more. */
 export const verify: Mutant[] = [
   ...mutantsOf(
-    'src/connect-chain.ts',
+    'src/chain/recorders.ts',
     ['chain/earlier-relays.test.ts'],
     [
       [
         'verify.earlier-relays',
         'What a relay account wrote counts also when its key was exchanged.',
-        `...config.chain.earlierRelays, ...carried])]`,
-        `...config.chain.earlierRelays])]`,
+        `, ...carried])`,
+        `])`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/connect-chain.ts',
+    ['chain/earlier-relays.test.ts'],
+    [
+      [
+        'verify.named-relays',
+        'A check looks for what earlier relay accounts wrote that the configuration names.',
+        `[...(await relayAddresses(config)), ...config.chain.earlierRelays]`,
+        `[...(await relayAddresses(config))]`,
       ],
     ],
   ),

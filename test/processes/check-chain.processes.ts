@@ -23,7 +23,7 @@ const account = createRelayAccount(relayKeys[0]!)
 /** The rows of each finding that has some. */
 async function check({ database }: World = world) {
   const registry = createRegistry({ rpcUrl: chain.url, database })
-  const findings = await checkChain({ database, registry, relayAddresses: [account.address], most: 100 })
+  const findings = await checkChain({ database, registry, recorders: [account.address], most: 100 })
   expect(findings.map(({ id, isNote }) => `${id}${isNote ? ', to know' : ''}`)).toEqual([
     ...['H1', 'H2', 'H3', 'H4, to know', 'H5'],
   ])

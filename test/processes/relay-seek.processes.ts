@@ -121,17 +121,21 @@ describe('a database that was restored from before its commits were sent', () =>
     for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
   })
 
+  const asIs = (address: string) => address
+  const small = (address: string) => address.toLowerCase()
+
   it.each([
-    ['exchanged', [1]],
-    ['joined by another', [1, 0]],
-  ])('finds them also where the key of then was %s since', async (_, later) => {
+    ['exchanged', [1], asIs],
+    ['joined by another', [1, 0], asIs],
+    ['exchanged, and its account is named in small letters', [1], small],
+  ])('finds them also where the key of then was %s since', async (_, later, spelled) => {
     const assets = await world.addCommits(4, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 8))
     await first.stop()
     await restore()
 
-    const earlierRelays = [createRelayAccount(relayKeys[0]!).address]
+    const earlierRelays = [spelled(createRelayAccount(relayKeys[0]!).address)]
     world.relay(chain.url, { ...options, relayKeys: later.map((index) => relayKeys[index]!), earlierRelays })
     await eventually(world.statuses, all('FINAL', 8))
     expect(await signatures()).toEqual([])

@@ -8,6 +8,7 @@ import { blindTracer, silentMeter } from '../../domain/telemetry.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
 import { createPace } from '../pace.ts'
+import { findRecorders } from '../recorders.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
 import { createTeller } from '../teller.ts'
@@ -24,7 +25,7 @@ import { replaceStuck } from './replace.ts'
 import { takeFromChain } from './seek.ts'
 import { send, sendAgain } from './send.ts'
 import { signNext } from './sign.ts'
-import { findAllLanes, findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
+import { findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
 
 /** Transactions signed in one step. */
 const BATCH = 32
@@ -62,11 +63,8 @@ export function createRelay(options: RelayOptions): Relay {
     if (lanes.every(({ address }) => address !== account)) lanes.push(createLane(account))
   }
   /** Accounts that are or were ours. */
-  const findRecorders = async () => {
-    const carried = await database.query(findAllLanes)
-    const { earlierRelays = [] } = options
-    return new Set([...accounts.map(({ address }) => address), ...earlierRelays, ...carried.map(({ lane }) => lane)])
-  }
+  const findOurs = () =>
+    findRecorders(database, [...accounts.map(({ address }) => address), ...(options.earlierRelays ?? [])])
   const { confirmations } = options
   const preparer = createPreparer({
     ...options,
@@ -75,7 +73,7 @@ export function createRelay(options: RelayOptions): Relay {
     stopping: stopping.signal,
     idlePause: pauses.idle,
     async takeFromChain(leaseName, commitId) {
-      const recorders = await findRecorders()
+      const recorders = await findOurs()
       const readHistory = readHistories(recorders)
       const seekParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
       const isThere = await takeFromChain(seekParts, leaseName, commitId)
@@ -125,7 +123,7 @@ export function createRelay(options: RelayOptions): Relay {
       confirmations,
       maxFeePerGas,
     }
-    const recorders = await findRecorders()
+    const recorders = await findOurs()
     if (!isCompared) await noteAccountsAhead({ database, rpc, lease, recorders }, createLane(account.address).name)
     isCompared = true
     const { receiptPatience = 10_000, gapPatience = 3_000 } = options

@@ -130,7 +130,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
     }
   }
   const findings = async (database: Database = installation.database) => {
-    const found = await checkCoins({ database, registry: app.chain.registry, relayAddresses: [], most: 10 })
+    const found = await checkCoins({ database, registry: app.chain.registry, recorders: [], most: 10 })
     const broken = (await checkInvariants(installation.database)).filter(({ rows }) => rows.length > 0)
     return { broken, ...Object.fromEntries(found.map(({ id, rows }) => [id, rows])) }
   }
