@@ -12,7 +12,7 @@ export type AssetFilter = {
   owner?: string | null | undefined;
   /** SHA-256 of the file, 64 hexadecimal digits. */
   proofHash?: string | null | undefined;
-  /** The tag. */
+  /** The whole tag, its capitals and small letters as they are. */
   tag?: string | null | undefined;
 };
 
@@ -24,7 +24,7 @@ export type AssetTreeInput = {
   createdAt: Date;
 };
 
-/** What to withdraw. */
+/** Which order to cancel. */
 export type CancelOrderInput = {
   /** Identifier of the order. */
   id: string | number;
