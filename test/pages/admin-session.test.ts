@@ -40,6 +40,7 @@ describe('the session of an administrator', () => {
     for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
     expect([seen.status, seen.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]\d*$/)])
     expect(seen.text).toContain('<title>Not done')
+    expect(seen.text).toMatch(/<p>Too many tries\. Try again in 1[45] minutes\.<\/p>/)
   })
 
   it('opens no interface, and no access token opens the pages', async () => {

@@ -59,8 +59,21 @@ const cookieLost = (publicUrl: string): Refused => ({
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
+/** How long somebody has to wait, for a person, who does not count seconds by the hundred. */
+function waitOf(seconds: number): string {
+  const units = [
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const
+  const [unit, length] = units.find(([, each]) => seconds >= each) ?? ['second', 1]
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const
+  return new Intl.NumberFormat('en', style).format(Math.ceil(seconds / length))
+}
+
 const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
   ...told,
+  ...(told.code === 'THROTTLED' &&
+    told.retryAfter !== undefined && { message: `Too many tries. Try again in ${waitOf(told.retryAfter)}.` }),
   status: statusOf(told.code),
   fields: isFields(details) ? details : {},
 })
