@@ -6,10 +6,9 @@ import { type createSchemas, formBodyOf, type JsonSchema, jsonBodyOf } from './j
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const MULTIPART_TYPE = 'multipart/form-data'
 
-const listOrObject = (ref: JsonSchema, { properties }: JsonSchema, listAs: string | undefined): JsonSchema => {
-  const list = listAs === undefined ? undefined : properties?.[listAs]?.anyOf?.find(({ type }) => type === 'array')
-  return list ? { anyOf: [list, ref] } : ref
-}
+/** The list as which a body may be sent by itself. Some generators write code that does not compile for "a list or an object". */
+const listOf = ({ properties }: JsonSchema, listAs: string | undefined): JsonSchema | undefined =>
+  listAs === undefined ? undefined : properties?.[listAs]
 
 /**
  * A body in every encoding in which it may come; each that differs from those before it is a component of its own. `example`: one as it
@@ -32,7 +31,7 @@ export function describeBody(
     return add(names.get(text)!, made)
   }
   const contents: [type: string, schema: JsonSchema | undefined][] = [
-    [JSON_TYPE, json && listOrObject(refTo(id, json), json, listAs)],
+    [JSON_TYPE, json && (listOf(json, listAs) ?? refTo(id, json))],
     [FORM_TYPE, form && refTo(`${id}Form`, form)],
     [MULTIPART_TYPE, multipart && refTo(`${id}${files.length ? 'Multipart' : 'Form'}`, multipart)],
   ]

@@ -18,8 +18,18 @@ export type Components = Record<string, JsonSchema>
 const isRepeated = (schema: JsonSchema, key: string, value: unknown) =>
   JSON.stringify(schema[key]) === JSON.stringify(value)
 
-/** What zod says that a reader does not need: formats say the same, and so does the type. */
+/** Of what is always null: a text or null, since few generators have a type for null alone. */
+function allowText(schema: JsonSchema): void {
+  schema.type = ['string', 'null']
+  delete schema.const
+}
+
+/** Without what zod says that a reader does not need, as formats and types say the same; and in words that generators know. */
 function tidy(schema: JsonSchema): void {
+  if (schema.type === 'null' && 'const' in schema) allowText(schema)
+  // Python's generator holds true and false against their names.
+  if (schema.type === 'boolean') delete schema.const
+  if (schema.type === 'number' && Number.isInteger(schema.const)) schema.type = 'integer'
   if (schema.format === 'date-time') delete schema.pattern
   if (schema.format === 'binary') delete schema.contentEncoding
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
@@ -103,6 +113,7 @@ export function createSchemas(descriptionOf: DescriptionOf) {
 const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(optionsOf) ?? [schema]
 
 const isFile = ({ format }: JsonSchema) => format === 'binary'
+const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 
 /** A value in one of the ways that are left of it; undefined when none is. */
@@ -119,14 +130,15 @@ function fieldsOf(body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema |
   return { ...body, properties: known }
 }
 
-/** A body as JSON has it: without files. Undefined when it needs one. */
+/**
+ * A body as JSON has it: without files, and what may be sent as JSON or as text of it in the way that is best, which stands first:
+ * generators write code that does not compile for "any object or a text". Undefined when it needs a file.
+ */
 export const jsonBodyOf = (body: JsonSchema) =>
-  fieldsOf(body, (field) =>
-    narrowed(
-      field,
-      optionsOf(field).filter((option) => !isFile(option)),
-    ),
-  )
+  fieldsOf(body, (field) => {
+    const options = optionsOf(field).filter((option) => !isFile(option))
+    return narrowed(field, options.some(isJsonText) ? options.slice(0, 1) : options)
+  })
 
 /** A body as a form has it: files, and text wherever a value may be sent as text. Undefined when it needs a file and may have none. */
 export const formBodyOf = (body: JsonSchema, { mayHaveFiles }: { mayHaveFiles: boolean }) =>

@@ -13,7 +13,7 @@ const newUserRecord = z
     username: same('User.username', z.string()),
     email: z.string().describe('The address as it is kept; not verified yet.'),
   })
-  .meta({ id: 'NewUser', description: 'The account that was made.' })
+  .meta({ id: 'SignedUpUser', description: 'The account that was made.' })
 
 const tokenRecord = z
   .object({ auth_token: same('SignInPayload.token', z.string()) })

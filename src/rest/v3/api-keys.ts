@@ -30,7 +30,7 @@ const apiKeyRecord = z
 
 const newApiKeyRecord = apiKeyRecord
   .extend({ key: same('IssueApiKeyPayload.key', z.string()) })
-  .meta({ id: 'NewApiKey', description: 'An API key and its secret, shown this once.' })
+  .meta({ id: 'ApiKeyWithSecret', description: 'An API key and its secret, shown this once.' })
 
 const presentApiKey = ({
   id,

@@ -78,7 +78,7 @@ const register = defineRoute({
       ...metadataBody,
       ...ofColumns(registrationFields),
     })
-    .meta({ id: 'RegisterAsset', description: 'A file and what is said of it.' }),
+    .meta({ id: 'AssetToRegister', description: 'A file and what is said of it.' }),
   action: 'asset:register',
   admit: ({ services, actor, idempotency }, request) => services.assets.admitRegistration(actor, idempotency, request),
   files: ['asset_file'],

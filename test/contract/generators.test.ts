@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import document from '../../src/rest/generated/openapi.json' with { type: 'json' }
+
+type Json = { [key: string]: Json } | Json[] | string | number | boolean | null
+
+interface Found {
+  path: string
+  schema: Record<string, unknown>
+}
+
+/** All objects of the document that are no example, which a schema may be. */
+function objectsOf(value: Json, path = ''): Found[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).filter(([key]) => key !== 'example' && key !== 'examples')
+  const below = inner.flatMap(([key, each]) => objectsOf(each, `${path}/${key}`))
+  return Array.isArray(value) ? below : [{ path, schema: value }, ...below]
+}
+
+const objects = objectsOf(document as unknown as Json)
+const pathsWhere = (isWrong: (schema: Found['schema']) => boolean) =>
+  objects.filter(({ schema }) => isWrong(schema)).map(({ path }) => path)
+
+// openapi-generator 7.17: for Python it ends with an exception, for Java, Go and Rust it writes what does not compile.
+test('nothing is described as null alone, but beside something else that it may be', () => {
+  const isNullAlone = ({ path, schema }: Found) => schema.type === 'null' && !/\/anyOf\/\d+$/.test(path)
+  expect(objects.filter(isNullAlone).map(({ path }) => path)).toEqual([])
+})
+
+// openapi-generator 7.17 for Java: a method is called getMap<String, Object>().
+test('no value of a request is any object, or any list, or else something of another type', () => {
+  const isOpen = (option: Found['schema']) =>
+    option.type === 'array' || (option.type === 'object' && !('properties' in option))
+  const optionsOf = ({ anyOf = [] }: { anyOf?: Found['schema'][] }) => anyOf.filter(({ type }) => type !== 'null')
+  expect(pathsWhere((schema) => optionsOf(schema).length > 1 && optionsOf(schema).some(isOpen))).toEqual([])
+})
+
+// openapi-generator 7.17 for Go: each model X has a function NewX that makes one.
+test('no component is called New before the name of another one', () => {
+  const names = Object.keys(document.components.schemas)
+  expect(names.filter((name) => names.includes(`New${name}`))).toEqual([])
+})
+
+// openapi-generator 7.17 for TypeScript: a choice of words is exported twice, as a field of the form and as a parameter of the operation.
+test('no form alone is called as its operation is', () => {
+  const named = objects.flatMap(({ schema: { operationId, requestBody } }) => {
+    const { content = {} } = (requestBody ?? {}) as { content?: Record<string, { schema: { $ref?: string } }> }
+    const name = content['multipart/form-data']?.schema.$ref?.split('/').at(-1)
+    return 'application/json' in content || name?.toLowerCase() !== String(operationId).toLowerCase() ? [] : [name]
+  })
+  expect(named).toEqual([])
+})
+
+test('what is always a whole number is described as one', () => {
+  expect(pathsWhere((schema) => schema.type === 'number' && Number.isInteger(schema.const))).toEqual([])
+})
+
+// openapi-generator 7.17 for Python: false is no "false", so that no answer with such a field could be read.
+test('what is always true or false is described as either', () => {
+  expect(pathsWhere(({ type, ...rest }) => type === 'boolean' && ('const' in rest || 'enum' in rest))).toEqual([])
+})
