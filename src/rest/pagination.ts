@@ -21,10 +21,11 @@ export function pageOf({ query }: RestRequest, max = MAX_LIMIT): { limit: number
   }
 }
 
-/** Cursors of the first and the last item of a page. */
+/** Cursors of the first and the last item of a page, and whether items follow it. */
 export interface Cursors {
   startCursor: string | null
   endCursor: string | null
+  hasNextPage: boolean
 }
 
 /** A page's place in a list whose links are cursors where positions end; `offset` only tells it there. */
@@ -47,9 +48,11 @@ export function linksOf(request: RestRequest, count: number, length: number, max
     if (to > MAX_FOREIGN_OFFSET && cursor) query.set(name, cursor)
     return `${request.url}?${query}`
   }
+  // What was removed before a cursor made the count smaller, and nothing that follows.
+  const follows = cursors && 'after' in placeOf(request) ? cursors.hasNextPage : offset + length < count
   return {
     // A page of large items ends before the limit: see `Database.readCut`.
-    next: length > 0 && offset + length < count ? link(offset + length, 'after', cursors?.endCursor) : null,
+    next: length > 0 && follows ? link(offset + length, 'after', cursors?.endCursor) : null,
     previous: offset > 0 ? link(Math.max(offset - limit, 0), 'before', cursors?.startCursor) : null,
   }
 }

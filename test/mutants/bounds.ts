@@ -218,7 +218,19 @@ export const bounds: Mutant[] = [
         `Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, max)`,
         `whole(query.get('limit')) || DEFAULT_LIMIT`,
       ],
-      ['bounds.next', 'The last page has no next one.', `offset + length < count ?`, `offset + length <= count ?`],
+      ['bounds.next', 'The last page has no next one.', `: offset + length < count`, `: offset + length <= count`],
+    ],
+  ),
+  ...mutantsOf(
+    'src/rest/pagination.ts',
+    ['rest/long-lists.test.ts'],
+    [
+      [
+        'bounds.next-by-cursor',
+        'A list that is read by cursors ends where nothing follows.',
+        `cursors && 'after' in placeOf(request) ?`,
+        `cursors && 'after' in {} ?`,
+      ],
     ],
   ),
   ...mutantsOf(

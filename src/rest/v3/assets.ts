@@ -192,6 +192,7 @@ const list = defineRoute({
         pageInfo {
           startCursor
           endCursor
+          hasNextPage
         }
         nodes {
           ...AssetRecord
