@@ -52,7 +52,9 @@ export async function judge({
     file: commits.length && first ? await judgeFile(first.assetSha256) : unknown('No tree tells what the file is.'),
   }
   const all = [...commits, ...broken.map((block) => presentBroken(block, life))]
-  const verdict = decide([...Object.values(findings), ...all.flatMap((commit) => counting(commit, life))], all.length)
+  const verdict = isAnybodys(foreign.length, recorders)
+    ? decide([complete, settled, findings.recorder, ...all.flatMap(onTheChain)], all.length)
+    : decide([...Object.values(findings), ...all.flatMap((commit) => counting(commit, life))], all.length)
   const { nid, chainId, registry } = evidence
   return {
     ...{ nid, chainId, registry, verdict, agrees: verdict === 'holds' },
@@ -104,14 +106,21 @@ const anyRegistry = unknown(
   'Anybody can make a registry that writes in the name of others: say by --registry which one counts.',
 )
 
+/** Several accounts wrote, and nobody said whose commits count: the first one's may be of somebody who was quicker than the author. */
+const isAnybodys = (foreign: number, named: readonly string[] | undefined) => !named && foreign > 0
+
 function judgeRecorders(foreign: number, named: readonly string[] | undefined): Finding {
-  if (named || foreign === 0) return right
+  if (!isAnybodys(foreign, named)) return right
   return unknown('Several accounts wrote about this asset: say whose commits count.')
 }
 
+/** What the chain says of a commit, whatever it says of itself. */
+const onTheChain = ({ checks }: VerifiedCommit): Check[] =>
+  checks.filter(({ name }) => name === 'event' || name === 'transaction')
+
 /** Of an ended life the trees are usually gone: its commits must stand on the chain, and nothing else of them counts. */
 const counting = (commit: VerifiedCommit, life: number): Check[] =>
-  commit.life === life ? commit.checks : commit.checks.filter(({ name }) => name === 'event' || name === 'transaction')
+  commit.life === life ? commit.checks : onTheChain(commit)
 
 function decide(findings: readonly (Finding | null)[], commits: number): Verdict {
   const results = findings.map((finding) => finding?.result)

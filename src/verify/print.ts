@@ -43,13 +43,20 @@ function rowOf({ life, blockNumber, blockTime, commitData, changes, checks }: Ve
 /** In quotation marks where it could pass for several, or for what stands in the next column. */
 const nameOf = (field: string) => (/^[^\s"]+$/.test(field) ? field : JSON.stringify(field))
 
-function sentenceOf({ verdict, nid, commits }: Verification): string {
+/** What is wrong may have been written by anybody, and says nothing of the asset's own history. */
+const whoseCommits =
+  'Several accounts wrote about this asset, and the first of them something wrong: say by --recorder whose commits count.'
+
+function sentenceOf({ verdict, nid, commits, file }: Verification): string {
   const life = commits.at(-1)?.life
   const lives =
     life && life > 1
       ? ` The file was registered ${life} times; the newest registration and what followed it count.`
       : ''
-  const count = commits.filter((commit) => commit.life === life).length
+  const counted = commits.filter((commit) => commit.life === life)
+  const count = counted.length
+  const found = [file, ...counted.flatMap(({ checks }) => checks)]
+  if (verdict === 'unsettled' && found.some((finding) => finding?.result === 'wrong')) return whoseCommits
   const sentences: Record<Verdict, string> = {
     holds: `${count} commits: chain, trees, hashes, signatures, order and time agree, and none is left out.${lives}`,
     broken: 'The history does not hold.',

@@ -70,6 +70,12 @@ export const verify: Mutant[] = [
       'whose.length > 0 && sameAddress(recorder, recorder)',
     ],
     [
+      'verify.first-writer',
+      'Whoever wrote rubbish before the file was registered does not make its history look broken.',
+      'isAnybodys(foreign.length, recorders)\n    ?',
+      'isAnybodys(0, recorders)\n    ?',
+    ],
+    [
       'verify.unsettled',
       'What could not be looked at is no yes.',
       "results.includes('unknown') ? 'unsettled' : 'holds'",

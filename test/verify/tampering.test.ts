@@ -168,6 +168,24 @@ describe('on the chain', () => {
     const theirs = await verify(asset, '--recorder', stranger.recorder)
     expect(theirs.commits.map(({ commitData }) => commitData?.author)).toEqual([another.address])
   })
+
+  it('whoever wrote rubbish about a file before it was registered does not make its history look broken', async () => {
+    const asset = newNid()
+    const stranger = await createForger(chain.url, relayKeys[1]!, {
+      registry: forger.registry,
+      author: new Wallet(another.privateKey),
+    })
+    const lie: [string, string] = [asset, await stranger.write(asset, 1, () => ({ assetTreeSignature: null }))]
+    await stranger.commit([asset, 'rubbish'], lie)
+    expect(await verify(asset)).toMatchObject({ code: 1, verdict: 'broken' })
+    await forger.commit([asset, await forger.write(asset, 1)])
+    const found = await verify(asset)
+    expect(found).toMatchObject({ code: 3, verdict: 'unsettled', foreign: 1, foreignRecorders: [forger.recorder] })
+    const sources = ['--rpc', node.url, '--registry', forger.registry, '--gateway', gateway.url]
+    expect((await annalVerify(asset, ...sources)).stderr).toMatch(/^Several accounts wrote .* --recorder/)
+    expect(await verify(asset, '--recorder', forger.recorder)).toMatchObject({ verdict: 'holds' })
+    expect(await verify(asset, '--recorder', stranger.recorder)).toMatchObject({ verdict: 'broken' })
+  })
 })
 
 describe('at the gateway', () => {
