@@ -50,9 +50,18 @@ export interface Tree {
   [field: string]: unknown
 }
 
+/** Levels of objects and lists in a tree: somebody else's may have more than can be compared. */
+const MOST_LEVELS = 100
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  isObject(value) && (levels === 0 || Object.values(value).some((each) => isDeeperThan(levels - 1, each)))
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
 /** A tree from its bytes; undefined when they are not in the known layout. */
 export function parseTree(bytes: Uint8Array): Tree | undefined {
   const tree = parseObject(Buffer.from(bytes).toString())
+  if (isDeeperThan(MOST_LEVELS, tree)) return undefined
   if (typeof tree?.assetCid !== 'string' || typeof tree.assetSha256 !== 'string') return undefined
   return typeof tree.assetTimestampCreated === 'number' ? (tree as Tree) : undefined
 }
@@ -60,9 +69,7 @@ export function parseTree(bytes: Uint8Array): Tree | undefined {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    return isObject(value) && !Array.isArray(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -71,9 +78,18 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 /** What a commit changed, by the field of the tree: what it was and what it became; undefined where there was or is nothing. */
 export type Changes = Record<string, [unknown, unknown]>
 
-/** What differs between two trees, by their top-level fields. */
+/** What differs between two trees, by their top-level fields; the order of keys is no difference. */
 export function compareTrees(before: Tree, after: Tree): Changes {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const differing = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-  return Object.fromEntries(differing.map((field) => [field, [before[field], after[field]]]))
+  // A field may have a name that every object has.
+  const read = (tree: Tree, field: string) => (Object.hasOwn(tree, field) ? tree[field] : undefined)
+  const pairs = fields.map((field): [string, [unknown, unknown]] => [field, [read(before, field), read(after, field)]])
+  return Object.fromEntries(pairs.filter(([, [old, now]]) => !isSame(old, now)))
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
 }

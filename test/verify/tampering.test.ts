@@ -169,6 +169,34 @@ describe('on the chain', () => {
     expect(theirs.commits.map(({ commitData }) => commitData?.author)).toEqual([another.address])
   })
 
+  it('a change is what differs, not an order of keys or a name that every object has', async () => {
+    const asset = newNid()
+    const fields = { license: { name: 'CC0', url: 'https://example.org' }, credits: [1, { a: 1, b: [] }] }
+    const sorted = { license: { url: 'https://example.org', name: 'CC0' }, credits: [1, { b: [], a: 1 }] }
+    const named = JSON.parse('{"__proto__":{},"constructor":"c"}')
+    const different = { license: { name: 'CC0' }, credits: [{ a: 1, b: [] }, 1] }
+    const texts = [fields, sorted, { ...sorted, ...named }, different].map((tree, index) =>
+      forger.write(asset, index + 1, undefined, tree),
+    )
+    for (const text of await Promise.all(texts)) await forger.commit([asset, text])
+    const { commits } = await verify(asset)
+    expect(commits.map(({ changes }) => changes && Object.keys(changes).filter((key) => key !== 'serial'))).toEqual([
+      undefined,
+      [],
+      ['__proto__', 'constructor'],
+      ['license', 'credits', '__proto__', 'constructor'],
+    ])
+    expect(commits[2]!.changes).toMatchObject({ constructor: [null, 'c'] })
+  })
+
+  it('a tree that is nested too deeply to be compared is none', async () => {
+    const asset = newNid()
+    await forger.commit([asset, await forger.write(asset, 1)])
+    const tree = `{"assetCid":"${asset}","assetSha256":"","assetTimestampCreated":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    await forger.commit([asset, await forger.write(asset, 2, () => ({ assetTreeCid: forger.hold(tree) }))])
+    expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong', '2 asset wrong'])
+  })
+
   it('whoever wrote rubbish about a file before it was registered does not make its history look broken', async () => {
     const asset = newNid()
     const stranger = await createForger(chain.url, relayKeys[1]!, {
