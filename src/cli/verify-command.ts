@@ -35,10 +35,10 @@ const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.verify
 
 /** What an address that is none raises is wrong usage. */
 const asUsage =
-  <T>(connect: (address: string) => T) =>
-  (address: string): T => {
+  <Said, T>(read: (said: Said) => T) =>
+  (said: Said): T => {
     try {
-      return connect(address)
+      return read(said)
     } catch (error) {
       throw wrong((error as Error).message)
     }
@@ -102,6 +102,8 @@ async function verify(subject: string, flags: VerifyFlags): Promise<Verification
   const { recorder, blockHash: hashes, file, ...sources } = flags
   const { isProofPath } = await import('../verify/proof-path.ts')
   const { verifyOnline, verifyProof } = await import('../verify/verify.ts')
+  const { assertUsage } = await import('../verify/usage.ts')
+  asUsage(assertUsage)({ registry: sources.registry, recorders: recorder, hashes })
   if (await isProofPath(subject)) {
     const { connectNode } = await import('../verify/chain-node.ts')
     const nodes = sources.rpc?.map(asUsage(connectNode))

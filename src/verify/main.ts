@@ -6,6 +6,7 @@ import { connectGateway } from './gateway.ts'
 import { describe, exitCodes } from './print.ts'
 import { isProofPath } from './proof-path.ts'
 import { SourceError } from './source-error.ts'
+import { assertUsage } from './usage.ts'
 import type { Verification } from './verification.ts'
 import { verifyOnline, verifyProof } from './verify.ts'
 
@@ -64,10 +65,22 @@ export async function main(
   }
 }
 
+/** What is no address at all was never asked: the call is wrong, and not the source. */
+const asUsage =
+  <T>(connect: (address: string) => T) =>
+  (address: string): T => {
+    try {
+      return connect(address)
+    } catch (error) {
+      throw new Error((error as Error).message, { cause: error })
+    }
+  }
+
 async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verification> {
   if (subject === undefined || rest.length) throw new Error('Say which asset, or which proof: annal-verify --help')
   const { rpc = [], registry, gateway, recorder: recorders, 'block-hash': hashes, file } = flags
-  const [node, ...others] = rpc.map(connectNode)
+  assertUsage({ registry, recorders, hashes })
+  const [node, ...others] = rpc.map(asUsage(connectNode))
   if (await isProofPath(subject)) {
     const nodes = node ? [node, ...others] : []
     return verifyProof({ proof: createReadStream(subject), file, registry, recorders, hashes, nodes })
@@ -77,7 +90,7 @@ async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verif
     nid: subject,
     nodes: [node, ...others],
     registry,
-    files: connectGateway(gateway),
+    files: asUsage(connectGateway)(gateway),
     recorders,
     hashes,
   })

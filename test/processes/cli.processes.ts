@@ -48,6 +48,7 @@ describe('annal', () => {
       /--rpc, --registry and --gateway/,
     ],
     [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
+    [['verify', 'proof.car', '--block-hash', 'f'.repeat(64)], /0x and 64 hexadecimal digits/],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })

@@ -16,6 +16,8 @@ let node: ToldNode
 let gateway: ToldGateway
 let registry: string
 
+const someRegistry = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
 const verify = (nid: string, ...args: string[]) =>
   run(nid, '--rpc', node.url, '--registry', registry, '--gateway', gateway.url, ...args)
 
@@ -93,7 +95,12 @@ describe('annal-verify', () => {
   it.each([
     [[], 2],
     [['bafkrei'], 2],
-    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', '0x1', '--gateway', 'http://127.0.0.1:1'], 1],
+    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', '0x1', '--gateway', 'http://127.0.0.1:1'], 2],
+    [['bafkrei', '--rpc', 'ipc:///chain.ipc', '--registry', someRegistry, '--gateway', 'http://127.0.0.1:1'], 2],
+    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', someRegistry, '--gateway', 'annal.example'], 2],
+    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', someRegistry, '--gateway', 'http://127.0.0.1:1'], 1],
+    [['no-such.car', '--recorder', 'Annal'], 2],
+    [['no-such.car', '--block-hash', 'f'.repeat(64)], 2],
     [['no-such.car'], 1],
   ])('ends a call %j that cannot be answered with %i, and a sentence', async (args, code) => {
     expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/\w/) })
