@@ -2,6 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { encodeCommitData } from '../../src/chain/commit-data.ts'
+import { identifyingKeys } from '../../src/domain/asset/asset-tree.ts'
+import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const documents = globSync(['*.md', '{docs,deploy,proofs,examples}/**/*.md'], {
@@ -49,6 +52,15 @@ describe('A document', () => {
 
   it('names sources that are there', () => {
     expect(documents.filter(namesSources).flatMap(missingSources)).toEqual([])
+  })
+
+  it('tells strangers each field of a commit, as it lies on the chain, and what says which file a tree is about', () => {
+    const told = read('docs/chain.md').split('## How it lies there')[1]!.split('\n## ')[0]!
+    const [table, trees] = told.split('A **tree** is')
+    const written = new Proxy({} as CommitData, { get: () => '' })
+    const names = [...table!.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+    expect(names).toEqual(Object.keys(JSON.parse(encodeCommitData(written))))
+    expect(identifyingKeys.filter((name) => !trees!.includes(`\`${name}\``))).toEqual([])
   })
 
   it('tells of each queue that runs in the background', () => {
