@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { formEnd, formType, part, partHead, registrationByGraphQL } from '../support/form-parts.ts'
 import type { RestOptions } from '../support/rest-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
@@ -155,6 +156,40 @@ describe('a body that cannot be read', () => {
   it('is read where a Content-Encoding names no compression', async () => {
     const headers = { 'Content-Encoding': 'utf-8' }
     expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
+  })
+
+  // curl writes such a part (`-F 'asset_file=@photo.png;encoder=base64'`), and so does Python's `email.mime`.
+  it.each([
+    ['base64', 'asset_file', 'api/v3/assets/'],
+    ['quoted-printable', 'caption', 'api/v3/assets/'],
+    ['BASE64', '0', 'graphql'],
+    ['quoted-printable', 'operations', 'graphql'],
+  ])(
+    'because the %s of its part %s is not decoded is refused by %s, and nothing is paid',
+    async (encoding, encoded, address) => {
+      const fields =
+        address === 'graphql'
+          ? registrationByGraphQL + partHead('0', 'a.txt', 'text/plain')
+          : part('caption', 'x') + partHead('asset_file', 'a.txt', 'text/plain')
+      const head = `Content-Disposition: form-data; name="${encoded}"`
+      const before = await app.wallet(user)
+      const answer = await fetch(`${app.url}/${address}`, {
+        method: 'POST',
+        headers: { Authorization: `token ${user.token}`, 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' },
+        body: `${fields.replace(head, `Content-Transfer-Encoding: ${encoding}\r\n${head}`)}aGVsbG8=${formEnd}`,
+      })
+      const text = await answer.text()
+      expect(text).toContain(`(Content-Transfer-Encoding: ${encoding.toLowerCase()}). Send it as it is.`)
+      expect(text).toMatch(/"unsupported_media_type"|"UNSUPPORTED_MEDIA_TYPE"/)
+      expect(await app.wallet(user)).toEqual(before)
+    },
+  )
+
+  it('is read where a Content-Transfer-Encoding leaves the bytes as they are', async () => {
+    const head = 'Content-Transfer-Encoding: binary\r\nContent-Disposition'
+    const raw = `${part('caption', 'as it is').replace('Content-Disposition', head)}${formEnd.trimStart()}`
+    const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': formType } }))
+    expect(record.caption).toBe('as it is')
   })
 
   it.each(['text/plain', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {

@@ -48,7 +48,10 @@ export interface FormParts {
 
 /** A form that is being read. */
 export interface Form {
-  /** When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE and what the takers raise. */
+  /**
+   * When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and
+   * what the takers raise.
+   */
   whole: Promise<void>
   /** Lets go of what is not read yet. */
   cancel(): void
@@ -64,6 +67,16 @@ const unread = () => new DomainError('PARSE_ERROR', 'The body was not read to it
 /** Raises PARSE_ERROR. The parser lets parts without a name through. */
 function assertNamed(name: string | undefined): asserts name is string {
   if (name === undefined) throw notAForm(new Error('a part has no name'))
+}
+
+/** What a mailer makes of a part, by its Content-Transfer-Encoding; other words there leave the bytes as they are. */
+const ENCODED_PART = /^(?:base64|quoted-printable)$/
+
+/** Nobody decodes it: its code would be registered and paid for instead of the file. Raises UNSUPPORTED_MEDIA_TYPE. */
+function assertAsItIs(name: string, encoding: string) {
+  if (!ENCODED_PART.test(encoding)) return
+  const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
+  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
 }
 
 /** Who chose no file sends one without a name: that is no empty text. */
@@ -183,19 +196,21 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const body = bodyRoom.open(fail)
   const forget = onBroken(req, fail)
 
-  parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean) =>
+  parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean, encoding) =>
     guarded(() => {
       assertNamed(name)
+      assertAsItIs(name, encoding)
       fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
       if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
       onField(name, value)
     }),
   )
-  parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, _encoding, mimeType: string) =>
+  parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, encoding, mimeType: string) =>
     guarded(() => {
       // Told by the parser, or by whoever takes the file.
       bytes.on('error', () => {})
       assertNamed(name)
+      assertAsItIs(name, encoding)
       const taking = onFile(name, { filename: nameOf(filename), mimeType, bytes })
       if (!taking) return void bytes.resume()
       streams.add(bytes)
