@@ -18,6 +18,12 @@ export const relay: Mutant[] = [
     ['processes/relay-seek.processes.ts'],
     [
       [
+        'chain.found-for-another',
+        'What one account finds that another one carried becomes final, also where no block comes.',
+        `if (lane) lane.seen = ''`,
+        `if (lane) return`,
+      ],
+      [
         'chain.accounts-ahead',
         'What another account sent since the backup is not signed again.',
         `if (!isCompared) await noteAccountsAhead({ database, rpc, lease, recorders }, createLane(account.address).name)`,

@@ -144,6 +144,22 @@ describe('a database that was restored from before its commits were sent', () =>
     for (const asset of assets) expect(await onChain(asset)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
+  it('settles what one account finds that another one carried, on a chain that rests', async () => {
+    await world.addCommits(12, 1)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 12))
+    await first.stop()
+    await restore()
+    // Those that the second account looks for: nothing but what the first one finds tells its lane of them.
+    await world.sql(`delete from commit_relays where commit_id in (
+      select c.id from commits c join assets a on a.id = c.asset_id where (hashtextextended(a.nid, 0) & 9223372036854775807) % 2 = 1)`)
+    const [left] = await world.sql<{ count: number }>('select count(*)::int from commit_relays')
+
+    world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!, relayKeys[0]!] })
+    await eventually(world.statuses, all('FINAL', left!.count))
+    expect(await signatures()).toEqual([])
+  })
+
   it('reads the history of an asset once, however many of its commits are sought', async () => {
     await world.addCommits(1, 12)
     const first = world.relay(chain.url, options)

@@ -27,7 +27,7 @@ export interface RelayParts {
   readHistory: ReadHistory
   /** Accounts of ours, also earlier ones. */
   recorders: ReadonlySet<string>
-  /** Has what this account carries looked at until it is final, though nothing is signed by it any more. */
+  /** Has what this account carries looked at until it is final, though no block comes and nothing is signed by it any more. */
   followLane(account: string): void
   /** Milliseconds that a node may take to show the receipt of a nonce that is used. */
   receiptPatience: number

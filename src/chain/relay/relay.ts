@@ -58,9 +58,11 @@ export function createRelay(options: RelayOptions): Relay {
     nextBaseFee: null,
   }
   const readHistories = createHistories(registry.readOwn)
-  /** Has a lane for an account whose commit was found on the chain: it is looked at until it is final. */
+  /** Has a lane for an account whose commit was found on the chain: it is looked at until it is final, also on a chain that rests. */
   const followLane = (account: string) => {
-    if (lanes.every(({ address }) => address !== account)) lanes.push(createLane(account))
+    const lane = lanes.find(({ address }) => address === account)
+    if (lane) lane.seen = ''
+    else lanes.push(createLane(account))
   }
   /** Accounts that are or were ours. */
   const findOurs = () =>
@@ -76,10 +78,7 @@ export function createRelay(options: RelayOptions): Relay {
       const recorders = await findOurs()
       const readHistory = readHistories(recorders)
       const seekParts = { database, lease, rpc, log, readHistory, recorders, confirmations, followLane }
-      const isThere = await takeFromChain(seekParts, leaseName, commitId)
-      // It may be deep enough for long, on a chain that rests.
-      if (isThere) for (const lane of lanes) lane.seen = ''
-      return isThere
+      return takeFromChain(seekParts, leaseName, commitId)
     },
     onReady: () => wake(),
   })

@@ -119,9 +119,7 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
   const doubtful = rows.filter((row) => row.doubtful || isNew)
   if (doubtful.length === 0) return rows
   const ids = doubtful.map(({ commit_id }) => commit_id)
-  const { found, unread, noted } = await noteFound(parts, lane.name, view.head.number, ids)
-  // They may be deep enough for long, on a chain that rests.
-  if (noted.size > 0) lane.seen = ''
+  const { found, unread } = await noteFound(parts, lane.name, view.head.number, ids)
   return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
 }
 
