@@ -37,7 +37,6 @@ const findCommits = statement(
      join wallets w on w.user_id = c.author_id
    where c.id > $after order by c.id limit $limit`,
 )
-/** Accounts that ever carried a commit. */
 /** The first block that is known to hold a commit. */
 const findFirstBlock = statement(
   'check_chain_first',

@@ -30,7 +30,7 @@ export function resultOf<T>(node: ChainNode, answer: Answer | undefined): T {
   throw new SourceError(`The node ${node.name} refused a question: ${answer?.refusal ?? 'no answer'}.`)
 }
 
-/** A node at an `http:` or `https:` address; a name and a password in the address are sent as Basic authentication. */
+/** A node at an `http:` or `https:` address; a name and a password in the address are sent as Basic authentication. Raises an Error where it is none. */
 export function connectNode(address: string): ChainNode {
   const { url, name, headers } = readAddress(address)
 
@@ -68,8 +68,7 @@ const readReply = (reply: Reply | undefined): Answer =>
 
 function readAddress(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new SourceError('The address of a node begins with http: or https:.')
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error('The address of a node begins with http: or https:.')
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   // `fetch` refuses credentials inside an address.
   const credentials = [url.username, url.password].map(decodeURIComponent).join(':')

@@ -10,11 +10,11 @@ const FILE_DEADLINE_MS = 3_600_000
 /** What a gateway says of what it does not have, does not give any more or may not give, or has looked for in vain. */
 const NOT_THERE = new Set([404, 410, 451, 504])
 
-/** Reads from a gateway; `url` is its root, blocks are read at `/ipfs/<cid>`. */
+/** Reads from a gateway; `url` is its root, blocks are read at `/ipfs/<cid>`. Raises an Error where it is no address. */
 export function connectGateway(url: string): FileSource {
   const root = URL.canParse(url) ? new URL(url) : undefined
   if (!root || !/^https?:$/.test(root.protocol))
-    throw new SourceError('The address of a gateway begins with http: or https:.')
+    throw new Error('The address of a gateway begins with http: or https:.')
   const gone = (error: unknown) =>
     new SourceError(`The gateway ${root.host} does not answer: ${reasonOf(error)}.`, { cause: error })
 

@@ -65,22 +65,11 @@ export async function main(
   }
 }
 
-/** What is no address at all was never asked: the call is wrong, and not the source. */
-const asUsage =
-  <T>(connect: (address: string) => T) =>
-  (address: string): T => {
-    try {
-      return connect(address)
-    } catch (error) {
-      throw new Error((error as Error).message, { cause: error })
-    }
-  }
-
 async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verification> {
   if (subject === undefined || rest.length) throw new Error('Say which asset, or which proof: annal-verify --help')
   const { rpc = [], registry, gateway, recorder: recorders, 'block-hash': hashes, file } = flags
   assertUsage({ registry, recorders, hashes })
-  const [node, ...others] = rpc.map(asUsage(connectNode))
+  const [node, ...others] = rpc.map(connectNode)
   if (await isProofPath(subject)) {
     const nodes = node ? [node, ...others] : []
     return verifyProof({ proof: createReadStream(subject), file, registry, recorders, hashes, nodes })
@@ -90,7 +79,7 @@ async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verif
     nid: subject,
     nodes: [node, ...others],
     registry,
-    files: asUsage(connectGateway)(gateway),
+    files: connectGateway(gateway),
     recorders,
     hashes,
   })
