@@ -16,25 +16,26 @@ const account = createRelayAccount(app.env.CHAIN_RELAY_KEYS!).address
 await chain.rpc.call('anvil_setBalance', account, quantity(100n * 10n ** 18n))
 const ANOTHER_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
-it('a history that an earlier relay account wrote holds as before, and nobody has to name the account', async () => {
+/** The identifier of an asset whose commit is final. */
+async function registered(): Promise<string> {
   const user = await app.newUser({ num: '10' })
   const { id } = await user.register()
   await eventually(
     () => user.rest('GET', `assets/${id}/history/`),
     ({ body: { commits } }) => commits[0].status === 'final',
   )
+  return id
+}
+
+it('a history that an earlier relay account wrote holds as before, and nobody has to name the account', async () => {
+  const id = await registered()
   const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', id, '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ verdict: 'holds', commits: [{ recorder: account }], foreign: 0 })
   expect(said.code).toBe(0)
 })
 
 it('a check tells of what an earlier account wrote that a database from a backup does not know, however the account is written down', async () => {
-  const user = await app.newUser({ num: '10' })
-  const { id } = await user.register()
-  await eventually(
-    () => user.rest('GET', `assets/${id}/history/`),
-    ({ body: { commits } }) => commits[0].status === 'final',
-  )
+  const id = await registered()
   const before = await createTestDatabase()
   onTestFinished(() => before.drop())
   const client = new pg.Client({ connectionString: before.url })
