@@ -67,6 +67,12 @@ export const embedded: Mutant[] = [
         ``,
       ],
       [
+        'embedded.named',
+        'A chain can be found by what names it from before it is there.',
+        `  await writeFile(starting, socket)\n`,
+        ``,
+      ],
+      [
         'embedded.leftovers',
         'What a process left half that was killed is taken away.',
         `  await removeLeftovers(files)\n`,

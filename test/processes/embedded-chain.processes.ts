@@ -9,7 +9,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { waitFor } from '../../src/platform/embedded/child-process.ts'
+import { findServers, identify, waitFor } from '../../src/platform/embedded/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
@@ -242,26 +242,32 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it.runIf(process.platform === 'linux')(
-    'is alone again after a start that was killed before it answered',
-    async () => {
-      const folder = join(dir, 'chain')
-      const namesOf = (path: string) => readdir(path).catch((): string[] => [])
-      const starter = beginToHold('anvil', dir)
-      const begun = await waitFor(20_000, async () =>
-        (await namesOf(folder)).some((name) => name.startsWith('starting.')) ? true : undefined,
-      )
-      expect(begun).toBe(true)
-      starter.kill('SIGKILL')
-      await once(starter, 'exit')
-      const anvil = await startEmbeddedAnvil({ dir, log })
-      const commands = (await namesOf('/proc')).map((name) => readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => ''))
-      const ofFolder = (await Promise.all(commands)).filter((command) => command.split('\0').includes(folder))
-      expect(ofFolder).toHaveLength(1)
-      await anvil.stop()
-      expect((await namesOf(folder)).filter((name) => name.startsWith('starting.'))).toEqual([])
-    },
-  )
+  /** The processes that were started for this folder. */
+  const anvilsOf = () => findServers(join(dir, 'chain'))
+
+  it('is alone again after a start that was killed before it answered', async () => {
+    const folder = join(dir, 'chain')
+    const starter = beginToHold('anvil', dir)
+    const begun = await waitFor(20_000, async () => (await anvilsOf())[0])
+    expect(begun).toBeDefined()
+    // One that stands still never answers, however quick the machine is.
+    process.kill(begun!, 'SIGSTOP')
+    starter.kill('SIGKILL')
+    await once(starter, 'exit')
+    const anvil = await startEmbeddedAnvil({ dir, log })
+    expect(await anvilsOf()).toEqual([await anvilPid()])
+    await anvil.stop()
+    expect((await readdir(folder)).filter((name) => name.startsWith('starting.'))).toEqual([])
+  })
+
+  it('is not started where nothing could name it if its start were killed, as on a full disk', async () => {
+    const note = join(dir, 'chain', `starting.${await identify(process.pid)}`)
+    // Nothing can be written in the place of a folder.
+    await mkdir(note, { recursive: true })
+    await expect(startEmbeddedAnvil({ dir, log })).rejects.toThrow()
+    expect(await anvilsOf()).toEqual([])
+    await rm(note, { recursive: true })
+  })
 
   it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
     const holder = await hold('anvil', dir)

@@ -8,7 +8,17 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports/log.ts'
 import { replaceFile } from '../lasting-file.ts'
-import { canListen, identify, isAlive, isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import {
+  canListen,
+  findServers,
+  identify,
+  isAlive,
+  isServerAlive,
+  killServer,
+  readLogTail,
+  spawnServer,
+  waitFor,
+} from './child-process.ts'
 import { ifMissing } from './error-code.ts'
 import { askLocalSocket, readLocalSocket } from './local-socket.ts'
 
@@ -159,8 +169,7 @@ export const findRunning = async (files: AnvilFiles, log: Log): Promise<AnvilPro
   // Without a socket it is one that an earlier version started, open to everybody.
   if (socket && (await waitFor(5_000, () => answers(socket, 2_000)))) return { pid, socket, isPrivate }
   log.warn({ pid }, 'The embedded chain lives but does not answer on its socket; starting a new one.')
-  process.kill(pid, 'SIGKILL')
-  await waitFor(5_000, async () => ((await isServerAlive(pid, files.folder)) ? undefined : true))
+  await killServer(pid, files.folder)
   return undefined
 }
 
@@ -195,15 +204,16 @@ const unpackState = async (files: AnvilFiles): Promise<string | undefined> => {
   return files.unpacked
 }
 
-/** Before the identity of a process that starts an anvil; the file has the anvil's number until it answers. */
+/** Before the identity of a process that starts an anvil; the file has that one's socket, and is there before it and until it answers. */
 const STARTING = 'starting.'
 
-/** Ends the anvils of processes that were ended before theirs answered: no record names those. */
+/** Ends the anvils of processes that were ended before theirs answered: no record names those, their arguments name their socket. */
 const endOrphans = async ({ folder }: AnvilFiles) => {
   for (const name of (await readdir(folder)).filter((each) => each.startsWith(STARTING))) {
     if (await isAlive(name.slice(STARTING.length))) continue
-    const orphan = Number(await readFile(join(folder, name), 'utf8'))
-    if (orphan > 0 && (await isServerAlive(orphan, folder))) process.kill(orphan, 'SIGKILL')
+    const socket = await readFile(join(folder, name), 'utf8')
+    // One that was ended before it had written the whole path had not started anything.
+    if (socket !== '') for (const orphan of await findServers(socket)) await killServer(orphan, socket)
     await rm(join(folder, name), { force: true })
   }
 }
@@ -222,7 +232,7 @@ interface Launch {
   states: number
   /** The file that its chain is read from. */
   state: string | undefined
-  /** Where its number stands until a record names it. */
+  /** The file that names its socket until a record names it. */
   starting: string
 }
 
@@ -230,6 +240,7 @@ interface Launch {
 const launch = async (files: AnvilFiles, { socket, host, states, state, starting }: Launch): Promise<number> => {
   // What a killed one left.
   await rm(socket, { force: true })
+  await writeFile(starting, socket)
   const server = await spawnServer({
     binary: findBinary(),
     args: [
@@ -250,7 +261,6 @@ const launch = async (files: AnvilFiles, { socket, host, states, state, starting
     cwd: files.folder,
     logFile: files.log,
   })
-  await writeFile(starting, String(server.pid))
   let failure: string | undefined
   void server.ended.then((reason) => {
     failure = reason

@@ -77,6 +77,29 @@ export const isServerAlive = async (pid: number, argument: string): Promise<bool
   return stdout.includes(argument)
 }
 
+/** The living processes that were started with `argument`. */
+export const findServers = async (argument: string): Promise<number[]> => {
+  if (process.platform === 'linux') {
+    const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger)
+    const found = await Promise.all(pids.map(async (pid) => ((await isServerAlive(pid, argument)) ? [pid] : [])))
+    return found.flat()
+  }
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,command='])
+  const lines = stdout.split('\n').filter((line) => line.includes(argument))
+  return lines.map((line) => Number.parseInt(line, 10))
+}
+
+/** Kills a server that was started with `argument`, and waits until it is gone. */
+export const killServer = async (pid: number, argument: string): Promise<void> => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended by itself.
+    if (errorCode(error) !== 'ESRCH') throw error
+  }
+  await waitFor(5_000, async () => ((await isServerAlive(pid, argument)) ? undefined : true))
+}
+
 /** Raises the system's error when no server can listen there now. */
 const tryListening = (port: number, host: string) =>
   new Promise<void>((resolve, reject) => {
