@@ -9,7 +9,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { findServers, identify, waitFor } from '../../src/platform/embedded/child-process.ts'
+import { findServers, identify, killServer, waitFor } from '../../src/platform/embedded/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
@@ -22,7 +22,9 @@ beforeEach(async () => {
 afterEach(async () => {
   // Whatever a test left running: join it and be the last to leave.
   killHolders()
-  if (await stat(join(dir, 'chain')).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
+  const folder = join(dir, 'chain')
+  if (await stat(folder).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
+  for (const left of await findServers(folder)) await killServer(left, folder)
   await rm(dir, { recursive: true, force: true })
 })
 
