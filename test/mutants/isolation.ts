@@ -12,6 +12,30 @@ const SEEK = ['processes/relay-seek.processes.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/asset/file-jobs-sql.ts',
+    ['platform/fair-jobs.test.ts'],
+    [
+      [
+        'isolation.files-in-turn',
+        'The many files of one account are not made before the one of another.',
+        `group: owner, fairly: true }`,
+        `group: owner }`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/jobs/enqueue-function.ts',
+    ['platform/fair-jobs.test.ts'],
+    [
+      [
+        'isolation.most-waits-longest',
+        'Whoever has more waiting comes later, not sooner.',
+        `bodyOf(\`-(SELECT count(*)`,
+        `bodyOf(\`(SELECT count(*)`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/sweep/sweeper.ts', TESTS, [
     [
       'isolation.others',

@@ -141,7 +141,7 @@ export const insertAsset = statement(
    inserted_pin as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
-   ${fileJobsSql('inserted_asset', '$mimeType')},
+   ${fileJobsSql({ from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' })},
    ${rememberSql('$nid', 'inserted_asset')}
    select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
 )

@@ -8,21 +8,28 @@ const mayBePictureSql = (mimeType: string) => `${mimeType} ~* '^(image/(?!svg)|a
 const mayHoldManifestSql = (mimeType: string) =>
   `${mimeType} ~* '^(image/(?!svg)|video/|audio/mp4|application/(octet-stream|mp4))'`
 
-/**
- * The part `enqueued_jobs`: has thumbnails made of the assets of the part `from` that may be pictures. `mimeType` is an SQL
- * expression.
- */
-export const thumbnailJobsSql = (from: string, mimeType: string) =>
-  enqueueSql('enqueued_jobs', {
-    queue: 'thumbnail',
-    from: `${from} where ${mayBePictureSql(mimeType)}`,
-    data: { assetId: 'id' },
-  })
+/** Where these jobs come from. */
+interface Files {
+  /** The part of a statement that has the assets, with their `id`. */
+  from: string
+  /** SQL expressions. */
+  mimeType: string
+  owner: string
+}
+
+/** Some files take all the time that they may: those of one account are not made before everybody else's. */
+const jobsOf = ({ owner }: Files) => ({ data: { assetId: 'id' }, group: owner, fairly: true }) as const
+
+const thumbnailsOf = (files: Files) =>
+  ({ queue: 'thumbnail', from: `${files.from} where ${mayBePictureSql(files.mimeType)}`, ...jobsOf(files) }) as const
+
+/** The part `enqueued_jobs`: has thumbnails made of the assets that may be pictures. */
+export const thumbnailJobsSql = (files: Files) => enqueueSql('enqueued_jobs', thumbnailsOf(files))
 
 /** The same, and has manifests read of the files that may hold one: for files that were just registered. */
-export const fileJobsSql = (from: string, mimeType: string) =>
-  enqueueSql(
-    'enqueued_jobs',
-    { queue: 'thumbnail', from: `${from} where ${mayBePictureSql(mimeType)}`, data: { assetId: 'id' } },
-    { queue: 'manifest', from: `${from} where ${mayHoldManifestSql(mimeType)}`, data: { assetId: 'id' } },
-  )
+export const fileJobsSql = (files: Files) =>
+  enqueueSql('enqueued_jobs', thumbnailsOf(files), {
+    queue: 'manifest',
+    from: `${files.from} where ${mayHoldManifestSql(files.mimeType)}`,
+    ...jobsOf(files),
+  })

@@ -44,13 +44,13 @@ const askForMore = statement(
   'thumbnail_ask',
   { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
   `with locked_assets as (
-     select id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
+     select id, owner_id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
      for no key update skip locked
    ),
    updated_assets as (
      update assets a set thumbnail_asked = true from locked_assets where a.id = locked_assets.id
    ),
-   ${thumbnailJobsSql('locked_assets', 'mime_type')}
+   ${thumbnailJobsSql({ from: 'locked_assets', mimeType: 'mime_type', owner: 'owner_id' })}
    select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
 )
 

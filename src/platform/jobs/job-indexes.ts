@@ -13,6 +13,7 @@ const indexes: Record<string, { columns: string; of: string }> = {
   dead_letters_queue_idx: { columns: 'source_name', of: isDead },
   dead_letters_unredacted_idx: { columns: 'id', of: `${isDead} and ${holdsMoreSql}` },
   dead_letters_addressed_idx: { columns: `(data->>'userId')`, of: `${isDead} and data ?| array['email', 'newEmail']` },
+  waiting_jobs_of_lane_idx: { columns: 'name, group_id', of: `state < 'active' and group_id is not null` },
   active_jobs_idx: { columns: 'name', of: `state = 'active'` },
 }
 
