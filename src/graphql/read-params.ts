@@ -2,10 +2,21 @@
 import { DomainError } from '../domain/errors.ts'
 import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
 
+/** Those that may be left out. */
+const OPTIONAL = ['operationName', 'variables', 'extensions'] as const
+
+const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0)
+
+/** PHP writes an empty map as a list, and forms send a field that was left empty as an empty text: both are as if left out. */
+function withoutEmpty(params: Record<string, unknown>): Record<string, unknown> {
+  for (const name of OPTIONAL) if (isEmpty(params[name])) delete params[name]
+  return params
+}
+
 /** The parameters that a body of JSON holds. Raises PARSE_ERROR, and VALIDATION_FAILED for a batch. */
 export function readParams(text: string): Record<string, unknown> {
   const value = readJson(text)
-  if (isJsonObject(value)) return value
+  if (isJsonObject(value)) return withoutEmpty(value)
   if (!Array.isArray(value)) throw jsonError('expected an object.')
   throw new DomainError(
     'VALIDATION_FAILED',
@@ -21,11 +32,11 @@ export function readSearchParams(url: string): Record<string, unknown> {
     const value = text(name)
     return value === undefined ? undefined : readJson(value)
   }
-  return {
+  return withoutEmpty({
     query: text('query'),
     documentId: text('documentId'),
     operationName: text('operationName'),
     variables: json('variables'),
     extensions: json('extensions'),
-  }
+  })
 }

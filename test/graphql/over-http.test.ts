@@ -31,6 +31,24 @@ describe('GraphQL over HTTP', () => {
     expect(await got.json()).toEqual({ data: { __typename: 'Query' } })
   })
 
+  it('takes an empty list, as PHP writes an empty map, and an empty text for what is left out', async () => {
+    const json = { 'Content-Type': 'application/json', Accept: 'application/json' }
+    // The second time it is a document that is known.
+    for (const _time of [1, 2]) {
+      for (const nothing of [[], '']) {
+        const params = { query: '{ me { id } }', variables: nothing, operationName: '', extensions: nothing }
+        const init = { method: 'POST', headers: { ...json, Authorization: `token ${user.token}` } }
+        const posted = await fetch(`${app.url}/graphql`, { ...init, body: JSON.stringify(params) })
+        expect(await posted.json()).toEqual({ data: { me: { id: user.publicId } } })
+      }
+    }
+    const got = await fetch(`${app.url}/graphql?query={__typename}&variables=[]&operationName=`, { headers: json })
+    expect(await got.json()).toEqual({ data: { __typename: 'Query' } })
+    const listed = { query: '{ __typename }', variables: [1] }
+    const refused = await fetch(`${app.url}/graphql`, { method: 'POST', headers: json, body: JSON.stringify(listed) })
+    expect(refused.status).toBe(400)
+  })
+
   it('refuses a mutation by GET', async () => {
     const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
       headers: { Authorization: `token ${user.token}` },

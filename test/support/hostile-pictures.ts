@@ -43,7 +43,8 @@ function emptyScan(blocks: number): Buffer {
   for (let left = blocks; left > 0; ) {
     const power = Math.min(14, Math.floor(Math.log2(left)))
     const run = Math.min(left, 2 ** (power + 1) - 1)
-    bits += '1'.repeat(14 - power) + '0' + (power > 0 ? (run - 2 ** power).toString(2).padStart(power, '0') : '')
+    const rest = power > 0 ? (run - 2 ** power).toString(2).padStart(power, '0') : ''
+    bits += `${'1'.repeat(14 - power)}0${rest}`
     left -= run
   }
   return jpegBits(bits)
