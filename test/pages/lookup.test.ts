@@ -109,6 +109,18 @@ it('has a page that tells it without scripts, in the reader’s language, and lo
     expect(text).toContain(`<a href="/assets/${shown.id}">`)
     expect(text).toContain('&lt;Shown&gt;')
   }
+  const other = sha256('other')
+  for (const line of [
+    `${hash}  picture of ${other}.png`,
+    `\\${hash} *a\\nb.png`,
+    `SHA2-256(${other}.png)= ${hash}`,
+    `SHA256 (a.png) = ${hash}`,
+    `SHA256          ${hash.toUpperCase()}       C:\\a.png`,
+    hash.match(/../g)!.join(' '),
+  ]) {
+    const { text } = await app.rest('GET', `/lookup?${new URLSearchParams({ file: line })}`)
+    expect([line, text.includes('This file is registered')]).toEqual([line, true])
+  }
   const unknown = await app.rest('GET', `/lookup?file=${sha256('of nobody')}`)
   expect(unknown.text).toContain('This proves nothing.')
   const chinese = { headers: { 'Accept-Language': 'zh-TW' } }

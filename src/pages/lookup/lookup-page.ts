@@ -52,8 +52,16 @@ interface Speech {
 
 const SHOWN = 20
 
-/** What a person gave, which may have been copied with blanks and in capitals. */
+/** A hash that stands by itself among what a tool wrote. */
+const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
+
+/**
+ * What a person gave, which may have been copied with blanks and in capitals, or be the whole line of `sha256sum`, `openssl` or
+ * PowerShell. The name of the file is in it, too: a hash at the beginning is the right one, or else the last.
+ */
 function fileOf(given: string): { sha256: string } | { cid: string } {
+  const [first, ...others] = [...given.trim().matchAll(HASH)]
+  if (first) return { sha256: (first.index <= 1 ? first : (others.at(-1) ?? first))[0].toLowerCase() }
   const text = given.replace(/\s/g, '').toLowerCase()
   return text.startsWith('ba') && text.length < 64 ? { cid: text } : { sha256: text }
 }
