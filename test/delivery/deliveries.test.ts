@@ -6,6 +6,7 @@ import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { complaintOfCall } from '../support/described.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from '../support/receiver.ts'
 import { createStore, type TestStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -496,17 +497,12 @@ describe('A delivery that is replayed', () => {
       ({ length }) => length === 1,
     )
     const { id } = await deliveryOf(sale)
-    const waiting = (count: number) =>
-      eventually(
-        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        ({ length }) => length === count,
-      )
-    const asked = await app.installation.database.prisma.$transaction(async (tx) => {
-      await tx.$queryRaw`select from orders where id = ${fromId(sale.order.id)!.uuid}::uuid for update`
+    const order = `select from orders where id = '${fromId(sale.order.id)!.uuid}' for update`
+    const asked = await whileHeld(app, order, async () => {
       const replay = sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
-      await waiting(1)
+      await waiting(app, 1)
       answer()
-      await waiting(2)
+      await waiting(app, 2)
       return { replay }
     })
     expectOk(await asked.replay)

@@ -6,8 +6,8 @@ import { add } from '../../src/domain/money.ts'
 import type { FoundDeposit } from '../../src/domain/ports/deposits.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
-import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -81,17 +81,12 @@ async function spend(user: SignedIn, amount: string) {
 
 const rowOf = ({ id }: SignedIn) => `wallets where user_id = '${id}'`
 /** Begins one after the other while a row is held, each once the one before waits for it or another, and lets them go on then; what becomes of them. */
-async function whileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T[]> {
-  const { prisma } = app.installation.database
-  const begun = await prisma.$transaction(async (tx) => {
-    await tx.$queryRawUnsafe(`select from ${row} for update`)
+async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T[]> {
+  const begun = await whileHeld(app, `select from ${row} for update`, async () => {
     const outcomes: Promise<T>[] = []
     for (const work of works) {
       outcomes.push(work())
-      await eventually(
-        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        ({ length }) => length === outcomes.length,
-      )
+      await waiting(app, outcomes.length)
     }
     return { outcomes }
   })
@@ -173,7 +168,7 @@ it('freezes what another process credits while the scan is about to go back', as
   const user = await newUser()
   await scan.note(user, '5', 95)
   const place = scan.place()
-  const [credited, gone] = await whileHeld<unknown>(rowOf(user), [
+  const [credited, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.creditDue(place, 100),
     () => books.goBack(place, 'gone back', 90),
   ])
@@ -209,13 +204,9 @@ it('are written down for buyer and seller while a sale between them has one wall
   const deposits = [last, first].map(({ address }) => ({
     ...{ ...found, address, transactionHash: newHash(), blockHash: newHash() },
   }))
-  const sale = await app.installation.database.prisma.$transaction(async (tx) => {
-    await tx.$queryRawUnsafe(`update wallets set num = num where user_id = $1::uuid`, last.id)
+  const sale = await whileHeld(app, `update wallets set num = num where user_id = '${last.id}'`, async () => {
     const answer = store.confirm(buyer, id)
-    await eventually(
-      () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-      ({ length }) => length === 1,
-    )
+    await waiting(app, 1)
     expect(
       await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, { deposits, spendings: [] }),
     ).toBe(true)
@@ -229,7 +220,7 @@ it('forgets what another process finds while the scan goes back', async () => {
   const scan = await newScan()
   const user = await newUser()
   const place = scan.place()
-  const [found] = await whileHeld<unknown>(rowOf(user), [
+  const [found] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => scan.look(95, [[user, '5']]),
     () => books.goBack(place, 'gone back', 90),
   ])
@@ -281,7 +272,7 @@ it.each([
 ])('finds what a contract sent once when two look at one place of the scan, %s', async (_, blocks) => {
   const scan = await newScan()
   const user = await newUser()
-  const looks = await whileHeld(
+  const looks = await inTurnWhileHeld(
     rowOf(user),
     blocks.map((block) => () => scan.look(block, [[user, '7']])),
   )
@@ -310,7 +301,7 @@ it('gathers nothing that is frozen while the wallet was waited for', async () =>
   const user = await newUser()
   await scan.note(user, '5', 95)
   await scan.credit(100)
-  const [gone, isStored] = await whileHeld<unknown>(rowOf(user), [
+  const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
     () => coins.store(moveOf(user, 5n * COIN)),
   ])
@@ -324,7 +315,7 @@ it('freezes what is gathered while the scan is about to go back', async () => {
   const user = await newUser()
   await scan.note(user, '5', 95)
   await scan.credit(100)
-  const [isStored, gone] = await whileHeld<unknown>(rowOf(user), [
+  const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => coins.store(moveOf(user, 5n * COIN)),
     () => books.goBack(scan.place(), 'gone back', 90),
   ])
@@ -346,7 +337,7 @@ it('takes no move up again for coins that are frozen while the wallet was waited
   await scan.credit(100)
   expect(await lyingOf(user)).toBe(5)
 
-  const [gone, resumed] = await whileHeld<unknown>(rowOf(user), [
+  const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
     () => coins.resume([{ address: user.address, free: 5n * COIN }]),
   ])
@@ -367,7 +358,7 @@ it('takes back what is settled while the move is being displaced', async () => {
   const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
   await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
   // What is settled waits for the note of all coins, with the move in its hands.
-  await whileHeld('coin_balances', [() => coins.settle([{ id, blockHash }]), () => coins.markDisplaced([id])])
+  await inTurnWhileHeld('coin_balances', [() => coins.settle([{ id, blockHash }]), () => coins.markDisplaced([id])])
   expect(await app.sql('select status::text from coin_moves where id = $1::uuid', [id])).toEqual([
     { status: 'BROADCAST' },
   ])

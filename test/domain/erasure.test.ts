@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createLink } from '../../src/domain/asset/link-statements.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { waiting } from '../support/held-rows.ts'
 import { sampleMetadata } from '../support/metadata.ts'
 import { createRest, type Rest } from '../support/rest-client.ts'
 import { createStore } from '../support/store.ts'
@@ -88,10 +89,7 @@ describe('nothing that was written down stands in the database', () => {
     const { deleted } = await app.installation.database.transaction(async (query) => {
       await query(createLink, { ...link, scope: null, payloadHash: null })
       const deleted = user.rest('DELETE', `assets/${nid}/`)
-      await eventually(
-        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        ({ length }) => length === 1,
-      )
+      await waiting(app, 1)
       return { deleted }
     })
     expect((await deleted).status).toBe(204)

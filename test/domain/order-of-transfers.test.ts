@@ -6,9 +6,9 @@ import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { add } from '../../src/domain/money.ts'
 import { creditDeposits, noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
-import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
+import { waiting } from '../support/held-rows.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -153,10 +153,7 @@ async function whileHeld(user: SignedIn, begin: () => Promise<unknown>, text: st
   await other.query('begin')
   await other.query('select from wallets where user_id = $1::uuid for update', [user.id])
   const begun = begin()
-  await eventually(
-    () => app.sql(`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-    (waiting) => waiting.length > 0,
-  )
+  await waiting(app, 1)
   const done = await other.query(text, [user.id])
   await other.query('commit')
   await begun

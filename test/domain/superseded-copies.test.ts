@@ -1,7 +1,7 @@
 /** Copies with Content Credentials that processes make of one file at the same moment. */
 import { expect, it } from 'vitest'
 import { keepSigned } from '../../src/domain/asset/content-credentials-statements.ts'
-import { eventually } from '../support/eventually.ts'
+import { waiting } from '../support/held-rows.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -17,10 +17,7 @@ it('of copies that two processes make at once none is kept once there is a newer
   const { second } = await database.transaction(async (query) => {
     await query(keepSigned, copy('first'))
     const second = database.query(keepSigned, copy('second'))
-    await eventually(
-      () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-      ({ length }) => length === 1,
-    )
+    await waiting(app, 1)
     return { second }
   })
   expect(await second).toHaveLength(1)

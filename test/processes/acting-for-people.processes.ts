@@ -8,6 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createRest } from '../support/rest-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -22,30 +23,18 @@ async function newFolder(): Promise<string> {
 }
 
 /** Starts a command and returns once it waits for what a transaction of ours holds, which `sql` takes. */
-async function whileItWaits(
-  sql: string,
-  args: readonly string[],
-  deed: (child: ReturnType<typeof startAnnal>) => void,
-) {
-  return app.installation.database.prisma.$transaction(
-    async (tx) => {
-      await tx.$executeRawUnsafe(sql)
-      const child = startAnnal(app.env.ANNAL_DIR!, args, app.env)
-      onTestFinished(() => {
-        child.kill('SIGKILL')
-      })
-      const ended = once(child, 'exit')
-      const said = Promise.all([text(child.stdout), text(child.stderr)])
-      await eventually(
-        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        (waiting) => waiting.length > 0,
-      )
-      deed(child)
-      return { ended, said }
-    },
-    { timeout: 60_000 },
-  )
-}
+const whileItWaits = (sql: string, args: readonly string[], deed: (child: ReturnType<typeof startAnnal>) => void) =>
+  whileHeld(app, sql, async () => {
+    const child = startAnnal(app.env.ANNAL_DIR!, args, app.env)
+    onTestFinished(() => {
+      child.kill('SIGKILL')
+    })
+    const ended = once(child, 'exit')
+    const said = Promise.all([text(child.stdout), text(child.stderr)])
+    await waiting(app, 1)
+    deed(child)
+    return { ended, said }
+  })
 
 it('a deletion that is killed in the middle has done nothing, and is carried out by the next', async () => {
   const user = await app.newUser({ num: '5' })

@@ -18,6 +18,7 @@ import { atEnd } from '../support/at-end.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -153,14 +154,10 @@ it('lets the operator take what is owed once it is there, or bear it, and counts
   const had = (await app.wallet(debtor)).num
   const owing = await idOf(debtor)
   await app.sql('update wallets set num = 0 where user_id = $1::uuid', [debtor.id])
-  const collected = await app.installation.database.prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`update wallets set num = ${had}::numeric where user_id = ${debtor.id}::uuid`
+  const change = `update wallets set num = ${had} where user_id = '${debtor.id}'`
+  const collected = await whileHeld(app, change, async () => {
     const asked = deposits.collect(system, owing)
-    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await eventually(
-      () => app.sql(waits),
-      (found) => found.length > 0,
-    )
+    await waiting(app, 1)
     return { asked }
   })
   expect(await collected.asked).toBe(spent)

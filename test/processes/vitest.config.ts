@@ -7,5 +7,12 @@ import base from '../../vitest.config.ts'
  */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
-  { test: { include: ['test/processes/*.processes.ts'] } },
+  {
+    test: {
+      include: ['test/processes/*.processes.ts'],
+      // One alone takes half a minute on two quiet processors.
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+    },
+  },
 )

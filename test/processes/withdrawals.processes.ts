@@ -11,6 +11,7 @@ import { COIN, createCoinScene } from '../chain/support/coin-scene.ts'
 import { lagging, rewriting, withL1Fee } from '../support/chain-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { parseMail } from '../support/parse-mail.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -180,14 +181,9 @@ it('of many at once no more is taken than there is, and the same request sent ag
 
 it('passes no limit beside another at the same moment that it would not pass after it', async () => {
   const user = await app.newUser({ num: '100' })
-  const asked = await app.installation.database.prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`select from wallets where user_id = ${user.id}::uuid for update`
+  const asked = await whileHeld(app, `select from wallets where user_id = '${user.id}' for update`, async () => {
     const both = [1, 2].map(() => ask(user, { amount: '30', to: address() }))
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await eventually(
-      () => app.sql(waiting),
-      ({ length }) => length === both.length,
-    )
+    await waiting(app, both.length)
     return both
   })
   const answers = await Promise.all(asked)

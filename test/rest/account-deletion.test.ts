@@ -4,6 +4,7 @@ import { fromId } from '../../src/domain/ids.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { deposit } from '../support/person.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
@@ -212,17 +213,12 @@ describe('what is gone', () => {
 
   it('its network apps, also one that its owner changes at the same moment', async () => {
     const { owner, appId } = await createStore(app)
-    const waiting = (count: number) =>
-      eventually(
-        () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        ({ length }) => length === count,
-      )
-    const { change, deletion } = await database.prisma.$transaction(async (tx) => {
-      await tx.$queryRaw`select from network_apps where id = ${fromId(appId)!.uuid}::uuid for no key update`
+    const row = `network_apps where id = '${fromId(appId)!.uuid}'`
+    const { change, deletion } = await whileHeld(app, `select from ${row} for no key update`, async () => {
       const change = owner.rest('PATCH', `store/network-apps/${appId}/`, { json: { price: '3' } })
-      await waiting(1)
+      await waiting(app, 1)
       const deletion = remove(owner)
-      await waiting(2)
+      await waiting(app, 2)
       return { change, deletion }
     })
     expect([(await change).status, (await deletion).status]).toEqual([200, 204])

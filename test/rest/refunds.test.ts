@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../src/domain/ids.ts'
-import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createStore, type TestStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -36,15 +36,6 @@ const booksOf = (id: string) =>
      where t.reference like 'order%' || $1 || '%' and e.book is not null group by 1, 2 order by 2`,
     [fromId(id)!.uuid],
   )
-
-/** Until so many wait for rows that others hold. */
-async function waiting(count: number) {
-  const locks = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await eventually(
-    () => app.sql(locks),
-    (found) => found.length === count,
-  )
-}
 
 describe('a refund', () => {
   it('gives all of it back to where it was taken from, with everybody’s share', async () => {
@@ -124,12 +115,12 @@ describe('a refund', () => {
   it('can be spent by a payment that waited until it was there', async () => {
     const sale = await buy()
     const next = await store.order(sale.buyer)
-    const answers = await app.installation.database.prisma.$transaction(async (tx) => {
-      await tx.$queryRaw`select from wallets where user_id = ${sale.buyer.id}::uuid for update`
+    const wallet = `select from wallets where user_id = '${sale.buyer.id}' for update`
+    const answers = await whileHeld(app, wallet, async () => {
       const refund = giveBack(sale.id)
-      await waiting(1)
+      await waiting(app, 1)
       const payment = store.confirm(sale.buyer, next.id)
-      await waiting(2)
+      await waiting(app, 2)
       return { refund, payment }
     })
     expectOk(await answers.refund)
@@ -163,10 +154,10 @@ describe('a refund', () => {
 
   it('is refused when those that were ahead of it have left too little', async () => {
     const sale = await buy()
-    const asked = await app.installation.database.prisma.$transaction(async (tx) => {
-      await tx.$queryRaw`select from orders where id = ${fromId(sale.id)!.uuid}::uuid for update`
+    const order = `select from orders where id = '${fromId(sale.id)!.uuid}' for update`
+    const asked = await whileHeld(app, order, async () => {
       const all = Array.from({ length: 3 }, () => giveBack(sale.id, { amount: '1' }))
-      await waiting(all.length)
+      await waiting(app, all.length)
       return all
     })
     const answers = await Promise.all(asked)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import type { Answer } from '../support/http-client.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -101,10 +101,10 @@ describe('sessions', () => {
          where user_id in ($1::uuid, $2::uuid) order by mine`,
         [busy.id, free.id],
       )
-    await app.installation.database.prisma.$transaction(async (tx) => {
-      await tx.$queryRaw`select 1 from access_tokens where user_id = ${busy.id}::uuid for update`
+    await whileHeld(app, `select from access_tokens where user_id = '${busy.id}' for update`, async () => {
       for (const user of [busy, free]) expectOk(await me(user.token))
       await app.services.sessions.recordUse()
+      return {}
     })
     expect(await usedAt()).toEqual([
       { mine: false, used: true },
@@ -198,14 +198,10 @@ describe('an end', () => {
 
 it('a sign-in yields no token when the password is changed while it is being checked', async () => {
   const user = await app.newUser()
-  const { prisma } = app.installation.database
-  const signIn = await prisma.$transaction(async (tx) => {
-    await tx.$executeRaw`update users set password_hash = 'changed' where id = ${user.id}::uuid`
+  const change = `update users set password_hash = 'changed' where id = '${user.id}'`
+  const signIn = await whileHeld(app, change, async () => {
     const answer = login(user)
-    await eventually(
-      () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-      (waiting) => waiting.length > 0,
-    )
+    await waiting(app, 1)
     return { answer }
   })
   expectError(await signIn.answer, 'INCORRECT_LOGIN_CREDENTIALS')
