@@ -57,6 +57,18 @@ export const embedded: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/embedded/postgres-cluster.ts',
+    ['processes/embedded-postgres.processes.ts'],
+    [
+      [
+        'embedded.half-made',
+        'What a start left that was killed while its database was being made is taken away.',
+        `  await removeHalfMade(dir)\n`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/embedded/anvil-process.ts',
     ['processes/embedded-chain.processes.ts'],
     [

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, chown, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { waitFor } from '../../src/platform/embedded/child-process.ts'
+import { findServers, identify, waitFor } from '../../src/platform/embedded/child-process.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 import { createRunner, ensureCluster, findBinaries } from '../../src/platform/embedded/postgres-cluster.ts'
 import { annalHere, runAnnal } from '../support/annal-command.ts'
-import { end, hold, killHolders, silent as log } from './embedded-holders.ts'
+import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
 let dir: string
 
@@ -143,6 +143,28 @@ describe('embedded PostgreSQL', () => {
     const last = await startEmbeddedPostgres({ dir, log })
     expect(await query(last.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
     await last.stop()
+  })
+
+  it('takes away what a first start left that was killed while its data was being made', async () => {
+    const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init-'))
+    const makersOf = async () => {
+      const [name] = (await halfMade()).filter((each) => !each.endsWith('.password'))
+      return name === undefined ? [] : findServers(`--pgdata=${join(dir, name)}`)
+    }
+    const starter = beginToHold('postgres', dir)
+    const maker = await waitFor(20_000, async () => (await makersOf())[0])
+    // One that stands still is not done, however quick the machine is.
+    process.kill(maker!, 'SIGSTOP')
+    starter.kill('SIGKILL')
+    await once(starter, 'exit')
+    expect(await halfMade()).toHaveLength(2)
+    const earlier = join(dir, 'postgres.init-131675e9')
+    await mkdir(earlier)
+
+    const postgres = await startEmbeddedPostgres({ dir, log })
+    expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    expect([await halfMade(), await identify(maker!)]).toEqual([[], undefined])
+    await postgres.stop()
   })
 
   it('comes back on the same port with the same password, which only its owner can read', async () => {

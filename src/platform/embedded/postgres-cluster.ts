@@ -10,7 +10,7 @@ import { FixableError } from '../fixable-error.ts'
 import { replaceFile } from '../lasting-file.ts'
 import { makeFolders } from '../make-folders.ts'
 import { systemReason } from '../system-reason.ts'
-import { findFreePort, isServerAlive } from './child-process.ts'
+import { findFreePort, findServers, identify, isAlive, isServerAlive, killServer } from './child-process.ts'
 import { errorCode, ifMissing } from './error-code.ts'
 
 const run = promisify(execFile)
@@ -196,6 +196,25 @@ const reasonOf = (error: unknown) => {
   return last?.replace('initdb: error: ', '') ?? systemReason(error)
 }
 
+/** Before the identity of the process whose initdb works there. */
+const MAKING = 'postgres.init-'
+
+/**
+ * Takes away what starts left that were ended while initdb worked: half a cluster, of tens of megabytes, and the password. An initdb that still
+ * works for one of them is ended. What cannot be taken away keeps nobody from starting.
+ */
+const removeHalfMade = async (dir: string) => {
+  for (const name of (await readdir(dir)).filter((each) => each.startsWith(MAKING))) {
+    if (await isAlive(name.slice(MAKING.length).split('.')[0]!)) continue
+    const path = join(dir, name)
+    for (const orphan of await findServers(pgdata(path))) await killServer(orphan, pgdata(path))
+    // What it had started itself writes until it sees that nobody talks to it any more.
+    await rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined)
+  }
+}
+
+const pgdata = (workDir: string) => `--pgdata=${workDir}`
+
 /**
  * Makes the data directory when there is none. initdb works beside it and a rename puts it into place, so that neither
  * a crash nor a second process at the same time leaves half a cluster under the final name.
@@ -203,6 +222,7 @@ const reasonOf = (error: unknown) => {
 export const ensureCluster = async (dir: string, binaries: Binaries, runner: Runner, password: string) => {
   const dataDir = join(dir, 'postgres')
   await ensureOwner(dataDir, runner)
+  await removeHalfMade(dir)
   const version = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(ifMissing)
   if (version?.trim() === majorVersion) return
   if (version !== undefined) {
@@ -210,7 +230,7 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
       `${dataDir} was written by PostgreSQL ${version.trim()}, and this is ${majorVersion}. Dump it with the old version and restore it, or move the folder away.`,
     )
   }
-  const workDir = join(dir, `postgres.init-${randomBytes(4).toString('hex')}`)
+  const workDir = join(dir, `${MAKING}${await identify(process.pid)}.${randomBytes(4).toString('hex')}`)
   const passwordFile = `${workDir}.password`
   try {
     await mkdir(workDir, { mode: 0o700 })
@@ -220,7 +240,7 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
       await chown(passwordFile, runner.owner.uid, runner.owner.gid)
     }
     const { binary, args } = runner.command(binaries.initdb, [
-      `--pgdata=${workDir}`,
+      pgdata(workDir),
       `--username=${databaseUser}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
