@@ -24,11 +24,29 @@ const DRAIN_MS = 9_000
 /** All of stopping, or of what was left of starting and then stopping, but for SHUTDOWN_DELAY_SECONDS: less than supervisors wait before they kill. */
 const STOP_MS = 15_000
 
+/** What is open, the last first, and how it is closed. */
+type Opened = (() => Promise<void>)[]
+
 /**
  * Does what its roles say until a signal stops it, and then ends the process. `supervisor`: whoever has forked it, and opens what is
- * embedded. Raises what keeps it from starting.
+ * embedded. Raises what keeps it from starting; what it had opened by then is closed, so that nothing embedded is left behind.
  */
 export async function runProcess(config: Config, supervisor?: SupervisorLink): Promise<never> {
+  const opened: Opened = []
+  try {
+    return await run(config, supervisor, opened)
+  } catch (error) {
+    await Promise.race([closeAll(opened), delay(STOP_MS)])
+    throw error
+  }
+}
+
+async function closeAll(opened: Opened): Promise<void> {
+  // One that cannot be closed, or is already, keeps none from being closed.
+  for (const close of opened) await close().catch(() => undefined)
+}
+
+async function run(config: Config, supervisor: SupervisorLink | undefined, opened: Opened): Promise<never> {
   const worker = supervisor?.name
   const telemetry = await openTelemetry({
     hasMetrics: config.metrics.isOn,
@@ -62,9 +80,11 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   }
   void supervisor?.leaving.then(leave)
   const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
+  opened.unshift(installation.close)
   const { database } = installation
   const presence = createPresence({ database, roles: config.roles, worker })
   const chain = await connectChain(installation, publicUrl)
+  opened.unshift(chain.close)
   const parts = {
     ...installation,
     // What makes commits ready in another process looks for them every second.

@@ -57,6 +57,18 @@ export const embedded: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/run-process.ts',
+    ['processes/refused-starts.processes.ts'],
+    [
+      [
+        'embedded.refused',
+        'A start that is refused leaves nothing running that it had started.',
+        `    await Promise.race([closeAll(opened), delay(STOP_MS)])\n`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/embedded/postgres-cluster.ts',
     ['processes/embedded-postgres.processes.ts'],
     [

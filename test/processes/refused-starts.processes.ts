@@ -1,9 +1,10 @@
 /** Starts that fail for something outside: which part it is, why, and what to do, and no secret. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { readPostmaster } from '../../src/platform/embedded/postgres-cluster.ts'
 import { annalHere, runAnnal } from '../support/annal-command.ts'
 import { listen } from '../support/listen.ts'
 
@@ -51,4 +52,16 @@ it('an address of another machine is named, and a variable that nobody reads is 
     1,
     'Nobody can listen at port 0 of 192.0.2.1: address not available (EADDRNOTAVAIL). Set HOST to an address of this machine, and PORT to a port that this user may take.',
   ])
+})
+
+it('one that is refused once its database runs stops what it had started', async () => {
+  const own = await mkdtemp(join(await realpath(tmpdir()), 'annal-refused-chain-'))
+  onTestFinished(() => rm(own, { recursive: true, force: true }))
+  await mkdir(join(own, 'chain'))
+  await writeFile(join(own, 'chain/state.json.gz'), 'no chain')
+  const { code, stderr } = await runAnnal(own, ['serve'], { env: { PORT: '0' } })
+  expect([code, stderr]).toEqual([1, expect.stringContaining('The saved chain')])
+  const left = await readPostmaster(join(own, 'postgres'))
+  if (left) process.kill(left.pid, 'SIGINT')
+  expect(left).toBeUndefined()
 })
