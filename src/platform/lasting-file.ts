@@ -1,6 +1,6 @@
 /** Small files that must outlast a power failure, readable by this account only. */
 import { randomBytes } from 'node:crypto'
-import { link, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { giveToOwner } from './folder-owner.ts'
 import { makeFolders } from './make-folders.ts'
@@ -75,15 +75,39 @@ export async function replaceFile(
   }
 }
 
-/** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */
-export async function removeFile(file: string): Promise<void> {
-  const folder = dirname(file)
-  const names = await readdir(folder).catch((error: unknown) => {
+/** Names in the folder of a file that are its own or begin with it. */
+async function namesOf(file: string): Promise<string[]> {
+  const names = await readdir(dirname(file)).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return []
     throw error
   })
-  const doomed = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.`))
-  if (doomed.length === 0) return
-  await Promise.all(doomed.map((name) => rm(join(folder, name), { force: true })))
+  return names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.`))
+}
+
+async function remove(names: readonly string[], folder: string): Promise<void> {
+  if (names.length === 0) return
+  await Promise.all(names.map((name) => rm(join(folder, name), { force: true })))
   await syncFolder(folder)
+}
+
+/** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */
+export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
+
+/** How `writeAside` ends its names. */
+const ASIDE = /^\.[0-9a-f]{12}$/
+
+/** Removes what crashes have left beside a file, last written before `before` (milliseconds): somebody may still write what is younger. */
+export async function removeAsides(file: string, before: number): Promise<void> {
+  const folder = dirname(file)
+  const isLeft = async (name: string) => {
+    if (!ASIDE.test(name.slice(basename(file).length))) return false
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    return found !== undefined && found.mtimeMs < before
+  }
+  const names = await namesOf(file)
+  const left = await Promise.all(names.map(isLeft))
+  await remove(
+    names.filter((_, index) => left[index]),
+    folder,
+  )
 }

@@ -88,6 +88,12 @@ export const keys: Mutant[] = [
         `if (doomed.length > 99) {`,
       ],
       [
+        'keys.copy-left',
+        'No copy of a key outlives it that a start left which was killed.',
+        `      await removeAsides(file, Date.now() - REST_MS)\n`,
+        ``,
+      ],
+      [
         'keys.renew-keeps',
         'The key that wrapped before is kept.',
         `for (const each of [keys[0], fresh])`,

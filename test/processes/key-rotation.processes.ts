@@ -1,4 +1,4 @@
-import { readdir, utimes } from 'node:fs/promises'
+import { link, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keyPairs } from '../../src/chain/key-pairs.ts'
@@ -206,6 +206,24 @@ describe('rotating the key-encryption key', () => {
     expect((await operator().destroyEarlier()).length).toBeGreaterThan(0)
     expect((await operator().status()).keys).toHaveLength(1)
     for (const row of await keyImages()) expect(await sign(row)).toMatch(/^0x/)
+  })
+
+  it('leaves no copy of a key that is destroyed, not even what a start left that was killed while it made it', async () => {
+    const file = join(dir, 'keys/key-encryption-key')
+    const key = await readFile(file, 'utf8')
+    const [copy, young, own] = ['0123456789ab', 'ba9876543210', 'kept'].map((name) => `${file}.${name}`)
+    await link(file, copy!)
+    await operator().rotate(() => {})
+    await Promise.all([young!, own!].map((path) => writeFile(path, 'somebody writes it')))
+    const hourAgo = Date.now() / 1_000 - 3_600
+    for (const path of [file, copy!, own!]) await utimes(path, hourAgo, hourAgo)
+    await operator().destroyEarlier()
+    const left = await readdir(join(dir, 'keys'), { recursive: true, withFileTypes: true })
+    const paths = left.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
+    const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')))
+    expect(paths.filter((_, index) => texts[index]!.includes(key))).toEqual([])
+    // What may still be under way, and what is no copy of ours, stays.
+    expect((await Promise.all([young!, own!].map((path) => stat(path)))).every((found) => found.isFile())).toBe(true)
   })
 })
 

@@ -21,7 +21,7 @@ import { DomainError, LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing } from '../../domain/ports/keys.ts'
 import { FixableError } from '../fixable-error.ts'
 import { giveToOwner } from '../folder-owner.ts'
-import { createFile, removeFile, replaceFile } from '../lasting-file.ts'
+import { createFile, removeAsides, removeFile, replaceFile } from '../lasting-file.ts'
 
 /** A key-encryption key, 32 bytes, by its identifier. */
 export interface RingKey {
@@ -185,6 +185,8 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
         )
       }
       for (const path of doomed.flatMap(filesOf)) await removeFile(path)
+      // A start that was killed while it made a key left another copy.
+      await removeAsides(file, Date.now() - REST_MS)
       reload()
       return doomed.map(({ id }) => id)
     },
