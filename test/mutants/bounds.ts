@@ -2,6 +2,24 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const bounds: Mutant[] = [
   ...mutantsOf(
+    'src/platform/readers.ts',
+    ['platform/readers.test.ts'],
+    [
+      [
+        'bounds.orphans',
+        'What reads a stranger’s file ends also where whoever started it was killed.',
+        `ulimit -t "$0" 2>/dev/null; `,
+        ``,
+      ],
+      [
+        'bounds.descriptors',
+        'What cannot be started for want of descriptors takes none away for good.',
+        `    assertDescriptors()\n`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/pictures/picture-process.ts',
     ['processes/hostile-pictures.processes.ts'],
     [

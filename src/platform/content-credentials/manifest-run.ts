@@ -1,11 +1,11 @@
 /** Runs the process that reads and writes manifests: see `manifest-process.ts`. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { unavailable, validationFailed } from '../../domain/errors.ts'
+import { validationFailed } from '../../domain/errors.ts'
+import { startReader } from '../readers.ts'
 import { type ManifestOrder, NOTHING } from './manifest-order.ts'
 
 /** What is asked for, in words for a refusal. */
@@ -54,18 +54,13 @@ function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: un
  * with, after bytes came, too; UNAVAILABLE when no process can be started; and what the source and `sign` raise.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
-  // Nothing of our environment, which holds secrets.
-  const child = spawn(process.execPath, [...FLAGS, PROGRAM], {
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
-    timeout: patience,
-    killSignal: 'SIGKILL',
+  const { child, exit } = await startReader({
+    name: NAME,
+    program: PROGRAM,
+    flags: FLAGS,
+    hasQuestions: true,
+    patience,
   })
-  const exit = once(child, 'exit')
-  // Looked at in the end; until then it is nobody's.
-  exit.catch(() => {})
-  // The machine starts no more of them.
-  if (child.pid === undefined) await exit.catch((error: unknown) => Promise.reject(unavailable(NAME, error)))
   let failure: { error: unknown } | undefined
   const fail = (error: unknown) => {
     failure ??= { error }
@@ -75,7 +70,7 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
   child.send(order, () => {})
   const input = Readable.from(source)
   // Not waited for: a source that hangs would never let go.
-  pipeline(input, child.stdin!).catch((error: NodeJS.ErrnoException) => {
+  pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
     // It stopped reading, and says why by its exit code; anything else is the source's trouble.
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) fail(error)
   })

@@ -1,6 +1,4 @@
 /** Makes small pictures of what strangers sent, in a process of its own for each: see `picture-process.ts`. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { PictureMaker } from '../../domain/ports/files.ts'
 import { readAtMost } from '../read-at-most.ts'
+import { startReader } from '../readers.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 const NAME = 'Reading pictures'
@@ -34,14 +33,13 @@ async function run(
   sides: readonly number[],
   timeout: number,
 ): Promise<Uint8Array[] | undefined> {
-  // Nothing of our environment, which holds secrets.
-  const child = spawn(process.execPath, [...FLAGS, PROGRAM, ...sides.map(String)], {
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore'],
-    timeout,
-    killSignal: 'SIGKILL',
+  const { child, exit } = await startReader({
+    name: NAME,
+    program: PROGRAM,
+    flags: FLAGS,
+    args: sides.map(String),
+    patience: timeout,
   })
-  const exit = once(child, 'exit')
   let failure: { error: unknown } | undefined
   const input = Readable.from(source)
   // Not waited for: a source that hangs would never let go.
