@@ -128,6 +128,11 @@ export const telemetry: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/workers/crew.ts',
+    ['processes/crew.processes.ts'],
+    [['processes.unborn', 'A worker that the machine could not start is tried again.', `else end(error.message)`, ``]],
+  ),
+  ...mutantsOf(
+    'src/platform/workers/crew.ts',
     ['processes/workers.processes.ts'],
     [
       [

@@ -46,3 +46,31 @@ it('starts no worker any more once it is told that it is about to stop', async (
   await delay(pause + 500)
   expect(onFork).not.toHaveBeenCalled()
 })
+
+it('goes on trying while the machine starts no process, and has the worker again once it does', async () => {
+  const log = createTestLog()
+  const crew = createCrew({ program, log, readAllMetrics: async () => '' })
+  const { execPath } = process
+  const mend = () => {
+    process.execPath = execPath
+  }
+  onTestFinished(async () => {
+    mend()
+    await crew.stop()
+  })
+  crew.start({ name: 'steady', args: ['steady'] })
+  await crew.open('http://localhost')
+  process.execPath = join(import.meta.dirname, 'no-such-program')
+  for (const worker of Object.values(cluster.workers!)) worker!.process.kill('SIGKILL')
+  const refusals = () => log.lines.filter(({ fields }) => 'end' in fields && String(fields.end).includes('ENOENT'))
+  await eventually(
+    async () => refusals(),
+    (told) => told.length > 1,
+  )
+  expect(crew.absent()).toEqual(['steady'])
+  mend()
+  await eventually(
+    async () => crew.absent(),
+    (absent) => absent.length === 0,
+  )
+})

@@ -68,6 +68,9 @@ interface Place {
 /** How a process ended, for people. */
 const endOf = (code: number | null, signal: string | null) => (signal ? `signal ${signal}` : `exit code ${code}`)
 
+/** Without a number it must not be killed: that would be whatever lay in memory. */
+const wasStarted = (worker: Worker) => worker.process.pid !== undefined
+
 /** A crew without workers. */
 export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew {
   const places: Place[] = []
@@ -95,7 +98,7 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
   function fork({ args }: Member, ...more: string[]): Worker {
     cluster.setupPrimary({ exec: program, args: [...args, ...more] })
     const worker = cluster.fork()
-    giveBackConnections(worker)
+    if (wasStarted(worker)) giveBackConnections(worker)
     return worker
   }
 
@@ -106,8 +109,14 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     const pause = hasLived ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (place.failures - 1), LONGEST_PAUSE_MS)
     log.warn({ worker: place.member.name, end, pause }, 'A worker ended; another one takes its place')
     place.pause = setTimeout(() => {
-      place.worker = fork(place.member)
-      watch(place)
+      place.startedAt = performance.now()
+      try {
+        place.worker = fork(place.member)
+        watch(place)
+      } catch (error) {
+        // No memory, for one.
+        replace(place, (error as Error).message)
+      }
     }, pause)
   }
 
@@ -115,16 +124,23 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     const { worker } = place
     place.startedAt = performance.now()
     worker.on('message', (message: ToSupervisor) => hear(place, message))
-    worker.on('error', (error) => log.warn({ err: error, worker: place.member.name }, 'A worker could not be told'))
-    if (publicUrl !== undefined) send(place, { kind: 'open', publicUrl })
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    let isOver = false
+    const end = (how: string) => {
+      if (isOver) return
+      isOver = true
       place.isReady = false
       if (isStopping) return
-      const name = place.member.name
-      place.first.reject(new WorkerFailedError(`Worker ${name} could not start (${endOf(code, signal)}).`))
+      place.first.reject(new WorkerFailedError(`Worker ${place.member.name} could not start (${how}).`))
       // Before all have served once, one that could not start ends all, and `open` replaces one that could.
-      if (hasServed) replace(place, endOf(code, signal))
+      if (hasServed) replace(place, how)
+    }
+    worker.on('error', (error) => {
+      // One that the machine could not start has no exit.
+      if (wasStarted(worker)) log.warn({ err: error, worker: place.member.name }, 'A worker could not be told')
+      else end(error.message)
     })
+    if (publicUrl !== undefined) send(place, { kind: 'open', publicUrl })
+    worker.once('exit', (code: number | null, signal: string | null) => end(endOf(code, signal)))
   }
 
   let hasServed = false
@@ -174,7 +190,7 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
       isStopping = true
       const ends = places.map(async ({ worker, pause }) => {
         clearTimeout(pause)
-        if (worker.isDead()) return
+        if (worker.isDead() || !wasStarted(worker)) return
         const ended = once(worker, 'exit')
         worker.process.kill('SIGTERM')
         await ended
