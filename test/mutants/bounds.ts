@@ -264,6 +264,18 @@ export const bounds: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/http/http-server.ts',
+    ['platform/slow-readers.test.ts'],
+    [
+      [
+        'bounds.expectations-at-once',
+        'A request with an expectation counts among those that a connection has under way.',
+        `void server.emit('request', req, res)`,
+        `serve(req, res)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/slow-readers.ts',
     ['platform/slow-readers.test.ts'],
     [

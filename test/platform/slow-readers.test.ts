@@ -88,9 +88,14 @@ it.each(['/document', '/file'])('who does not read %s is cut off, and who has no
   events!.res.end()
 })
 
-it('who asks for more and more at once without reading is cut off', async () => {
+it.each([
+  ['', ''],
+  [', and whether to send what is not there,', 'Expect: 100-continue\r\n'],
+  [', and expects what nobody knows,', 'Expect: the-best\r\n'],
+])('who asks for more and more at once%s without reading is cut off', async (_, expectation) => {
   const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
-  const client = connect(port, '127.0.0.1', () => client.write('GET /document HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100)))
+  const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
+  const client = connect(port, '127.0.0.1', () => client.write(request.repeat(100)))
   client.on('error', () => undefined).pause()
   clients.push(client)
   await eventually(

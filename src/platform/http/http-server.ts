@@ -249,15 +249,17 @@ export function createHttpServer({
     serve,
   )
   cutSlowReaders(server, log, slowReaders)
+  // Whoever watches requests hears of those with an expectation as of all others.
+  const receive = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
   // A caller who asks first is told to send once somebody reads, and not when the request is refused.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue()
     })
-    serve(req, res)
+    receive(req, res)
   })
   // Nobody need keep to an expectation that is not known.
-  server.on('checkExpectation', serve)
+  server.on('checkExpectation', receive)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answer = presentError(new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp)))
     const allHeaders = { ...Object.fromEntries(headers), ...answer.headers }
