@@ -235,6 +235,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/http/http-server.ts',
+    ['rest/broken-bodies.test.ts'],
+    [
+      [
+        'doors.answers-in-order',
+        'What is no HTTP is refused behind the answers to what came before it.',
+        `if (earlier?.req.complete)`,
+        `if (earlier?.req.complete === null)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/rest-handler.ts',
     ['rest/versions.test.ts'],
     [

@@ -389,4 +389,19 @@ describe('what is no HTTP', () => {
     expect(answer.head).toContain('Content-Type: application/json')
     expect(answer.head).toContain('X-Content-Type-Options: nosniff')
   })
+
+  it.each([
+    ['a body without a length', '{}'],
+    [
+      'another one whose chunks are none',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
+    ],
+  ])('is refused behind the answers to what came before it: %s', async (_, rest) => {
+    const { token } = await app.newUser()
+    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n\r\n`
+    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+    socket.write(`GET /api/v3/auth/users/me/ ${head}POST /api/v3/auth/token/logout/ ${head}${rest}`)
+    const answers = [...(await text(socket)).matchAll(/HTTP\/1\.1 (\d+)/g)]
+    expect(answers.map(([, status]) => status)).toEqual(['200', '204', '400'])
+  })
 })

@@ -125,10 +125,16 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
 /** As far as it can be seen: the method of a request that could not be read. */
 const asksForHead = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
 
-/** Sends an answer on a connection whose request could not be read, unless another answer has begun on it. */
-function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer, isHead: boolean) {
-  const begun = (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent
-  if (!socket.writable || begun) return void socket.destroy()
+/**
+ * Sends an answer on a connection whose request could not be read, unless that one's answer has begun. Requests before it were good, and are
+ * answered first: their caller would take this for the answer to one of them, which may have been carried out.
+ */
+function answerBare(socket: Duplex, answer: ErrorAnswer, isHead: boolean) {
+  const earlier = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
+  if (!socket.writable) return void socket.destroy()
+  if (earlier?.req.complete) return void earlier.once('close', () => answerBare(socket, answer, isHead))
+  if (earlier?.headersSent) return void socket.destroy()
+  const { status, headers, body } = answer
   const text = JSON.stringify(body)
   const lines = Object.entries({
     ...headers,
@@ -260,7 +266,11 @@ export function createHttpServer({
   })
   // Nobody need keep to an expectation that is not known.
   server.on('checkExpectation', receive)
+  const unreadable = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Whatever comes after it is not read either, and told again each time.
+    if (unreadable.has(socket) && socket.writable) return
+    unreadable.add(socket)
     const answer = presentError(new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp)))
     const allHeaders = { ...Object.fromEntries(headers), ...answer.headers }
     answerBare(socket, { ...answer, headers: allHeaders }, asksForHead(error as { rawPacket?: Buffer }))
