@@ -276,6 +276,18 @@ export const bounds: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/http/http-server.ts',
+    ['server/most-connections.test.ts'],
+    [
+      [
+        'bounds.connections',
+        'There is a bound on the connections that are open at a port.',
+        `maxConnections: connections`,
+        `maxConnections: 1e9 + connections`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/http/slow-readers.ts',
     ['platform/slow-readers.test.ts'],
     [

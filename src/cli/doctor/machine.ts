@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
+import { openFileLimit } from '../../platform/http/most-connections.ts'
 import { bytes, type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import { existsAbove } from './exists-above.ts'
 import type { Parts } from './parts.ts'
@@ -20,17 +21,12 @@ export async function checkNode(): Promise<Diagnosis[]> {
   return major < NODE ? [warning(`Node ${node}; Annal is tested with Node ${NODE}.`, fix)] : [right(`Node ${node}.`)]
 }
 
-interface ResourceReport {
-  userLimits: { open_files?: { soft: number | string } }
-}
 const FEW_FILES = 4_096
 
 /** How many files and connections may be open. */
 export async function checkOpenFiles(): Promise<Diagnosis[]> {
-  // Windows has no such limit.
-  const { userLimits } = process.report.getReport() as unknown as Partial<ResourceReport>
-  const limit = userLimits?.open_files?.soft
-  if (typeof limit !== 'number') return [right('Open files are not limited.')]
+  const limit = openFileLimit()
+  if (limit === undefined) return [right('Open files are not limited.')]
   if (limit >= FEW_FILES) return [right(`${limit} files and connections may be open at once.`)]
   return [
     warning(

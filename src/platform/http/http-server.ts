@@ -7,6 +7,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
+import { mostConnections } from './most-connections.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** What answers some of the paths. */
@@ -78,6 +79,8 @@ export interface HttpServerOptions {
   /** Where callers reach the service, if that is known. */
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
+  /** Connections that are open at one port at most; above them one is closed as it comes. */
+  connections?: number
   telemetry?: RequestTelemetry | undefined
 }
 
@@ -207,6 +210,7 @@ export function createHttpServer({
   log,
   publicUrl,
   slowReaders = slowReaderDefaults,
+  connections = mostConnections(),
   telemetry = followingNothing,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
@@ -280,10 +284,16 @@ export function createHttpServer({
   const nextListener = () =>
     listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
 
+  /** A worker closes it itself: who hands it on to the others would ask them all for ever. */
+  const bounded = (listener: Listener) =>
+    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', () =>
+      log.warn({ connections }, 'A connection was closed as it came: no more may be open at once'),
+    )
+
   return {
     listen: (port, host, variable = 'PORT') =>
       new Promise((resolve, reject) => {
-        const listener = nextListener()
+        const listener = bounded(nextListener())
         listener.once('error', (error: NodeJS.ErrnoException) => {
           const taken = `Port ${port} of ${host} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
           const other = `Nobody can listen at port ${port} of ${host}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
