@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,9 @@ it('replaces a worker that served and ended before the others had', async () => 
     await rm(dir, { recursive: true })
   })
   crew.start({ name: 'short-lived', args: ['once', join(dir, 'ended')] })
-  crew.start({ name: 'late', args: ['late'] })
+  // However quick or slow either of them is.
+  cluster.once('exit', () => writeFileSync(join(dir, 'over'), ''))
+  crew.start({ name: 'late', args: ['late', join(dir, 'over')] })
   await crew.open('http://localhost')
   expect(crew.absent()).toEqual(['short-lived'])
   await eventually(
