@@ -150,12 +150,12 @@ describe('a bucket of another installation', () => {
   })
 
   it('is told at once to who claims it, and a storage that is away is not', async () => {
-    const claim = (owner: string) => claimBucket(createS3Bucket({ ...optionsOf(), patience: 300 }), owner)
+    const claim = (owner: string, patience = 60_000) => claimBucket(createS3Bucket({ ...optionsOf(), patience }), owner)
     await claim('the first')
     await claim('the first')
     await expect(claim('the second')).rejects.toThrow('belongs to another installation')
     s3.intercept = (_, __, res) => refuse(res, 403, 'AccessDenied')
-    await expectError(claim('the second'), 'UNAVAILABLE')
+    await expectError(claim('the second', 300), 'UNAVAILABLE')
   })
 })
 
