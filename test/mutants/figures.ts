@@ -25,8 +25,8 @@ export const figures: Mutant[] = mutantsOf(
     [
       'figures.unkept',
       'What is kept is not counted again.',
-      `where not exists (select from kept_figures k where k.starts_at = slot)`,
-      `where true`,
+      `     except select starts_at from kept_figures where starts_at >= (select since from start)\n`,
+      ``,
     ],
     [
       'figures.gaps',

@@ -96,14 +96,14 @@ const countedSql = `
 /** When the installation began: the database had no tables before. */
 const INSTALLED = `(select min(started_at) from _prisma_migrations)`
 
-/** Slots of the last `$days` days until a moment that are not kept. */
+/** Slots of the last `$days` days until a moment that are not kept: taken away as a set, which is quick also by a plan from when hardly any were kept. */
 const unkeptSql = (until: string) => `
    start as materialized (select date_trunc('day', now(), 'UTC') - make_interval(days => $days - 1) as since),
    unkept as materialized (
      select slot from start, generate_series(
        greatest(start.since, ${slotOfSql(INSTALLED)}), ${until}, ${SLOT}
      ) as slot
-     where not exists (select from kept_figures k where k.starts_at = slot)
+     except select starts_at from kept_figures where starts_at >= (select since from start)
    )`
 
 /** The part `span`: the slots of the part `from (slot)`, those together between which none is missing. */
