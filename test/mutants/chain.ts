@@ -471,6 +471,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/deposits/balances.ts',
+    ['processes/deposits-reorg.processes.ts'],
+    [
+      [
+        'chain.balances-another',
+        'What is known to have come in is not held against a chain that has changed since.',
+        `if (!block || (passed && passed.hash !== block.hash)) return`,
+        `if (!block) return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/deposits/finder.ts',
     ['processes/deposits-contract.processes.ts'],
     [

@@ -7,6 +7,7 @@ import { fromUnits } from '../../domain/money.ts'
 import type { DepositBooks, ScanPlace } from '../../domain/ports/deposits.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import artefact from '../balances.json' with { type: 'json' }
+import { readTrail } from '../block-trail.ts'
 import type { BlockReply } from '../replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 import { createTeller } from '../teller.ts'
@@ -58,7 +59,9 @@ export function createBalanceLook({ rpc, books, log }: Dependencies) {
 
   const readPage = async (place: ScanPlace, due: number, accounts: readonly string[]) => {
     const block = await rpc.call<BlockReply | null>('eth_getBlockByNumber', quantity(due), false)
-    if (!block) return
+    // Of a chain that has changed since it was read: what is known to have come in is of the blocks that are gone.
+    const passed = readTrail(place.position).find(({ number }) => number === due)
+    if (!block || (passed && passed.hash !== block.hash)) return
     const balances = await readBalancesAt(rpc, accounts, block.hash)
     const { found, lacking } = await books.settleBalances(
       place,
