@@ -145,9 +145,10 @@ describe('a database that was restored from before its commits were sent', () =>
   })
 
   it('settles what one account finds that another one carried, on a chain that rests', async () => {
-    await world.addCommits(12, 1)
+    // So many that some of them are the first account's to look for.
+    await world.addCommits(40, 1)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, all('FINAL', 12))
+    await eventually(world.statuses, all('FINAL', 40))
     await first.stop()
     await restore()
     // Those that the second account looks for: nothing but what the first one finds tells its lane of them.
