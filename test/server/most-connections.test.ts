@@ -9,7 +9,8 @@ import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestLog } from '../support/test-log.ts'
 
-const server = createHttpServer({ handlers: [], presentError, log: createTestLog(), connections: 2 })
+const log = createTestLog()
+const server = createHttpServer({ handlers: [], presentError, log, connections: 2 })
 atEnd(() => server.drain(100))
 const crowded = await server.listen(0, '127.0.0.1')
 const other = await server.listen(0, '127.0.0.1')
@@ -30,6 +31,9 @@ it('a connection more than may be open is closed, at that port alone, until anot
   const silent = [await open(crowded), await open(crowded)]
   expect(await ask(await open(crowded))).toBe('')
   expect(await ask(await open(other))).toBe('HTTP/1.1 503')
+  expect(await ask(await open(crowded))).toBe('')
+  const told = log.lines.map(({ message }) => message)
+  expect(told).toEqual(['Connections were closed as they came: no more may be open at once'])
   silent[0]!.destroy()
   await eventually(
     async () => ask(await open(crowded)),

@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
-import { mostConnections } from './most-connections.ts'
+import { createDropTeller, mostConnections } from './most-connections.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** What answers some of the paths. */
@@ -284,11 +284,10 @@ export function createHttpServer({
   const nextListener = () =>
     listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
 
+  const tellOfDrop = createDropTeller(log, connections)
   /** A worker closes it itself: who hands it on to the others would ask them all for ever. */
   const bounded = (listener: Listener) =>
-    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', () =>
-      log.warn({ connections }, 'A connection was closed as it came: no more may be open at once'),
-    )
+    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', tellOfDrop)
 
   return {
     listen: (port, host, variable = 'PORT') =>

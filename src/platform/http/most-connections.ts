@@ -4,6 +4,7 @@
  */
 import { totalmem } from 'node:os'
 import { report } from 'node:process'
+import type { Log } from '../../domain/ports/log.ts'
 
 /** The other files are the process's own: connections to its parts, uploads, blocks. */
 const SHARE_OF_FILES = 1 / 2
@@ -16,6 +17,8 @@ interface ResourceReport {
 
 /** How many files and connections this process may have open; undefined where that is not limited, as on Windows. */
 export function openFileLimit(): number | undefined {
+  // It would ask for the name of each address that this process is connected to: five seconds where no name server answers.
+  Object.assign(report, { excludeNetwork: true })
   const { userLimits } = report.getReport() as unknown as ResourceReport
   const limit = userLimits?.open_files?.soft
   return typeof limit === 'number' ? limit : undefined
@@ -30,3 +33,19 @@ function memoryBytes(): number {
 /** How many connections may be open at a port of this process. */
 export const mostConnections = (files = openFileLimit(), bytes = memoryBytes()): number =>
   Math.floor(Math.min((files ?? Number.POSITIVE_INFINITY) * SHARE_OF_FILES, bytes / BYTES_EACH))
+
+const TELL_EVERY_MS = 10_000
+
+/** What hears of each connection that was closed as it came, and tells of all of them now and then: they may come by the thousand. */
+export function createDropTeller(log: Pick<Log, 'warn'>, connections: number): () => void {
+  let closed = 0
+  let toldAt = Number.NEGATIVE_INFINITY
+  return () => {
+    closed += 1
+    const now = performance.now()
+    if (now - toldAt < TELL_EVERY_MS) return
+    log.warn({ connections, closed }, 'Connections were closed as they came: no more may be open at once')
+    closed = 0
+    toldAt = now
+  }
+}
