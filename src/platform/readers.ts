@@ -22,7 +22,7 @@ export interface ReaderCommand {
 /** A process that reads stdin and writes stdout. */
 export interface Reader {
   child: ChildProcess & { stdin: NonNullable<ChildProcess['stdin']>; stdout: NonNullable<ChildProcess['stdout']> }
-  /** Its code and its signal; rejected when it could not be started. */
+  /** Its code and its signal; rejected when it could not be started, by UNAVAILABLE where the shell could not. */
   exit: Promise<[number | null, NodeJS.Signals | null]>
 }
 
@@ -43,6 +43,9 @@ const SHELL = '/bin/sh'
 /** The system ends it where nobody is left who would: whoever started it may be killed. Its own clock comes first, however many cores it has. */
 const PROCESSOR_SHARE = 4
 
+/** What the shell ends with where there is no such program, or the machine does not run it. */
+const NOT_RUN = new Set<number | null>([126, 127])
+
 /** The same command, bounded in what it takes of the processor where the system has a way to say so. */
 function bounded(seconds: number, command: readonly string[]): readonly string[] {
   return existsSync(SHELL)
@@ -61,7 +64,10 @@ export async function startReader(command: ReaderCommand): Promise<Reader> {
       env: {},
       stdio: ['pipe', 'pipe', 'ignore', ...(hasQuestions ? (['ipc'] as const) : [])],
     })
-    const exit = once(child, 'exit') as Reader['exit']
+    const exit = (once(child, 'exit') as Reader['exit']).then((ended) => {
+      if (NOT_RUN.has(ended[0])) throw unavailable(name, new Error(`The shell ended with ${ended[0]}.`))
+      return ended
+    })
     // Looked at in the end; until then it is nobody's.
     exit.catch(() => {})
     // One that was not started must never be killed, and Node's own `timeout` would: its number is whatever lay in memory, such as ours.
