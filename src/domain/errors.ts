@@ -168,6 +168,10 @@ export const unavailable = (what: string, cause?: unknown) =>
 export const isUnavailable = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'UNAVAILABLE'
 
+/** Whether a part is full, which says as little. */
+export const isFull = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.code === 'INSUFFICIENT_STORAGE'
+
 /** The refusal INSUFFICIENT_STORAGE; `cause` is for the log. */
 export const insufficientStorage = (cause: unknown) =>
   new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {

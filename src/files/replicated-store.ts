@@ -1,5 +1,5 @@
 /** The content store on several nodes that keep the same files: what is written goes to all of them, and what is read comes from any. */
-import { DomainError, isUnavailable, notFound, unavailable } from '../domain/errors.ts'
+import { DomainError, isFull, isUnavailable, notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
 import type { Log } from '../domain/ports/log.ts'
 import { carOf, namesBelow } from './car.ts'
@@ -21,7 +21,6 @@ export interface ReplicatedStoreOptions {
 type Outcome<T> = { value: T } | { error: unknown }
 
 const isMissing = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND'
-const isFull = (error: unknown) => error instanceof DomainError && error.code === 'INSUFFICIENT_STORAGE'
 
 /** What an operator has to see to: a full node rather than one that is away. */
 const failureOf = (errors: unknown[]) => errors.find(isFull) ?? errors.find(isUnavailable) ?? errors[0]

@@ -383,6 +383,18 @@ export const relay: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay/prepare.ts',
+    ['processes/relay-prepare.processes.ts'],
+    [
+      [
+        'chain.full-store',
+        'Commits do not wait long for a file store that was full.',
+        `isUnavailable(error) || isFull(error)`,
+        `isUnavailable(error)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay/prepare.ts',
     ['processes/relay-seek.processes.ts'],
     [
       [

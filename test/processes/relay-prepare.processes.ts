@@ -1,6 +1,6 @@
 /** What cannot be made ready for the chain, and what must go on without it. */
 import { describe, expect, it } from 'vitest'
-import { unavailable } from '../../src/domain/errors.ts'
+import { insufficientStorage, unavailable } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports/files.ts'
 import type { Custody } from '../../src/domain/ports/keys.ts'
 import type { TestChain } from '../chain/support/anvil.ts'
@@ -93,15 +93,19 @@ describe('a file store that does not answer', () => {
     expect(relay.status().state).toBe('stopped')
   })
 
-  it('is told once for all commits, which do not wait long for it', async () => {
+  it.each([
+    [
+      'away',
+      unavailable('The file store', new Error('refused')),
+      /made ready: The file store is not available .*\(refused\)$/,
+    ],
+    ['full', insufficientStorage(new Error('ENOSPC')), /made ready: There is no room in the file store\. \(ENOSPC\)$/],
+  ])('that is %s is told once for all commits, which do not wait long for it', async (_, refusal, told) => {
     await world.addCommits(5, 1)
     let isAway = true
     const contentStore: ContentStore = {
       ...world.contentStore,
-      putDocument: (bytes) =>
-        isAway
-          ? Promise.reject(unavailable('The file store', new Error('refused')))
-          : world.contentStore.putDocument(bytes),
+      putDocument: (bytes) => (isAway ? Promise.reject(refusal) : world.contentStore.putDocument(bytes)),
     }
     const relay = world.relay(chain.url, { contentStore })
     await eventually(waiting, (rows) => rows.length === 5 && rows.every(({ attempts }) => attempts > 1))
@@ -118,7 +122,9 @@ describe('a file store that does not answer', () => {
       (seen) => seen.every(({ attempts }) => attempts > 12),
     )
     for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
-    expect(world.log.lines.filter(({ message }) => /made ready/.test(message))).toHaveLength(1)
+    expect(world.log.lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', expect.stringMatching(told)],
+    ])
     isAway = false
     await eventually(
       async () => {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../../domain/asset/fail-commit.ts'
-import { isUnavailable, LostKeyError } from '../../domain/errors.ts'
+import { isFull, isUnavailable, LostKeyError } from '../../domain/errors.ts'
 import { explainError } from '../../domain/explain-error.ts'
 import type { Database } from '../../domain/ports/database.ts'
 import type { ContentStore } from '../../domain/ports/files.ts'
@@ -92,11 +92,12 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
 
   const putOff = async (row: UnpreparedRow, error: unknown) => {
     const reason = explainError(error)
-    const longest = isUnavailable(error) ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
+    const isOutage = isUnavailable(error) || isFull(error)
+    const longest = isOutage ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
     await lease.write(leaseName, postpone, {
       ...{ commit: row.commit_id, lastError: reason, firstPause: FIRST_PAUSE_SECONDS, longestPause: longest },
     })
-    if (isUnavailable(error)) {
+    if (isOutage) {
       if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
       outage = reason
     } else if (row.attempts === 0) {
