@@ -54,6 +54,12 @@ export const embedded: Mutant[] = [
         `refusal === CANNOT_CONNECT_NOW`,
         `false`,
       ],
+      [
+        'embedded.started-again',
+        'A database that cannot be started again is tried again.',
+        `return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))`,
+        `throw new Error('The embedded PostgreSQL could not be started again.')`,
+      ],
     ],
   ),
   ...mutantsOf(

@@ -1,6 +1,18 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -223,6 +235,30 @@ describe('embedded PostgreSQL', () => {
     const rows = await waitFor(30_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
     expect(rows).toEqual([{ word: 'kept' }])
     await server.stop()
+    expect(await isListening(server.url)).toBe(false)
+  })
+
+  it('is started again also where that fails for a while, as on a full disk, and can be stopped meanwhile', async () => {
+    const server = await startEmbeddedPostgres({ dir, log })
+    await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+    const needed = join(dir, 'postgres/global/pg_control')
+    const kill = async (times: number) => {
+      await rename(needed, `${needed}.away`)
+      process.kill(await postmaster(), 'SIGKILL')
+      const hasFailed = async () =>
+        (await readFile(join(dir, 'postgres.log'), 'utf8')).split('pg_control": No such file').length > times
+      expect(await waitFor(30_000, async () => (await hasFailed()) || undefined)).toBe(true)
+    }
+    const mend = () => rename(`${needed}.away`, needed)
+
+    await kill(2)
+    await mend()
+    const rows = await waitFor(30_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
+    expect(rows).toEqual([{ word: 'kept' }])
+
+    await kill(3)
+    await server.stop()
+    await mend()
     expect(await isListening(server.url)).toBe(false)
   })
 

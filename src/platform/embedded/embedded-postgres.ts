@@ -1,6 +1,7 @@
 /** PostgreSQL for a machine that has none: the real server, on 127.0.0.1, with its data under our directory. */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../domain/ports/log.ts'
 import { FixableError } from '../fixable-error.ts'
@@ -51,6 +52,8 @@ const START_MS = 60_000
 /** For a server that recovers what a crash left: it reads up to 2 GB of what it had written ahead. */
 const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
+/** Until a server is started once more that could not be started again, such as for want of room: at first, and at most. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 15_000]
 
 const logIn = (dir: string) => join(dir, 'postgres.log')
 
@@ -222,7 +225,8 @@ const enter = async (
 
 /**
  * Starts PostgreSQL on the directory, or joins the one that runs there: of another process of ours, or one that outlived
- * a killed parent. A server that dies is started again, on the same port. Raises when it cannot start, and as `assertNotOfAnother` does.
+ * a killed parent. A server that dies is started again, on the same port, and tried again for as long as it cannot be. Raises when the
+ * first start fails, and as `assertNotOfAnother` does.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   assertNotOfAnother(options.dir)
@@ -231,7 +235,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const resolved = { ...options, dir: await realpath(options.dir) }
   const dataDir = join(resolved.dir, 'postgres')
   const patience = options.patience ?? START_MS
-  let stopping: Promise<void> | undefined
+  const stopping = new AbortController()
 
   const joinServer = async () => {
     let refusal: string | undefined
@@ -248,17 +252,28 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       )
     }
     entered.presence.once('end', () => {
-      if (stopping) return
+      if (stopping.signal.aborted) return
       log.warn({}, 'The embedded PostgreSQL went away; starting it again.')
-      current = joinServer()
-      current.catch((err) => log.error({ err }, 'The embedded PostgreSQL could not be started again.'))
+      current = startAgain()
+      current.catch(() => undefined)
     })
     return entered
+  }
+  /** For as long as it takes: a disk that is full has room again at some time. Raises when it is to be stopped meanwhile. */
+  const startAgain = async (pause = FIRST_PAUSE_MS): ReturnType<typeof joinServer> => {
+    try {
+      return await joinServer()
+    } catch (err) {
+      log.error({ err }, 'The embedded PostgreSQL could not be started again; trying again.')
+    }
+    await delay(pause, undefined, { signal: stopping.signal })
+    return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))
   }
   const started = await joinServer()
   let current = Promise.resolve(started)
 
   const leave = async () => {
+    stopping.abort()
     // Rejected when it could not be started again: then there is nothing to stop.
     const server = await current.catch(() => undefined)
     if (!server) return
@@ -278,13 +293,15 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     if (!gone) log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
   }
 
+  let stopped: Promise<void> | undefined
+
   return {
     url: urlOf(started.credentials),
     localUrl: localUrlOf(started),
     joined: started.joined,
     stop: () => {
-      stopping ??= leave()
-      return stopping
+      stopped ??= leave()
+      return stopped
     },
   }
 }
