@@ -78,6 +78,18 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/vault/key-shares.ts',
+    ['rest/full-disk.test.ts'],
+    [
+      [
+        'keys.no-room',
+        'A key for which there is no room is an outage, and no fault.',
+        `throw unavailable('The key vault', error)`,
+        `throw error`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/vault/key-ring.ts',
     ['platform/key-vault.test.ts', 'processes/key-rotation.processes.ts'],
     [

@@ -69,6 +69,25 @@ describe.each(failures)('when %s', (_, failure) => {
   })
 })
 
+describe('when there is no room for the key of a new account', () => {
+  const folder = join(dir, 'keys/counterparts')
+  const kept = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 2).sort()
+
+  it('its sign-up is told to come again, and does', async () => {
+    const before = await kept()
+    const name = `late${randomBytes(6).toString('hex')}`
+    const json = { username: name, email: `${name}@example.org`, password: 'correct horse' }
+    const attempt = () => app.rest('POST', 'auth/users/', { json })
+    const { result, failures } = await onFailingDisk({ operation: 'sync', code: 'ENOSPC', below: folder }, attempt)
+    expect(failures).toBeGreaterThan(0)
+    expectError(result, 'UNAVAILABLE')
+    expect([result.status, result.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(result.text).not.toContain(dir)
+    expect(await kept()).toEqual(before)
+    expectOk(await attempt())
+  })
+})
+
 describe('of a refused registration', () => {
   it('nothing is stored when the price is too high', async () => {
     const before = await stored()

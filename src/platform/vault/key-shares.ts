@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LostKeyError } from '../../domain/errors.ts'
+import { LostKeyError, unavailable } from '../../domain/errors.ts'
 import { createFile, removeFile } from '../lasting-file.ts'
 
 const BYTES = 32
@@ -53,16 +53,25 @@ export function createKeyShares({ dir, deletedDir }: Options) {
     }
   }
 
+  /** Raises UNAVAILABLE where it cannot be written, as on a full disk. */
+  async function make(owner: string): Promise<void> {
+    try {
+      await createFile(fileOf(owner), randomBytes(BYTES))
+    } catch (error) {
+      throw unavailable('The key vault', error)
+    }
+  }
+
   return {
     isDeleted,
     /** The owner's key share, or undefined when there is none (any more). */
     find,
-    /** The owner's key share, made where there is none. On the disk when this resolves. */
+    /** The owner's key share, made where there is none, as `make` does. On the disk when this resolves. */
     async findOrMake(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
       if (keyShare) return keyShare
       if (await isDeleted(owner)) throw new LostKeyError(`${owner} was deleted.`, { isForGood: true })
-      await createFile(fileOf(owner), randomBytes(BYTES))
+      await make(owner)
       const made = await find(owner)
       if (!made) throw new Error(`The key share of ${owner} was destroyed.`)
       return made
