@@ -1,6 +1,6 @@
 /** Mail leaving the house: over SMTP, or into files where no server is configured. */
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
@@ -132,12 +132,27 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
 /** `20261121T061500Z`: names of files sort by time, on every file system. */
 const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
+const PART = /^\.[0-9a-f-]{36}\.part$/
+/** Milliseconds. Whoever writes a mail is done by then. */
+const LONGEST_WRITING_MS = 60_000
+
+/** Removes what processes left that were killed while they wrote a mail: its link may stand for a password. */
+async function removeParts(dir: string): Promise<void> {
+  const before = Date.now() - LONGEST_WRITING_MS
+  for (const name of (await readdir(dir)).filter((each) => PART.test(each))) {
+    const found = await stat(join(dir, name)).catch(() => undefined)
+    if (found && found.mtimeMs < before) await rm(join(dir, name), { force: true })
+  }
+}
+
 /** `log` is told the links. */
 function fileDelivery(dir: string, log: Log | undefined): Deliver {
   const transport = lazily(async () =>
     (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
   )
+  const tidied = lazily(() => removeParts(dir))
   return async ({ id, date, link }, message) => {
+    await tidied().catch((error: unknown) => log?.debug({ err: error }, 'The folder of mails was not tidied'))
     const { message: bytes } = await (await transport()).sendMail(message)
     const path = join(dir, `${stamp(date)}-${id}.eml`)
     const part = join(dir, `.${randomUUID()}.part`)

@@ -55,6 +55,12 @@ export const embedded: Mutant[] = [
         `false`,
       ],
       [
+        'embedded.half-written',
+        'No copy of the database’s password stays that a start left which was killed.',
+        `    await removeHalfWritten(dir)\n`,
+        ``,
+      ],
+      [
         'embedded.started-again',
         'A database that cannot be started again is tried again.',
         `return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))`,

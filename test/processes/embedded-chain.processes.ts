@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -238,9 +238,14 @@ describe('the embedded chain', () => {
   it('takes away what a process left that was ended in the middle of a save or a start', async () => {
     const folder = join(dir, 'chain')
     await mkdir(folder)
-    for (const name of ['state.json.gz.0123456789ab', 'unpacked.1.json']) await writeFile(join(folder, name), 'half')
+    for (const name of ['state.json.gz.0123456789ab', 'unpacked.1.json', 'anvil.json.0123456789ab'])
+      await writeFile(join(folder, name), 'half')
+    await writeFile(join(folder, 'anvil.json.ba9876543210'), 'another process writes it now')
+    await utimes(join(folder, 'anvil.json.0123456789ab'), 0, 0)
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
+    expect((await readdir(folder)).filter((name) => /0123|unpacked|3210/.test(name))).toEqual([
+      'anvil.json.ba9876543210',
+    ])
     await anvil.stop()
   })
 
@@ -259,7 +264,7 @@ describe('the embedded chain', () => {
     const anvil = await startEmbeddedAnvil({ dir, log })
     expect(await anvilsOf()).toEqual([await anvilPid()])
     await anvil.stop()
-    expect((await readdir(folder)).filter((name) => name.startsWith('starting.'))).toEqual([])
+    expect((await readdir(folder)).filter((name) => /^starting\.|ipc\./.test(name))).toEqual([])
   })
 
   it('is not started where nothing could name it if its start were killed, as on a full disk', async () => {

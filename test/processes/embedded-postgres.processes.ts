@@ -11,6 +11,7 @@ import {
   rename,
   rm,
   stat,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -177,6 +178,26 @@ describe('embedded PostgreSQL', () => {
     expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     expect([await halfMade(), await identify(maker!)]).toEqual([[], undefined])
     await postgres.stop()
+  })
+
+  it('takes away what a start left that was killed while it wrote a small file', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    await first.stop()
+    const left = ['keys/postgres.json.0123456789ab', 'postgres/postmaster.pid.0123456789ab'].map((name) =>
+      join(dir, name),
+    )
+    const written = join(dir, 'keys/postgres.json.ba9876543210')
+    for (const file of [...left, written]) await writeFile(file, 'half')
+    for (const file of left) await utimes(file, 0, 0)
+    const second = await startEmbeddedPostgres({ dir, log })
+    const isThere = (file: string) =>
+      stat(file).then(
+        () => true,
+        () => false,
+      )
+    // Another process may write what is young.
+    expect(await Promise.all([...left, written].map(isThere))).toEqual([false, false, true])
+    await second.stop()
   })
 
   it('comes back on the same port with the same password, which only its owner can read', async () => {

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports/log.ts'
-import { replaceFile } from '../lasting-file.ts'
+import { removeAsides, replaceFile } from '../lasting-file.ts'
 import {
   canListen,
   findServers,
@@ -213,16 +213,23 @@ const endOrphans = async ({ folder }: AnvilFiles) => {
     if (await isAlive(name.slice(STARTING.length))) continue
     const socket = await readFile(join(folder, name), 'utf8')
     // One that was ended before it had written the whole path had not started anything.
-    if (socket !== '') for (const orphan of await findServers(socket)) await killServer(orphan, socket)
+    if (socket !== '') {
+      for (const orphan of await findServers(socket)) await killServer(orphan, socket)
+      await rm(socket, { force: true })
+    }
     await rm(join(folder, name), { force: true })
   }
 }
 
+/** Milliseconds. Whoever writes a record is done by then; without it nobody finds the anvil that it is about. */
+const LONGEST_WRITING_MS = 60_000
+
 /** What processes left that were ended in the middle of a save or of a start. */
-const removeLeftovers = async ({ folder, state }: AnvilFiles) => {
+const removeLeftovers = async ({ folder, state, record }: AnvilFiles) => {
   const isLeft = (name: string) => name.startsWith(`${basename(state)}.`) || name.startsWith('unpacked.')
   const left = (await readdir(folder)).filter(isLeft)
   await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
+  await removeAsides(record, Date.now() - LONGEST_WRITING_MS)
 }
 
 interface Launch {

@@ -20,6 +20,7 @@ import {
   findBinaries,
   readCredentials,
   readPostmaster,
+  removeHalfWritten,
   restoreKeys,
   writeCredentials,
 } from './postgres-cluster.ts'
@@ -128,7 +129,8 @@ const ensureRunning = async (options: EmbeddedPostgresOptions) => {
     const binaries = await findBinaries()
     const runner = await createRunner(dir, binaries)
     await ensureCluster(dir, binaries, runner, credentials.password)
-    await disarmStaleLock(dataDir, runner)
+    await disarmStaleLock(dataDir)
+    await removeHalfWritten(dir)
     const places = { port: credentials.port, unix_socket_directories: hasSocket ? dataDir : '' }
     const flags = Object.entries({ ...settings, ...places }).map(([name, value]) => `--${name}=${value}`)
     const server = await spawnServer({

@@ -2,13 +2,12 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { FixableError } from '../fixable-error.ts'
-import { replaceFile } from '../lasting-file.ts'
-import { makeFolders } from '../make-folders.ts'
+import { createFile, removeAsides, replaceFile } from '../lasting-file.ts'
 import { systemReason } from '../system-reason.ts'
 import { findFreePort, findServers, identify, isAlive, isServerAlive, killServer } from './child-process.ts'
 import { errorCode, ifMissing } from './error-code.ts'
@@ -24,6 +23,7 @@ const impossiblePid = '999999999'
 export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
+const lockPath = (dataDir: string) => join(dataDir, 'postmaster.pid')
 
 /** Paths of the programs that npm brought. */
 export interface Binaries {
@@ -148,20 +148,8 @@ export const readCredentials = async (dir: string): Promise<Credentials> => {
   const found = await findCredentials(path)
   if (found) return found
   if (existsSync(join(dir, 'postgres', 'PG_VERSION'))) throw new FixableError(`${path} is missing.`, restoreKeys)
-  await makeFolders(dirname(path))
   const chosen: Credentials = { port: await findFreePort(), password: randomBytes(24).toString('base64url') }
-  const temporary = `${path}.${process.pid}.tmp`
-  await writeFile(temporary, JSON.stringify(chosen), { mode: 0o600, flush: true })
-  try {
-    // A link appears with its whole content, or fails because another process was first.
-    await link(temporary, path)
-    return chosen
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    return (await findCredentials(path))!
-  } finally {
-    await rm(temporary, { force: true })
-  }
+  return (await createFile(path, JSON.stringify(chosen))) ? chosen : (await findCredentials(path))!
 }
 
 /** Keeps port and password, in one step. */
@@ -276,7 +264,7 @@ export interface Postmaster {
 
 /** The server that runs on the data directory, by its own lock file. */
 export const readPostmaster = async (dataDir: string): Promise<Postmaster | undefined> => {
-  const path = join(dataDir, 'postmaster.pid')
+  const path = lockPath(dataDir)
   const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
   if (lines === undefined) return undefined
   const pid = Number(lines[0])
@@ -298,15 +286,22 @@ export const canHaveSocket = (dataDir: string): boolean =>
  * That of the data stays, because the shared memory key in it keeps a new server away from backends that still live; only the
  * process number becomes one that no system gives out. That of the socket goes.
  */
-export const disarmStaleLock = async (dataDir: string, runner: Runner) => {
-  const path = join(dataDir, 'postmaster.pid')
+export const disarmStaleLock = async (dataDir: string) => {
+  const path = lockPath(dataDir)
   const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
   if (lines !== undefined && (await isServerAlive(Number(lines[0]), dataDir))) return
   const locks = (await readdir(dataDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name))
   await Promise.all(locks.map((name) => rm(join(dataDir, name), { force: true })))
   if (lines === undefined || lines[0] === impossiblePid) return
-  const temporary = `${path}.${process.pid}.tmp`
-  await writeFile(temporary, [impossiblePid, ...lines.slice(1)].join('\n'), { mode: 0o600 })
-  if (runner.owner) await chown(temporary, runner.owner.uid, runner.owner.gid)
-  await rename(temporary, path)
+  await replaceFile(path, [impossiblePid, ...lines.slice(1)].join('\n'))
+}
+
+/** Milliseconds. Whoever writes one of these small files is done by then. */
+const LONGEST_WRITING_MS = 60_000
+
+/** Removes what starts left that were killed while they wrote: copies of the password, and of the lock file. What cannot be removed stays. */
+export const removeHalfWritten = async (dir: string) => {
+  const before = Date.now() - LONGEST_WRITING_MS
+  for (const file of [credentialsPath(dir), lockPath(join(dir, 'postgres'))])
+    await removeAsides(file, before).catch(() => undefined)
 }
