@@ -61,6 +61,12 @@ export const embedded: Mutant[] = [
         ``,
       ],
       [
+        'embedded.nothing-written',
+        'Who joins a database writes nothing, as on a full disk.',
+        `if (credentials.port !== written.port) await`,
+        `await`,
+      ],
+      [
         'embedded.started-again',
         'A database that cannot be started again is tried again.',
         `return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))`,

@@ -180,6 +180,19 @@ describe('embedded PostgreSQL', () => {
     await postgres.stop()
   })
 
+  it('is joined without anything being written, so that commands which make room work on a full disk', async () => {
+    const first = await startEmbeddedPostgres({ dir, log })
+    const version = async () => {
+      const { ino, mtimeMs } = await stat(join(dir, 'keys/postgres.json'))
+      return { ino, mtimeMs }
+    }
+    const before = await version()
+    const second = await startEmbeddedPostgres({ dir, log })
+    expect({ joined: second.joined, version: await version() }).toEqual({ joined: true, version: before })
+    await second.stop()
+    await first.stop()
+  })
+
   it('takes away what a start left that was killed while it wrote a small file', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()

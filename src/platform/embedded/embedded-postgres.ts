@@ -113,8 +113,8 @@ const ensureRunning = async (options: EmbeddedPostgresOptions) => {
   const { dir, log, port } = options
   const dataDir = join(dir, 'postgres')
   const logFile = logIn(dir)
-  const credentials = await readCredentials(dir)
-  if (port !== undefined) credentials.port = port
+  const written = await readCredentials(dir)
+  const credentials = { ...written, port: port ?? written.port }
   let joined = true
   let hasSocket = canHaveSocket(dataDir)
 
@@ -179,7 +179,8 @@ const ensureRunning = async (options: EmbeddedPostgresOptions) => {
       `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,
     )
   }
-  await writeCredentials(dir, credentials)
+  // Commands that make room join beside a server whose disk is full.
+  if (credentials.port !== written.port) await writeCredentials(dir, credentials)
   log.debug({ pid: postmaster.pid, port: postmaster.port, joined }, 'embedded PostgreSQL runs')
   return { ...postmaster, credentials, joined }
 }
