@@ -76,7 +76,7 @@ export function addCheckCommands(program: Command): void {
       'prints every invariant with the first rows that contradict it; "isCut": there are more, "isNote": nothing is wrong',
     )
     .action(async ({ json }) => {
-      const findings = await withInstallation(checkAll)
+      const findings = await withInstallation(checkAll, () => import('../connect-chain.ts'))
       const isWrong = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
       if (isWrong) fail()
       if (json) {

@@ -12,9 +12,13 @@ const quieter = (level: string) => (level === 'info' ? 'warn' : level)
 
 /**
  * Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. The database is not
- * migrated: that is the server's, which may be of another version. Raises when it does not fit this one.
+ * migrated: that is the server's, which may be of another version. `load` brings in the modules that the work needs: on a slow machine that
+ * takes longer than anybody waits, and is no standstill. Raises when the database does not fit this version.
  */
-export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
+export async function withInstallation<T>(
+  work: (installation: Installation) => Promise<T>,
+  load: () => Promise<unknown> = async () => {},
+): Promise<T> {
   // Loaded when they are needed: help and a refusal must not wait for the whole service.
   const { readConfig } = await import('../config.ts')
   const config = readConfig(terminal().env)
@@ -22,8 +26,9 @@ export async function withInstallation<T>(work: (installation: Installation) => 
   const { createLog } = await import('../platform/log.ts')
   const log = createLog(quieter(config.logLevel))
   const installation = await openInstallation(config, log, { mayMigrate: false })
-  installation.database.watchStandstills()
   try {
+    await load()
+    installation.database.watchStandstills()
     return await work(installation)
   } finally {
     await installation.close()
@@ -77,8 +82,12 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
 /** Where callers reach the service, as a command knows it: its port may be another one. */
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
+const loadServices = () => import('../services.ts')
+const loadServicesAndChain = () =>
+  Promise.all([loadServices(), import('../platform/vault/vault-identity.ts'), import('../connect-chain.ts')])
+
 async function openServices(installation: Installation, coins: Coins): Promise<ServiceLayer> {
-  const { createServices } = await import('../services.ts')
+  const { createServices } = await loadServices()
   // A commit made here is found by the server's relay on its next look.
   const relay = { wake() {} }
   return createServices({ ...installation, relay, coins, publicUrl: publicUrlOf(installation) })
@@ -92,7 +101,7 @@ export const withServices = <T>(work: (layer: ServiceLayer, installation: Instal
   withInstallation(async (installation) => {
     const { noCoins } = await import('../domain/ports/coins.ts')
     return work(await openServices(installation, noCoins), installation)
-  })
+  }, loadServices)
 
 /** Raises WrongChainError. */
 async function assertChain({ registry }: Pick<ChainConnection, 'registry'>): Promise<void> {
@@ -122,4 +131,4 @@ export const withKeysAndCoins = <T>(
     } finally {
       await chain.close()
     }
-  })
+  }, loadServicesAndChain)

@@ -127,6 +127,22 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/cli/with-installation.ts',
+    ['processes/standstill.processes.ts'],
+    [
+      [
+        'frozen.loading-command',
+        'A command may take as long as it takes to load the service.',
+        `    await load()
+    installation.database.watchStandstills()
+`,
+        `    installation.database.watchStandstills()
+    await load()
+`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/run-process.ts',
     ['processes/standstill.processes.ts'],
     [

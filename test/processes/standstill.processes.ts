@@ -1,5 +1,7 @@
 /** A whole service that stood still for longer than any caller waits. */
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
@@ -30,3 +32,14 @@ it('carries out nothing that was asked while it stood still, and goes on afterwa
   expect(await shared.sql('select username from users')).toEqual([{ username: 'bert' }])
   expect(await service.stop()).toMatchObject({ code: 0 })
 })
+
+it.each([
+  { command: 'gc --json', end: { code: 0, stderr: '' } },
+  { command: 'users delete nobody --reason letter --yes', end: { code: 1, stderr: 'User not found.\n' } },
+])(
+  'carries out `annal $command` also where loading the service takes longer than anybody waits',
+  async ({ command, end }) => {
+    const env = { ...shared.env, NODE_OPTIONS: `--import=${join(import.meta.dirname, 'slow-loading.ts')}` }
+    expect(await runAnnal(shared.dir, command.split(' '), { env })).toMatchObject(end)
+  },
+)
