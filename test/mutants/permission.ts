@@ -721,4 +721,16 @@ export const permission: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/event/event-fanout.ts',
+    ['rest/events.test.ts'],
+    [
+      [
+        'permission.ended-follower',
+        'Whose session has ended without a notification is told nothing that came after it.',
+        `    if (due.size > 0 && !isLooking) void read()`,
+        `    if (due.size > 0) void read()`,
+      ],
+    ],
+  ),
 ]

@@ -5,6 +5,7 @@ import { fromId } from '../../src/domain/ids.ts'
 import { type EventReader, readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createRest } from '../support/rest-client.ts'
 import { startAnother } from '../support/start-another.ts'
 import { createStore } from '../support/store.ts'
@@ -267,14 +268,15 @@ describe('GET events/stream', () => {
     expect(streams[1]!.text).not.toContain('complete')
   })
 
+  const listeners = () =>
+    app.sql<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
+         and query ilike 'listen%' and state = 'idle'`,
+    )
+
   it('goes on after the connection that listens was lost', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
-    const listeners = () =>
-      app.sql<{ pid: number }>(
-        `select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
-           and query ilike 'listen%' and state = 'idle'`,
-      )
     const [before] = await eventually(listeners, (rows) => rows.length === 1)
     await app.sql('select pg_terminate_backend($1::int)', [before!.pid])
     await tell(user)
@@ -306,5 +308,24 @@ describe('GET events/stream', () => {
       () => reader.comments,
       (comments) => comments > 0,
     )
+  })
+
+  it('ends with a session of whose end nothing was heard, and tells nothing that came after it', async () => {
+    const user = await app.newUser()
+    const reader = await listen(user)
+    const [listener] = await eventually(listeners, (rows) => rows.length === 1)
+    await whileHeld(app, 'lock table api_keys in access exclusive mode', async () => {
+      await app.sql('select pg_terminate_backend($1::int)', [listener!.pid])
+      await app.sql('delete from access_tokens where user_id = $1::uuid', [user.id])
+      await tell(user)
+      await eventually(listeners, (rows) => rows.length === 1 && rows[0]!.pid !== listener!.pid)
+      // The look whether the session stands is held, the feed is not.
+      await waiting(app, 1)
+      await app.sql(`select from pg_notify('annal_events', $1)`, [user.id])
+      await app.sql('select from pg_sleep(0.5)')
+      return {}
+    })
+    await reader.ended
+    expect(reader.events).toEqual([])
   })
 })

@@ -78,7 +78,9 @@ export function createEventFanout({ database, notifications, log }: Dependencies
   /** Feeds that are to be read. */
   const due = new Set<string>()
   let isReading = false
-  let isChecking = false
+  let isLooking = false
+  /** Something may have been missed since the look under way began. */
+  let hasGap = false
   let stopListening = () => {}
 
   const findOpening = createBatch(async (asked: Follower[]) => {
@@ -156,34 +158,41 @@ export function createEventFanout({ database, notifications, log }: Dependencies
       if (feed.position === undefined) feed.hasGrown = true
       else due.add(ownerId)
     }
-    if (due.size > 0) void read()
+    // What a look comes upon in between is told after it.
+    if (due.size > 0 && !isLooking) void read()
   }
 
   function end(ids: Iterable<string>) {
     for (const id of ids) for (const follower of byCredential.get(id) ?? []) follower.end()
   }
 
-  /** Sessions and keys that ended without a notification: by time, or while nobody listened. */
-  async function check(): Promise<void> {
-    if (isChecking || byCredential.size === 0) return
-    isChecking = true
+  /**
+   * Looks for all that came without a notification: by time, or while nobody listened. Sessions and keys that have ended come first, for
+   * nothing that came after is told to whoever follows with them.
+   */
+  async function look(): Promise<void> {
+    hasGap = true
+    if (isLooking) return
+    isLooking = true
     try {
-      end((await database.query(findEnded, { ids: [...byCredential.keys()] })).map(({ id }) => id))
+      while (hasGap) {
+        hasGap = false
+        if (byCredential.size > 0)
+          end((await database.query(findEnded, { ids: [...byCredential.keys()] })).map(({ id }) => id))
+      }
     } catch (error) {
-      report(error)
+      return report(error)
     } finally {
-      isChecking = false
+      isLooking = false
     }
+    grow(feeds.keys())
+    for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
   }
 
   const listener: FeedListener = {
     onEvents: grow,
     onRevoked: end,
-    onGap() {
-      grow(feeds.keys())
-      void check()
-      for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
-    },
+    onGap: () => void look(),
   }
 
   function leave(follower: Follower) {
