@@ -731,6 +731,17 @@ export const permission: Mutant[] = [
         `    if (due.size > 0 && !isLooking) void read()`,
         `    if (due.size > 0) void read()`,
       ],
+      [
+        'permission.looked-at-first',
+        'Sessions are looked at before feeds are read for them.',
+        `    hasGap = true
+    if (isLooking) return
+`,
+        `    hasGap = true
+    grow(feeds.keys())
+    if (isLooking) return
+`,
+      ],
     ],
   ),
 ]
