@@ -93,6 +93,9 @@ async function remove(names: readonly string[], folder: string): Promise<void> {
 /** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */
 export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
 
+/** Milliseconds. Whoever writes a small file is done by then. */
+export const LONGEST_WRITING_MS = 60_000
+
 /** How `writeAside` ends its names. */
 const ASIDE = /^\.[0-9a-f]{12}$/
 

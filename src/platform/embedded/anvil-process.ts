@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports/log.ts'
-import { removeAsides, replaceFile } from '../lasting-file.ts'
+import { LONGEST_WRITING_MS, removeAsides, replaceFile } from '../lasting-file.ts'
 import {
   canListen,
   findServers,
@@ -220,9 +220,6 @@ const endOrphans = async ({ folder }: AnvilFiles) => {
     await rm(join(folder, name), { force: true })
   }
 }
-
-/** Milliseconds. Whoever writes a record is done by then; without it nobody finds the anvil that it is about. */
-const LONGEST_WRITING_MS = 60_000
 
 /** What processes left that were ended in the middle of a save or of a start. */
 const removeLeftovers = async ({ folder, state, record }: AnvilFiles) => {

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { FixableError } from '../fixable-error.ts'
-import { createFile, removeAsides, replaceFile } from '../lasting-file.ts'
+import { createFile, LONGEST_WRITING_MS, removeAsides, replaceFile } from '../lasting-file.ts'
 import { systemReason } from '../system-reason.ts'
 import { findFreePort, findServers, identify, isAlive, isServerAlive, killServer } from './child-process.ts'
 import { errorCode, ifMissing } from './error-code.ts'
@@ -295,9 +295,6 @@ export const disarmStaleLock = async (dataDir: string) => {
   if (lines === undefined || lines[0] === impossiblePid) return
   await replaceFile(path, [impossiblePid, ...lines.slice(1)].join('\n'))
 }
-
-/** Milliseconds. Whoever writes one of these small files is done by then. */
-const LONGEST_WRITING_MS = 60_000
 
 /** Removes what starts left that were killed while they wrote: copies of the password, and of the lock file. What cannot be removed stays. */
 export const removeHalfWritten = async (dir: string) => {
