@@ -322,7 +322,8 @@ describe('GET events/stream', () => {
       // The look whether the session stands is held, the feed is not.
       await waiting(app, 1)
       await app.sql(`select from pg_notify('annal_events', $1)`, [user.id])
-      await app.sql('select from pg_sleep(0.5)')
+      // What would be read of the feed needs one answer of the database.
+      for (let answers = 0; answers < 50; answers += 1) await app.sql('select')
       return {}
     })
     await reader.ended
