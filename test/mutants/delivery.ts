@@ -20,6 +20,30 @@ export const delivery: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/delivery-service.ts',
+    ['platform/poisoned-jobs.test.ts'],
+    [
+      [
+        'delivery.unwritten',
+        'A receiver is not called again for what could not be written down.',
+        `kept?.before === before ? kept.outcome : undefined`,
+        `undefined`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/jobs/jobs.ts',
+    ['platform/poisoned-jobs.test.ts'],
+    [
+      [
+        'delivery.outlasts-outages',
+        'No delivery is given up, nor its order refunded, because the database takes nothing.',
+        `outlastsOutages.includes(queue) && isUnavailable(error)`,
+        `false`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/jobs/jobs.ts',
     ['delivery/long-stop.test.ts'],
     [

@@ -172,6 +172,51 @@ describe('a delivery', () => {
     await app.sql('drop trigger test_refuse on webhook_attempts')
   })
 
+  it('whose outcome finds no room on the disk is called once, never given up, and told when there is room', async () => {
+    await work()
+    const receiver = await startReceiver(onTestFinished, answerWith(204))
+    await app.sql(`create function test_no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+    await app.sql(
+      'create trigger test_no_room before insert on webhook_attempts for each row execute function test_no_room()',
+    )
+    const buyer = await app.newUser({ num: '2', points: '0' })
+    const order = await sell(buyer, receiver.url)
+    const { id: deliveryId } = await deliveryOf(order)
+    const jobOf = async () =>
+      (
+        await app.sql<{ retry_count: number; state: string }>(
+          `select retry_count, state::text from jobs.job where name = 'webhook-delivery' and data->>'deliveryId' = $1`,
+          [deliveryId],
+        )
+      )[0]!
+    for (let tries = 1; tries <= 3; tries += 1) {
+      // Its time passes: the next attempt would be the last.
+      await eventually(jobOf, ({ retry_count, state }) => state === 'retry' && retry_count >= tries - 1)
+      await app.sql(
+        `update jobs.job set start_after = now(), retry_limit = retry_count + 1
+         where name = 'webhook-delivery' and data->>'deliveryId' = $1`,
+        [deliveryId],
+      )
+    }
+    await eventually(jobOf, ({ retry_count, state }) => state === 'retry' && retry_count >= 3)
+    expect(receiver.calls).toHaveLength(1)
+    expect(await deliveryOf(order)).toMatchObject({ status: 'PENDING', attempt_count: 0 })
+
+    await app.sql('drop trigger test_no_room on webhook_attempts')
+    const served = await eventually(
+      async () => {
+        await app.sql(`update jobs.job set start_after = now() where name = 'webhook-delivery' and state = 'retry'`)
+        return deliveryOf(order)
+      },
+      ({ status }) => status !== 'PENDING',
+    )
+    expect(served).toMatchObject({ status: 'DELIVERED', attempt_count: 1 })
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
+    expect(row).toEqual({ status: 'SUCCESS' })
+    expect(receiver.calls).toHaveLength(1)
+  })
+
   it('whose arguments do not open is tried by its schedule and given up, and fails no list that shows them', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     const buyer = await app.newUser({ num: '100' })

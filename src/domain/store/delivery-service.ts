@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Event, Order, Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
-import { notFound, validationFailed } from '../errors.ts'
+import { isUnavailable, notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId, toId, uuidFrom } from '../ids.ts'
 import { idInput, parse } from '../input.ts'
@@ -56,6 +56,9 @@ interface Dependencies {
 
 /** How many attempts are under way at once, in this process; and of one app, in all processes together. */
 export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 0.5 } as const
+
+/** Outcomes that this process keeps while the database does not take them. */
+const MOST_UNWRITTEN = 1_000
 
 /** `cause`: what hindered a call that was never made. */
 type Outcome = WebhookOutcome & { cause?: unknown }
@@ -112,6 +115,8 @@ export function createDeliveryService({
   meter,
 }: Dependencies) {
   const findEvent = createWebhookEventLookup(database)
+  /** By delivery, oldest first: what came of an attempt that the database did not take, as on a full disk, and how many there were before it. */
+  const unwritten = new Map<string, { before: number; outcome: Outcome }>()
 
   /** What the receiver is told. Raises what opening its secrets and the order's arguments raises. */
   async function callOf(due: DueDelivery, url: string): Promise<WebhookCall> {
@@ -160,14 +165,14 @@ export function createDeliveryService({
     const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...error }
     if (due.type === 'webhook.test') return recordTest(facts)
     if (failure === undefined) {
-      meter.webhookAttempted('delivered', statusCode, duration)
       notify(await database.query(recordDelivered, facts))
+      meter.webhookAttempted('delivered', statusCode, duration)
       return log.debug(about, 'A webhook was delivered')
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
-    meter.webhookAttempted(seconds === undefined ? 'given-up' : 'failed', statusCode, duration)
     if (seconds !== undefined) {
       await database.query(recordRetry, { ...facts, seconds })
+      meter.webhookAttempted('failed', statusCode, duration)
       const level = cause === undefined ? 'info' : 'warn'
       return log[shouldLog(attempts) ? level : 'debug'](
         { ...about, failure, seconds },
@@ -176,7 +181,28 @@ export function createDeliveryService({
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
     notify(await database.query(recordGivenUp, { ...facts, goneUrl }))
+    meter.webhookAttempted('given-up', statusCode, duration)
     log.warn({ ...about, failure }, 'A webhook was given up')
+  }
+
+  /** What came of this attempt before, where it could not be written down. */
+  function takeUnwritten(id: string, before: number): Outcome | undefined {
+    const kept = unwritten.get(id)
+    unwritten.delete(id)
+    return kept?.before === before ? kept.outcome : undefined
+  }
+
+  /** The same as `record`; where the database is away, the outcome is kept for the next try. */
+  async function recordOrKeep(id: string, due: DueDelivery, outcome: Outcome): Promise<void> {
+    try {
+      await record(id, due, outcome)
+    } catch (error) {
+      if (isUnavailable(error)) {
+        unwritten.set(id, { before: due.attempt_count, outcome })
+        if (unwritten.size > MOST_UNWRITTEN) unwritten.delete(unwritten.keys().next().value!)
+      }
+      throw error
+    }
   }
 
   /** Raises VALIDATION_FAILED. */
@@ -221,17 +247,24 @@ export function createDeliveryService({
   }
 
   return {
-    /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
+    /**
+     * Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. What came of it is written down without another call
+     * where the database did not take it before. Raises UNAVAILABLE, which says nothing of the delivery.
+     */
     async handle({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: false })
       if (!due) return
-      await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : noReceiver)
+      const known = takeUnwritten(deliveryId, due.attempt_count)
+      const outcome = known ?? (due.webhook_url ? await attempt(due, due.webhook_url) : noReceiver)
+      await recordOrKeep(deliveryId, due, outcome)
     },
 
     /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
     async abandon({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: true })
-      if (due) await record(deliveryId, { ...due, webhook_url: null }, jobGivenUp)
+      if (!due) return
+      const known = takeUnwritten(deliveryId, due.attempt_count)
+      await recordOrKeep(deliveryId, known ? due : { ...due, webhook_url: null }, known ?? jobGivenUp)
     },
 
     find,

@@ -26,6 +26,10 @@ const wholeSql = `source_name is not null and not data ? '${CUT}'`
 /** The attempt under way is the last one: $1 queue, $2 job. */
 export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
 
+/** The attempt under way is not the last one: $1 queue, $2 job. */
+export const allowAnother =
+  'update jobs.job set retry_limit = retry_count + 1 where name = $1 and id = $2::uuid and retry_limit <= retry_count'
+
 /** What waits is kept as long as its queue says now, whatever an earlier version said that put it there. */
 export const keepWaiting = `
   update jobs.job j set keep_until = j.created_on + make_interval(secs => q.retention_seconds) from jobs.queue q

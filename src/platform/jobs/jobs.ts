@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
-import { HopelessError } from '../../domain/errors.ts'
+import { HopelessError, isUnavailable } from '../../domain/errors.ts'
 import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
@@ -12,7 +12,7 @@ import { DatabaseClient } from '../database/database-client.ts'
 import { enqueueFunctionSql } from './enqueue-function.ts'
 import { jobIndexesSql } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { keepWaiting, makeLastAttempt, subjectOf } from './job-statements.ts'
+import { allowAnother, keepWaiting, makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
 
 const schema = 'jobs'
@@ -59,6 +59,9 @@ const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'a
 
 /** Queues whose jobs are given up within the hour: that alone is told. */
 const toldAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
+
+/** Queues whose jobs need nothing but the database: while that takes nothing, as on a full disk, none of them is given up, however long it is. */
+const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
 
 /**
  * Every queue: what its jobs carry stands in `domain/jobs.ts`, and who handles it is said where the process is put together.
@@ -273,9 +276,11 @@ export async function startJobs({
 
   async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
     const isHopeless = error instanceof HopelessError
-    const isLast = isHopeless || job.retryCount >= job.retryLimit
+    const isSpared = outlastsOutages.includes(queue) && isUnavailable(error)
+    const isLast = isHopeless || (!isSpared && job.retryCount >= job.retryLimit)
     const output: Failed = { message: describeError(error), toldAt: tell(queue, job, error, isLast) }
     if (isHopeless) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
+    if (isSpared) await boss.getDb().executeSql(allowAnother, [queue, job.id])
     await boss.fail(queue, job, output)
     if (isLast) return void (await redact())
     const longer = longerPauses[queue]
