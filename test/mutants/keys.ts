@@ -94,6 +94,14 @@ export const keys: Mutant[] = [
     ['platform/key-vault.test.ts', 'processes/key-rotation.processes.ts'],
     [
       [
+        'keys.clock-put-back',
+        'A new key is seen whatever happens to the clock.',
+        `if (isOfFiles && performance.now() - lookedAt > LOOK_EVERY_MS) {
+      lookedAt = performance.now()`,
+        `if (isOfFiles && Date.now() - performance.timeOrigin - lookedAt > LOOK_EVERY_MS) {
+      lookedAt = Date.now() - performance.timeOrigin`,
+      ],
+      [
         'keys.rest',
         'An earlier key rests before it is destroyed.',
         `if (doomed.length > 0 && wait > 0) {`,

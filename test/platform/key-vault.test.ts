@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { keyPairs } from '../../src/chain/key-pairs.ts'
 import type { SealedKey } from '../../src/domain/ports/keys.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
@@ -176,6 +176,19 @@ describe('the key ring', () => {
     await eventually(
       () => idle.wrap(randomBytes(32), 'a'),
       ({ keyId }) => keyId === fresh.vaultKeyId,
+    )
+  })
+
+  it('is seen also where the clock was put back by an hour since it was last looked at', async () => {
+    const { dir, vault: running } = open()
+    const operator = open({ dir })
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await operator.vault.ring.renew()).toBe(true)
+    const { current } = await operator.vault.ring.ids()
+    await eventually(
+      () => running.wrap(randomBytes(32), 'a'),
+      ({ keyId }) => keyId === current,
     )
   })
 

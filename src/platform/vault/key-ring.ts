@@ -127,7 +127,8 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   // Looked at before the keys are read: one that comes between is read again rather than missed.
   let version = versionOf(file)
   let keys = read()
-  let lookedAt = Date.now()
+  // By the clock that nobody puts back: a key that is not looked for goes on wrapping after it is destroyed.
+  let lookedAt = performance.now()
 
   function reload() {
     version = versionOf(file)
@@ -135,8 +136,8 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   }
 
   function current(): RingKey {
-    if (isOfFiles && Date.now() - lookedAt > LOOK_EVERY_MS) {
-      lookedAt = Date.now()
+    if (isOfFiles && performance.now() - lookedAt > LOOK_EVERY_MS) {
+      lookedAt = performance.now()
       if (versionOf(file) !== version) reload()
     }
     return keys[0]
