@@ -8,7 +8,7 @@ import { systemReason } from './platform/system-reason.ts'
 
 const own = terminal()
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+own.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (own.ifUnread !== undefined) say(red(own.ifUnread))
   // Whoever reads may have read enough: `annal users find a | head -1`.
   else if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)

@@ -1,6 +1,7 @@
 /** What a command is carried out with: its configuration, where it reads and writes, and the exit code it has earned. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable, Writable } from 'node:stream'
+import { wholeStdout } from './file-output.ts'
 
 /** The process's own, or a caller's who carries out commands in this process. */
 export interface Terminal {
@@ -21,7 +22,7 @@ const current = new AsyncLocalStorage<Terminal>()
 const own: Terminal = {
   env: undefined,
   stdin: process.stdin,
-  stdout: process.stdout,
+  stdout: wholeStdout(),
   stderr: process.stderr,
   exitCode: 0,
 }

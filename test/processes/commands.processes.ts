@@ -1,5 +1,5 @@
 /** What every command promises, and the commands on webhooks and migrations. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { leavesOf } from '../../src/cli/command.ts'
 import { commandsPage } from '../../src/cli/commands-page.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { toId } from '../../src/domain/ids.ts'
-import { annalHere, startAnnal } from '../support/annal-command.ts'
+import { annalCommand, annalHere, startAnnal } from '../support/annal-command.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
@@ -86,6 +86,26 @@ it.runIf(process.platform === 'linux')(
     expect(code).toBe(1)
     expect(said).toContain(`The key ${id} was made, and nobody has seen it. Revoke it: annal api-key revoke ${id}\n`)
     expect(said).toContain(sentence)
+  },
+)
+
+it.runIf(process.platform === 'linux')(
+  'a command says so when there is room for a part of what it prints into a file',
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'annal-part-'))
+    onTestFinished(() => rm(dir, { recursive: true }))
+    const out = join(dir, 'config.json')
+    // A file may have 1,024 bytes here, as where so many are left of a disk.
+    const command = spawn('bash', ['-c', 'ulimit -f 1; exec "$@" >"$0"', out, ...annalCommand('config', '--json')], {
+      env: { PATH: process.env.PATH, ...app.env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
+    expect({ code, said }).toEqual({
+      code: 1,
+      said: 'What was asked for cannot be printed: file too large (EFBIG).\n',
+    })
+    expect(await readFile(out)).toHaveLength(1_024)
   },
 )
 

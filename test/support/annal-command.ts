@@ -14,6 +14,14 @@ export interface CommandOptions {
   input?: string
 }
 
+/** The program of `annal <args>`, and its arguments. */
+export const annalCommand = (...args: string[]): [string, ...string[]] => [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  join(root, 'src/cli.ts'),
+  ...args,
+]
+
 /** Starts `annal <args>` on the installation in `dir`, and leaves it to the caller. */
 export const startAnnal = (
   dir: string,
@@ -21,8 +29,9 @@ export const startAnnal = (
   env: Record<string, string> = {},
   /** Its streams, where they are no pipes. */
   stdio: StdioOptions = 'pipe',
-) =>
-  spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/cli.ts'), ...args], {
+) => {
+  const [program, ...rest] = annalCommand(...args)
+  return spawn(program, rest, {
     env: {
       PATH: process.env.PATH,
       HOME: dir,
@@ -33,6 +42,7 @@ export const startAnnal = (
     },
     stdio,
   }) as ChildProcessWithoutNullStreams
+}
 
 /** What a command said, and how it ended. */
 export interface Said {
