@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, w
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -11,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { findServers, identify, killServer, waitFor } from '../../src/platform/embedded/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
 
 let dir: string
@@ -233,6 +235,28 @@ describe('the embedded chain', () => {
     expect({ joined: next.joined, pid: await anvilPid() }).toEqual({ joined: true, pid })
     await next.stop()
     expect(await savedState()).toContain(hash)
+  })
+
+  it('tells once, and not at each try, that it cannot be saved, and is saved as soon as it can be', async () => {
+    const told: string[] = []
+    const destination = { write: (line: string) => void told.push(line) }
+    const chain = await startEmbeddedAnvil({ dir, log: createLog('info', { destination }), blockTime: 20 })
+    const state = join(dir, 'chain', 'state.json.gz')
+    expect(await waitFor(20_000, () => stat(state).catch(() => undefined))).toBeDefined()
+    await rm(state)
+    await mkdir(state)
+    const { hash } = await transact(chain.rpcUrl)
+    // Another try comes some fifty times as long after one as that took.
+    await delay(5_000)
+    await rm(state, { recursive: true })
+    expect(
+      await waitFor(60_000, async () => ((await savedState().catch(() => '')).includes(hash) ? true : undefined)),
+    ).toBe(true)
+    await chain.stop()
+    const lines = told.filter((line) => line.includes('could not be driven'))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 40, reason: expect.stringContaining('EISDIR') },
+    ])
   })
 
   it('takes away what a process left that was ended in the middle of a save or a start', async () => {

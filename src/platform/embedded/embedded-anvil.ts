@@ -6,6 +6,7 @@ import { mkdir, realpath } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../domain/ports/log.ts'
 import { assertNotOfAnother } from '../folder-owner.ts'
+import { systemReason } from '../system-reason.ts'
 import {
   type AnvilFiles,
   type AnvilProcess,
@@ -172,7 +173,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     while (!stopping.signal.aborted) {
       const before = performance.now()
       const tookToMine = await tick().catch((error) => {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'The embedded chain could not be driven; trying again.')
+        // A warning, and without the names of files, which are new each time: so it is told once a minute, however often it is tried.
+        const reason = systemReason(error)
+        if (!stopping.signal.aborted) log.warn({ reason }, 'The embedded chain could not be driven; trying again.')
         return 0
       })
       // A large block takes long; most of the time is for others.
