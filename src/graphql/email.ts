@@ -2,6 +2,7 @@ import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters } from './sizes.ts'
+import { openToStaleTokens } from './stale-token.ts'
 
 const currentPassword = 'Your password.'
 
@@ -80,6 +81,7 @@ builder.mutationFields((t) => ({
     }),
   }),
   requestEmailVerification: t.field({
+    ...openToStaleTokens,
     type: RequestEmailVerificationPayload,
     description:
       'Has a link mailed by which an address is verified within 24 hours; only the newest link works, and once. ' +
@@ -90,6 +92,7 @@ builder.mutationFields((t) => ({
     }),
   }),
   verifyEmail: t.field({
+    ...openToStaleTokens,
     type: VerifyEmailPayload,
     description:
       'Verifies an address by a mailed link; one that the account waited for is its address from now on. ' +

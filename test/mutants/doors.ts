@@ -271,6 +271,19 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/email.ts',
+    ['rest/emails.test.ts', 'parity/stale-tokens.test.ts'],
+    [
+      [
+        'doors.stale-verification',
+        'Who has to verify an address to get in asks for a link also with a token that is good no more.',
+        `requestEmailVerification: t.field({
+    ...openToStaleTokens,`,
+        `requestEmailVerification: t.field({`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/request-context.ts',
     ['rest/shared-limits.test.ts'],
     [

@@ -344,6 +344,25 @@ describe('verifying the address', () => {
     expectOk(await login(email))
   })
 
+  it('is asked for and done with the token of a session that has ended, too, which clients go on to send', async () => {
+    const actor = { token: 'a'.repeat(40) }
+    const email = newAddress()
+    await signUp(email)
+    await mails.awaitLink(email, 'email-verification')
+    const asked = await app.rest('POST', 'auth/users/resend_activation/', { actor, json: { email } })
+    expect(asked.status).toBe(204)
+    const link = await mails.awaitLink(email, 'email-verification', 2)
+    const invalid = { actor, json: { ...link, token: 'x' } }
+    expectError(await app.rest('POST', 'auth/users/activation/', invalid), 'INVALID_TOKEN')
+    expectError(await app.rest('POST', 'auth/users/resend_activation/', { actor }), 'NOT_AUTHENTICATED')
+    const mutate = (field: string, type: string, input: object) =>
+      app.graphql(`mutation ($input: ${type}!) { ${field}(input: $input) { __typename } }`, { input }, { actor })
+    expectOk(await mutate('requestEmailVerification', 'RequestEmailVerificationInput', { email }))
+    const newest = await mails.awaitLink(email, 'email-verification', 3)
+    expectOk(await mutate('verifyEmail', 'VerifyEmailInput', newest))
+    expectOk(await login(email))
+  })
+
   it('is not told of to somebody who has not the password', async () => {
     const email = newAddress()
     await signUp(email)
