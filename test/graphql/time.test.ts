@@ -86,6 +86,25 @@ describe('an asset as it was', () => {
     }
   })
 
+  it('is there from the time on at which it says that it was uploaded, which is before its first commit', async () => {
+    const asset = await user.register({ caption: 'Uploaded' })
+    const uploaded = Date.parse(asset.uploaded_at)
+    await app.sql('alter table commits disable trigger commits_erase_only')
+    await app.sql(
+      `update commits set created_at = $2::timestamptz + interval '1500 ms'
+       where asset_id = (select id from assets where nid = $1)`,
+      [asset.id, asset.uploaded_at],
+    )
+    await app.sql('alter table commits enable trigger commits_erase_only')
+    const { assetTree } = expectOk(await user.rest('GET', `assets/${asset.id}/tree/`))
+    for (const asOf of [asset.uploaded_at, asset.updated_at, String(assetTree.assetTimestampCreated)]) {
+      expect(expectOk(await user.graphql(ASSET, { id: asset.id, asOf })).asset).toMatchObject({ caption: 'Uploaded' })
+      expect(expectOk(await user.rest('GET', `assets/${asset.id}/tree/?at=${asOf}`)).assetTree).toEqual(assetTree)
+    }
+    const before = new Date(uploaded - 1).toISOString()
+    expectError(await user.graphql(ASSET, { id: asset.id, asOf: before }), 'NOT_FOUND')
+  })
+
   it('is for those alone who see the asset now', async () => {
     expect(await asked(ASSET, { asOf: at(1) }, stranger)).toMatchObject(versions[0]!)
     const hidden = await user.register()
@@ -346,8 +365,8 @@ describe('blame', () => {
       `select a.id as asset, c.created_at as middle from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = 1717`,
       [long.id],
     )) as [{ asset: string; middle: string }]
-    expect(await app.sql(findPlaceAt.text, [asset, middle])).toEqual([{ sequence: 1717 }])
-    const [plan] = await app.sql(`explain (analyze, format json) ${findPlaceAt.text}`, [asset, middle])
+    expect(await app.sql(findPlaceAt.text, [middle, asset])).toEqual([{ sequence: 1717 }])
+    const [plan] = await app.sql(`explain (analyze, format json) ${findPlaceAt.text}`, [middle, asset])
     const looks = JSON.stringify(plan).match(/"Index Name":"commits_asset_id_sequence_key".*?"Actual Loops":(\d+)/)
     expect(Number(looks?.[1])).toBeLessThan(15)
 

@@ -16,12 +16,15 @@ export const findPlace = statement(
   'select sequence from commits where id = $commit and asset_id = $asset',
 )
 
-/** The newest commit up to a time; 0 when the first one came later. Times grow with sequences, which have no gaps. */
+/**
+ * The newest commit up to a time; 0 when the asset was uploaded later. The first one holds from the upload on, whose time is
+ * read before it is written. Times grow with sequences, which have no gaps.
+ */
 export const findPlaceAt = statement(
   'version_place_at',
   { mayLag: true, parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
   `with recursive search as (
-     select 0 as low, head_sequence as high from assets where id = $asset
+     select case when uploaded_at <= $time then 1 else 0 end as low, head_sequence as high from assets where id = $asset
      union all
      select case when c.created_at <= $time then c.sequence else low end,
        case when c.created_at <= $time then high else c.sequence - 1 end
