@@ -272,7 +272,7 @@ builder.mutationFields((t) => ({
     type: CreateOrderPayload,
     description:
       'Orders a network app; to be confirmed within 15 minutes unless the operator says otherwise (`expiresAt`). Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
-      'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
+      'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
     resolve: resolvePaid(orderCreation),
   }),

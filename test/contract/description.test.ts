@@ -1,7 +1,10 @@
 /** The description of REST says of each route what the route does. Answers are held against it wherever tests ask (`test/support/described.ts`). */
+import { type DocumentNode, getOperationAST } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
+import { schema } from '../../src/graphql/schema.ts'
+import { rootNames } from '../../src/graphql/stale-token.ts'
 import { routes } from '../../src/rest/routes.ts'
 import { complaintOfDescription, description, type Exchange } from '../support/described.ts'
 
@@ -9,6 +12,13 @@ const namesIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) =
 const keysOf = (fields: { shape: object } | undefined) => Object.keys(fields?.shape ?? {}).sort()
 
 const unique = (names: string[]) => [...new Set(names)].sort()
+
+/** What an operation asks for first. */
+function rootFieldsOf(document: DocumentNode) {
+  const operation = getOperationAST(document)!
+  const fields = schema.getRootType(operation.operation)!.getFields()
+  return [...rootNames(document, operation)].map((name) => fields[name]!)
+}
 
 /** What routes read when they present what they found. */
 const presented: Record<string, { fields?: string[]; query?: string[] }> = {
@@ -153,4 +163,16 @@ describe('an answer is complained of', () => {
   ])('%s', (_, change, complaint) => {
     expect(complaintOfDescription({ ...version, ...change })).toBe(complaint)
   })
+})
+
+/** What any change may be refused with. */
+const codesOfAllChanges: readonly string[] = ['CONFLICT', 'IDEMPOTENCY_KEY_REUSED']
+
+it.each(
+  routes.filter(({ method }) => method !== 'GET').map((route) => [`${route.method} ${route.path}`, route] as const),
+)('%s refuses with what the mutation says that it does', (_, { operation, errors = [] }) => {
+  const [field] = rootFieldsOf(operation)
+  for (const code of errors.filter((each) => !codesOfAllChanges.includes(each))) {
+    expect(field!.description).toMatch(new RegExp(`\\b${code}\\b`))
+  }
 })
