@@ -33,10 +33,13 @@ export interface JsonProblem {
   message: string
 }
 
+const unicodeProblem =
+  'Unpaired surrogates, and bytes that are no UTF-8, are not allowed: this is not valid Unicode text.'
+
 /** Why a text cannot be kept; undefined when it can. */
 export function textProblem(text: string): string | undefined {
   if (text.includes('\0')) return isInexact(text) ? numberProblem : 'Null characters are not allowed.'
-  return text.isWellFormed() ? undefined : 'Unpaired surrogates are not allowed: this is not valid Unicode text.'
+  return text.isWellFormed() ? undefined : unicodeProblem
 }
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i

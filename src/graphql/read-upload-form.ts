@@ -82,7 +82,8 @@ export function readUploadForm(
     maxBytes,
     maxFileBytes,
     maxFiles: MAX_FILES,
-    onField(name, value) {
+    onField(name, value, isSound) {
+      if (!isSound) throw badForm('a text is not valid UTF-8.')
       if (name === 'operations' && !operations) operations = readParams(value)
       else if (name === 'map' && !announced) {
         if (!operations) throw badForm('`map` follows `operations`.')

@@ -5,6 +5,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
+import { escapesUtf8 } from './form-text.ts'
 import { refusalHeaders, statuses } from './status.ts'
 
 /** A form of ours is a few words. */
@@ -19,7 +20,9 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   if (type !== 'application/x-www-form-urlencoded' && type !== '') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form of a page is sent as application/x-www-form-urlencoded.')
   }
-  return new URLSearchParams(await readText(req, MAX_FORM_BYTES))
+  const text = await readText(req, MAX_FORM_BYTES)
+  if (!escapesUtf8(text)) throw new DomainError('PARSE_ERROR', 'The form is not valid UTF-8.')
+  return new URLSearchParams(text)
 }
 
 /** Sends a page; nothing of its HTML in answer to HEAD. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { BodyReaders, IncomingFile, Intake } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { createFields, type Fields } from './fields.ts'
+import { unreadable } from './form-text.ts'
 
 /** Which files a route takes, and where they go. */
 export interface MultipartOptions extends BodyReaders<IncomingMessage> {
@@ -26,8 +27,8 @@ export async function readMultipart(
     maxFileBytes,
     maxFiles: taken.length,
     isText: (name) => texts.includes(name),
-    onField(name, value) {
-      values[name] = value
+    onField(name, value, isSound) {
+      values[name] = isSound ? value : unreadable(value)
     },
     onFile(name, file) {
       if (taken.includes(name) && !seen.has(name)) {

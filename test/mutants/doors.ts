@@ -271,6 +271,31 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/read-multipart.ts',
+    ['rest/bodies.test.ts'],
+    [
+      [
+        'doors.unreadable-text',
+        'A text of a form that is no UTF-8 is refused, and not changed.',
+        `isSound ? value : unreadable(value)`,
+        `value`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/http/form-texts.ts',
+    ['rest/bodies.test.ts'],
+    [
+      [
+        'doors.half-character',
+        'A text of a form that ends in half a character is no UTF-8.',
+        `    read()
+    return isSound`,
+        `    return isSound`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/graphql/email.ts',
     ['rest/emails.test.ts', 'parity/stale-tokens.test.ts'],
     [

@@ -52,6 +52,12 @@ it('a form that is too large is told on the page', async () => {
   expectPage(await app.rest('POST', pages[0]!, { urlencoded: { x: 'y'.repeat(20_000) } }), 413, 'could not be read')
 })
 
+it('a form that is no UTF-8 is told on the page, and no password is made of it', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const raw = `password=${escape('pässwörd')}&again=${escape('pässwörd')}`
+  expectPage(await app.rest('POST', pages[0]!, { raw, headers }), 400, 'could not be read')
+})
+
 describe('an address that leads nowhere', () => {
   const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
   const cutOff = [

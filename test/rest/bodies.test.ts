@@ -300,3 +300,96 @@ describe('a text that comes as a file, as browsers send a Blob of JSON', () => {
     expectError(answer, 'VALIDATION_FAILED')
   })
 })
+
+describe('a text of a form that is no UTF-8', () => {
+  const URLENCODED = 'application/x-www-form-urlencoded'
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+  const typed = (name: string, value: string, type: string) =>
+    part(name, value).replace('\r\n\r\n', `\r\nContent-Type: ${type}\r\n\r\n`)
+  const send = (raw: string | Buffer, type = formType) =>
+    user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } })
+  const end = formEnd.trimStart()
+
+  it.each([
+    ['caption', 'Größe'],
+    ['signed_metadata', '{"by":"Größe"}'],
+    ['nit_commit_custom', '{"by":"Größe"}'],
+    ['tag', 'ends in half a character: Ã'],
+  ])('is refused as %s, and nothing is changed or paid', async (name, text) => {
+    const [before, commits] = [await app.wallet(user), await app.commitCount(asset.id)]
+    const forms: [string | Buffer, string?][] = [
+      [latin1(part('headline', 'fine') + part(name, text) + end)],
+      [latin1(part(name, text) + part('headline', 'fine') + end)],
+      [latin1(typed(name, text, 'text/plain; charset="UTF-8"') + end)],
+      [typed(name, text, 'text/plain; charset=x-unknown') + end],
+      [latin1(part(name, text).replace('\r\n\r\n', '; filename="blob"\r\n\r\n') + end)],
+      [`headline=fine&${name}=${escape(text)}`, URLENCODED],
+    ]
+    for (const [raw, type] of forms) {
+      const { body } = expectError(await send(raw, type), 'VALIDATION_FAILED')
+      expect(Object.keys(body.error.details)).toEqual([name])
+      expect(body.error.message).toContain('bytes that are no UTF-8')
+    }
+    expect(await app.wallet(user)).toEqual(before)
+    expect(await app.commitCount(asset.id)).toBe(commits)
+  })
+
+  it('is no password, which any other of as many letters would open', async () => {
+    const form = (fields: object) =>
+      latin1(
+        Object.entries(fields)
+          .map(([name, value]) => part(name, value))
+          .join('') + end,
+      )
+    const fields = { username: 'latin1', email: 'latin1@example.org', password: 'pässwörd' }
+    const headers = { 'Content-Type': formType }
+    expectError(await app.rest('POST', 'auth/users/', { raw: form(fields), headers }), 'VALIDATION_FAILED')
+  })
+
+  it('is read as what it says that it is, and the sign for what nobody can read is one like any other', async () => {
+    const caption = 'Größe \ufffd %FF'
+    const forms: [string | Buffer, string?][] = [
+      [part('caption', caption) + end],
+      [typed('caption', caption, 'text/plain; charset=utf-8') + end],
+      [`caption=${encodeURIComponent(caption)}`, URLENCODED],
+    ]
+    for (const [raw, type] of forms) expect(expectOk(await send(raw, type)).caption).toBe(caption)
+    const declared = latin1(typed('caption', 'Größe', 'text/plain; charset=ISO-8859-1') + end)
+    expect(expectOk(await send(declared)).caption).toBe('Größe')
+    const unknown = typed('caption', 'Groesse', 'text/plain; charset=x-unknown') + end
+    expect(expectOk(await send(unknown)).caption).toBe('Groesse')
+    expect(expectOk(await send('caption=100%zz&headline=%', URLENCODED))).toMatchObject({
+      caption: '100%zz',
+      headline: '%',
+    })
+  })
+
+  it('is not judged where nobody reads it', async () => {
+    const raw = latin1(part('unheard_of', 'Größe') + part('caption', 'read') + end)
+    expect(expectOk(await send(raw)).caption).toBe('read')
+    expect(expectOk(await send(`unheard_of=${escape('Größe')}&caption=also`, URLENCODED)).caption).toBe('also')
+  })
+
+  it('is a parse error at /graphql', async () => {
+    const fields = registrationByGraphQL.replace('"file":null', '"file":null,"caption":"Größe"')
+    const answer = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `token ${user.token}`, 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' },
+      body: new Uint8Array(latin1(`${fields}${partHead('0', 'a.txt', 'text/plain')}bytes${formEnd}`)),
+    })
+    expect((await answer.json()).errors[0].extensions.code).toBe('PARSE_ERROR')
+  })
+
+  it('comes whole in however many pieces', async () => {
+    async function* pieces() {
+      for (const byte of Buffer.from(part('caption', 'Größe 🌊') + end)) yield Uint8Array.of(byte)
+    }
+    const answer = await fetch(`${app.url}/api/v3/${path}`, {
+      method: 'PATCH',
+      headers: { Authorization: `token ${user.token}`, 'Content-Type': formType },
+      body: pieces(),
+      duplex: 'half',
+    } as object)
+    expect((await answer.json()).caption).toBe('Größe 🌊')
+  })
+})

@@ -46,7 +46,8 @@ export interface BodyReaders<Request> {
       maxFiles: number
       /** Whether a part of this name is a field though it comes as a file. */
       isText?(name: string): boolean
-      onField(name: string, value: string): void
+      /** Of what could not be read the value is not what was sent. */
+      onField(name: string, value: string, isSound: boolean): void
       /** Undefined: nobody asked for it. */
       onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
     },

@@ -5,6 +5,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
 import { bodyRoom } from './body-room.ts'
 import { ByteGatherer } from './byte-gatherer.ts'
+import { watchTexts } from './form-texts.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 /** Of a form, however it is encoded. */
@@ -38,8 +39,8 @@ export interface FormParts {
   maxFiles: number
   /** Whether a part of this name is a field though it comes as a file: a `Blob` of text does. */
   isText?(name: string): boolean
-  /** May raise a refusal. */
-  onField(name: string, value: string): void
+  /** Of what could not be read the value is not what was sent. May raise a refusal. */
+  onField(name: string, value: string, isSound: boolean): void
   /**
    * Takes a file, and is waited for. Undefined: nobody asked for it; it is dropped, and counts as a field does. May raise a refusal.
    */
@@ -98,11 +99,16 @@ function nameOf(filename = '') {
   return name === '.' || name === '..' ? '' : name
 }
 
-function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts): Parser {
+/** `isSound` tells of the text that the parser has just told whether it is what was sent. */
+function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts) {
+  let comesAFile = false
   try {
-    return new Busboy({
+    const parser: Parser = new Busboy({
       preservePath: true,
-      isPartAFile: (name, type, filename) => isFile(type, filename, isText?.(name ?? '') === true),
+      isPartAFile(name, type, filename) {
+        comesAFile = isFile(type, filename, isText?.(name ?? '') === true)
+        return comesAFile
+      },
       headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
       limits: {
         fieldSize: maxBytes,
@@ -113,6 +119,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
         headerPairs: 50,
       },
     })
+    return { parser, isSound: watchTexts(parser, () => comesAFile) }
   } catch (error) {
     throw notAForm(error)
   }
@@ -122,7 +129,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
 export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
-  const parser = createParser(req, parts)
+  const { parser, isSound } = createParser(req, parts)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
   // Whoever cancels does not wait for it.
   whole.catch(() => {})
@@ -202,7 +209,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
       assertAsItIs(name, encoding)
       fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
       if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
-      onField(name, value)
+      onField(name, value, isSound())
     }),
   )
   parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, encoding, mimeType: string) =>
