@@ -1,5 +1,5 @@
 /** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -285,6 +285,19 @@ describe('annal doctor', () => {
       1,
       [{ state: 'wrong', fix: expect.stringContaining('annal jobs --retry') }],
       [{ state: 'wrong', finding: expect.stringContaining('it is locked') }],
+    ])
+  })
+
+  it.runIf(process.platform === 'linux')('finds a full disk that only a part of the folder lies on', async () => {
+    const ANNAL_DIR = await mkdtemp(join(dir, 'disks-'))
+    const room = { finding: expect.stringMatching(/ of room in .*disks-\w+\.$/) }
+    expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
+    // It never has room.
+    await symlink('/proc', join(ANNAL_DIR, 'keys'))
+    const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
+    expect([code, lines]).toMatchObject([
+      1,
+      [room, { state: 'wrong', finding: `0 bytes of room in ${join(ANNAL_DIR, 'keys')}.` }],
     ])
   })
 

@@ -1,7 +1,8 @@
 /** Checks of the machine: what the process may use of it, and who else gets at what lies there. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { openFileLimit } from '../../platform/http/most-connections.ts'
 import { bytes, type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import { existsAbove } from './exists-above.ts'
@@ -54,17 +55,33 @@ const NO_ROOM_BYTES = 500_000_000
 const LITTLE_ROOM_BYTES = 5_000_000_000
 const FEW_INODES = 20_000
 
-/** Room in the installation's folder. */
-export async function checkDisk({ config }: Parts): Promise<Diagnosis[]> {
-  const { dir } = await config()
-  const { bavail, bsize, files, ffree } = await statfs(existsAbove(dir))
+/** The installation's folder, and those in it that lie on disks of their own. */
+function foldersByDisk(dir: string): string[] {
+  const isFolder = statSync(dir, { throwIfNoEntry: false })?.isDirectory()
+  const inside = isFolder ? readdirSync(dir).map((name) => join(dir, name)) : []
+  const byDisk = new Map<number, string>()
+  for (const path of [existsAbove(dir), ...inside]) {
+    const disk = statSync(path, { throwIfNoEntry: false })?.dev
+    if (disk !== undefined && !byDisk.has(disk)) byDisk.set(disk, path)
+  }
+  return [...byDisk.values()]
+}
+
+async function checkDiskOf(dir: string): Promise<Diagnosis> {
+  const { bavail, bsize, files, ffree } = await statfs(dir)
   const room = bavail * bsize
   const finding = `${bytes(room)} of room in ${dir}.`
   const fix = 'Make room or grow the disk; `annal gc` removes what no asset needs. Uploads are refused on a full disk.'
-  if (room < NO_ROOM_BYTES) return [wrong(finding, fix)]
+  if (room < NO_ROOM_BYTES) return wrong(finding, fix)
   // Some file systems count no inodes.
-  if (files > 0 && ffree < FEW_INODES) return [warning(`Only ${ffree} more files can be made in ${dir}.`, fix)]
-  return room < LITTLE_ROOM_BYTES ? [warning(finding, fix)] : [right(finding)]
+  if (files > 0 && ffree < FEW_INODES) return warning(`Only ${ffree} more files can be made in ${dir}.`, fix)
+  return room < LITTLE_ROOM_BYTES ? warning(finding, fix) : right(finding)
+}
+
+/** Room in the installation's folder, and in what of it lies on other disks. */
+export async function checkDisk({ config }: Parts): Promise<Diagnosis[]> {
+  const { dir } = await config()
+  return Promise.all(foldersByDisk(dir).map(checkDiskOf))
 }
 
 /** Who gets at files, mails and keys. */
