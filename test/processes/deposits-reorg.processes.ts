@@ -286,20 +286,24 @@ it('holds no address to blocks of a chain that has changed since its own were re
   await scene.mine(CONFIRMATIONS + 1)
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
-  let isAnother = false
-  // The question at which block balances are to be read finds a chain that has never had the deposit.
-  proxy.fault = async ([call, ...more]) => {
-    if (isAnother || more.length > 0 || call!.method !== 'eth_getBlockByNumber' || call!.params[1] !== false) return
-    isAnother = true
+  let changing: Promise<void> | undefined
+  const change = async () => {
     await scene.revert(before)
     await scene.rpc.call('evm_increaseTime', 1_000)
     await scene.mine(CONFIRMATIONS + 4)
   }
+  // The question at which block balances are to be read finds a chain that has never had the deposit.
+  proxy.fault = async ([call, ...more]) => {
+    if (changing || more.length > 0 || call!.method !== 'eth_getBlockByNumber' || call!.params[1] !== false) return
+    changing = change()
+    await changing
+  }
   await scene.mine(1)
   await eventually(
-    () => isAnother,
-    (is) => is,
+    () => changing !== undefined,
+    (has) => has,
   )
+  await changing
   await scene.caughtUp()
   expect(told()).toMatchObject([{ message: expect.stringContaining('changed deeper') }])
   expect(await app.wallet(user)).toMatchObject({ num: '0' })

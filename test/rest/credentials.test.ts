@@ -34,7 +34,6 @@ describe('Authorization', () => {
     ['GET', `assets/${asset.id}/`],
     ['GET', `assets/${asset.id}/history/`],
     ['GET', `/ipfs/${asset.id}`],
-    ['POST', 'auth/users/activation/'],
   ])('with a bad token is refused even on the public %s %s', async (method, path) => {
     const answer = expectError(
       await app.rest(method, path, { actor: { token: 'f'.repeat(40) } }),
