@@ -281,13 +281,13 @@ describe('embedded PostgreSQL', () => {
       process.kill(await postmaster(), 'SIGKILL')
       const hasFailed = async () =>
         (await readFile(join(dir, 'postgres.log'), 'utf8')).split('pg_control": No such file').length > times
-      expect(await waitFor(30_000, async () => (await hasFailed()) || undefined)).toBe(true)
+      expect(await waitFor(60_000, async () => (await hasFailed()) || undefined)).toBe(true)
     }
     const mend = () => rename(`${needed}.away`, needed)
 
     await kill(2)
     await mend()
-    const rows = await waitFor(30_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
+    const rows = await waitFor(60_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
     expect(rows).toEqual([{ word: 'kept' }])
 
     await kill(3)
