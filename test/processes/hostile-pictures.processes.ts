@@ -1,6 +1,7 @@
 /** Whatever a picture takes to be read, it is bounded, is not tried again, and keeps nobody else’s waiting. */
 import { describe, expect, it } from 'vitest'
 import { createPictureMaker } from '../../src/platform/pictures/picture-maker.ts'
+import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { longLine, manyScans } from '../support/hostile-pictures.ts'
 import { newPicture } from '../support/pictures.ts'
@@ -30,8 +31,13 @@ it('pictures of one account that take long keep nobody else’s waiting', async 
   const patch = (user: Awaited<ReturnType<typeof app.newUser>>, profile_picture: File) =>
     user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture } })
   const [greedy, other] = [await app.newUser(), await app.newUser()]
+  // Some seconds each: whoever waits for longer than twenty is refused.
+  const files = Array.from({ length: 3 }, () => manyScans(4_000))
   let done = 0
-  const slow = Array.from({ length: 3 }, () => patch(greedy, manyScans()).finally(() => done++))
+  const slow = files.map((file) => patch(greedy, file).finally(() => done++))
+  // All of them are there before the other one comes.
+  const counted = () => app.sql<{ count: number }>(`select count from limits where key = $1`, [`picture:${greedy.id}`])
+  await eventually(counted, ([row]) => row?.count === files.length)
   const profile = expectOk(await patch(other, await newPicture()))
   expect(profile.profile_picture).not.toBeNull()
   expect(done).toBeLessThan(2)
