@@ -97,15 +97,21 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/database/database.ts',
+    'src/platform/database/database-client.ts',
     ['processes/frozen-transaction.processes.ts'],
     [
       [
         'frozen.lost-connection',
         'A connection that is lost between two statements does not end the process.',
-        `      client.on('error', lose)\n`,
+        `    this.on('error', () => {})\n`,
         '',
       ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['processes/frozen-transaction.processes.ts'],
+    [
       [
         'frozen.old-wishes',
         'What was in hand before a long standstill is not carried out.',

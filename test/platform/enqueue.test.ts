@@ -4,7 +4,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
-import { writtenFor } from '../../src/platform/jobs/enqueue-function.ts'
+import { enqueueFunctionSql, writtenFor } from '../../src/platform/jobs/enqueue-function.ts'
 import { until } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
@@ -105,6 +105,24 @@ describe('a start', () => {
     await replace()
     await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
     expect(await sourceOf()).toEqual(source)
+  })
+
+  it('waits for another one that makes the function', async () => {
+    await query('drop function enqueue')
+    const second = new pg.Client({ connectionString: database.url, application_name: 'second start' })
+    await second.connect()
+    try {
+      await query('begin')
+      await query(enqueueFunctionSql)
+      const making = second.query(enqueueFunctionSql)
+      const waits = `select from pg_stat_activity where application_name = 'second start' and wait_event_type = 'Lock'`
+      await until('the second one waits', async () => (await query(waits)).length > 0)
+      await query('commit')
+      await making
+    } finally {
+      await second.end()
+    }
+    expect(await sourceOf()).toHaveLength(1)
   })
 
   it('leaves the function of a version whose tables are newer', async () => {

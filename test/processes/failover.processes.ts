@@ -74,6 +74,9 @@ const cancelWaits = async (server: PostgresServer) =>
     )
   ).map(({ name }) => name)
 
+/** The standby that took the place of `first`. */
+let heir: PostgresServer
+
 const linesOf = async (check: string) => {
   const { stdout } = await annalHere(app.env, ['doctor', '--json', '--only', check])
   return (JSON.parse(stdout) as { state: string; finding: string; fix: string | null }[]).map(
@@ -227,7 +230,7 @@ describe('annal doctor', () => {
       'wrong: No synchronous standby is connected: whatever is written waits for one.',
     )
     await first.kill()
-    const heir = await second.makeStandby(first.place)
+    heir = await second.makeStandby(first.place)
     servers.push(heir)
     await heir.start({ ...fast, ...following(second, 'nobody') })
     await until('the standby follows', async () => {
@@ -251,5 +254,18 @@ describe('annal doctor', () => {
       expect.stringMatching(`warning: ${heir.name} does not answer \\(connect ECONNREFUSED`),
     )
     await second.configure({ synchronous_standby_names: null })
+  })
+})
+
+describe('a primary that lives on while another one is promoted', () => {
+  it('is left by every connection, also by those that only read or wait', async () => {
+    await heir.start({ ...fast, ...following(second, 'nobody') })
+    expect(await register('six')).toEqual([201])
+    await until('the standby has everything', async () => (await assetsOn(heir)) === 6)
+    expect(await sessionsOn(second)).not.toEqual([])
+    await heir.promote()
+    await until('nobody is connected', async () => (await sessionsOn(second)).length === 0)
+    expect((await register('seven')).slice(0, -1).every((status) => status === 503)).toBe(true)
+    expect([await assetsOn(second), await assetsOn(heir)]).toEqual([6, 7])
   })
 })

@@ -54,7 +54,8 @@ export class DatabaseClient extends pg.Client implements Held {
     super({ ...config, connectionString: servers[0]!.url })
     this.#watch = isSought ? watchFor(config.connectionString, servers) : undefined
     this.#patience = config.connectionTimeoutMillis
-    // Whoever uses it hears of the end by the statement that fails.
+    // Whoever uses it hears of the end by the statement that fails. A pool listens to idle ones only: one that is lost between two
+    // statements would end the process.
     this.on('error', () => {})
     this.on('notice', (notice) => this.#doubt(notice))
     this.#wire.on('errorMessage', ({ code }) => {

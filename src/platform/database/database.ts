@@ -255,11 +255,6 @@ export function createDatabase({
         throw tell(error)
       })
       let broken: Error | undefined
-      // The pool listens to idle connections only. One that is lost between two statements would end the process.
-      const lose = (error: Error) => {
-        broken ??= error
-      }
-      client.on('error', lose)
       try {
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
@@ -283,7 +278,6 @@ export function createDatabase({
         throw tell(error)
       } finally {
         client.release(broken)
-        client.off('error', lose)
       }
     },
     isReachable: () =>
