@@ -9,6 +9,9 @@ const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_
 /** In which clients that know incremental delivery take its parts. */
 const PARTS = 'multipart/mixed'
 
+/** A quality of zero: not acceptable, by RFC 9110. */
+const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
+
 /** Whether a header Accept allows a type of answer; without a header everything is allowed. */
 export function accepts(header: string | undefined, type: string): boolean {
   if (!header?.trim()) return true
@@ -16,6 +19,7 @@ export function accepts(header: string | undefined, type: string): boolean {
   return header
     .toLowerCase()
     .split(',')
+    .filter((wish) => !REFUSED.test(wish))
     .map((wish) => wish.split(';')[0]!.trim())
     .some((wish) => wish === '*/*' || wish === `${kind}/*` || wish === type)
 }

@@ -68,6 +68,8 @@ describe('GraphQL over HTTP', () => {
     ['application/json', 'Accept: text/event-stream'],
     ['multipart/mixed; deferSpec=20220824', 'Accept: text/event-stream'],
     ['text/html', 'text/event-stream'],
+    ['*/*;q=0', 'text/event-stream'],
+    ['application/json, text/event-stream; q=0.000', 'Accept: text/event-stream'],
   ])(
     'refuses a subscription by who accepts only %s with what to ask for, and nothing stays open',
     async (type, hint) => {

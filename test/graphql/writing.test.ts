@@ -169,6 +169,10 @@ describe('updateAssetMetadata', () => {
     expect([first, again].map((answer) => answer.headers.get('idempotency-replayed'))).toEqual([null, 'true'])
     expectError(await send('Twice'), 'IDEMPOTENCY_KEY_REUSED')
     expect(await app.commitCount(id)).toBe(2)
+    expectOk(await user.graphql(deleteAsset, { input: { id } }))
+    const late = await send('Once')
+    expectError(late, 'IDEMPOTENCY_KEY_REUSED')
+    expect(late.headers.get('idempotency-replayed')).toBeNull()
   })
 })
 
