@@ -47,7 +47,7 @@ export function dataOf<Data>({
 }
 
 /** An answer to a request that may be a dry run. */
-export function carriedOut<Data extends object>(data: Data): Exclude<Data, { dry_run: true }> {
+export function carriedOut<Data extends object>(data: Data): Exclude<Data, { dry_run: boolean }> {
   if ('dry_run' in data) throw new Error('It was only tried.')
-  return data as Exclude<Data, { dry_run: true }>
+  return data as Exclude<Data, { dry_run: boolean }>
 }
