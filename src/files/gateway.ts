@@ -18,9 +18,12 @@ export interface ReadableFile {
   fileName: string
 }
 
-/** Shown as a page others could run scripts in our origin, so they are only ever downloaded; and no header takes all characters. */
+/**
+ * Shown as a page others could run scripts in our origin, so they are only ever downloaded; and no header takes all characters. What ends in `+xml` is a
+ * page to browsers, whatever it begins with.
+ */
 const inlineTypes =
-  /^(image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|audio\/|video\/|text\/plain|application\/json$)[ -~]*$/
+  /^((image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|(audio|video)\/[\w.-]+|text\/plain)( *;[ -~]*)?|application\/json)$/
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
   if (req.method === 'HEAD') {
@@ -59,6 +62,12 @@ const etagOf = (cid: string, asked: FileRequest) => {
   )
   return `W/"${cid}.${parts.join('.')}"`
 }
+
+/**
+ * The type that browsers are told. A comma would begin another type, which they would go by (`image/png;,text/html`); recorders of browsers write one
+ * between codecs, which a player finds out by itself.
+ */
+const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
 /** As RFC 6266 and RFC 8187 have it, for old readers and for all characters. */
 const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
@@ -180,7 +189,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
           ...common,
           'Content-Security-Policy': "default-src 'none'; sandbox",
           'Content-Disposition': dispositionOf(inline ? 'inline' : 'attachment', given ?? file.fileName),
-          'Content-Type': inline ? file.mimeType : 'application/octet-stream',
+          'Content-Type': inline ? shownTypeOf(file.mimeType) : 'application/octet-stream',
         }
         const size = await store.size(cid)
         return sendBytes({ ...answering, headers }, size, (range) => store.read(cid, range))

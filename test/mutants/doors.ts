@@ -130,6 +130,24 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/files/gateway.ts',
+    ['rest/files.test.ts'],
+    [
+      [
+        'doors.type-of-a-list',
+        'A file is no page behind a comma in its type.',
+        `mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType`,
+        `mimeType`,
+      ],
+      [
+        'doors.xml-is-a-page',
+        'What browsers read as XML is only ever downloaded.',
+        `\\/[\\w.-]+|text`,
+        `\\/[\\w.+-]+|text`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/files/car.ts',
     ['files/car.test.ts'],
     [

@@ -224,19 +224,38 @@ describe('every answer about a file', () => {
 })
 
 describe('a file that could run as a page', () => {
-  it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
-    'such as %s is only ever downloaded',
-    async (type) => {
-      const { id } = await user.register({
-        asset_file: new File([`<script>${type}</script>`], 'page.html', { type }),
-        public_access: 'true',
-      })
-      const { headers } = await get(`/ipfs/${id}`)
-      expect(headers.get('content-type')).toBe('application/octet-stream')
-      expect(headers.get('content-disposition')).toMatch(/^attachment/)
-      expect(headers.get('content-security-policy')).toContain('sandbox')
-    },
-  )
+  const headersOf = async (asset_file_mime_type: string) => {
+    const asset_file = new File([`<script>${asset_file_mime_type}</script>`], 'page.html')
+    const { id } = await user.register({ asset_file, asset_file_mime_type, public_access: 'true' })
+    return (await get(`/ipfs/${id}`)).headers
+  }
+
+  it.each([
+    'text/html',
+    'image/svg+xml',
+    'image/png+xml',
+    'video/x+xml; charset=utf-8',
+    'application/xhtml+xml',
+    'text/html; charset=utf-8',
+  ])('such as %s is only ever downloaded', async (type) => {
+    const headers = await headersOf(type)
+    expect(headers.get('content-type')).toBe('application/octet-stream')
+    expect(headers.get('content-disposition')).toMatch(/^attachment/)
+    expect(headers.get('content-security-policy')).toContain('sandbox')
+  })
+
+  // Browsers go by the last type of a list, past what is none.
+  it.each([
+    ['image/png;,text/html', 'image/png'],
+    ['text/plain; charset=utf-8, text/html', 'text/plain'],
+    ['video/webm;codecs=vp8,opus', 'video/webm'],
+    ['video/mp4; codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4'],
+    ['text/plain; charset=utf-8', 'text/plain; charset=utf-8'],
+  ])('is not shown behind another type: what is registered as %s is shown as %s', async (type, shown) => {
+    const headers = await headersOf(type)
+    expect(headers.get('content-type')).toBe(shown)
+    expect(headers.get('content-disposition')).toMatch(/^inline/)
+  })
 })
 
 describe('the description of an action', () => {
