@@ -1,0 +1,20 @@
+/** What `npm ci` installs is what was looked at: every package of every lock file has its hash, also those of other systems than the one that wrote the file. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const isElsewhere = (path: string) => /(^|[\\/])(node_modules|\.[^\\/]+)$/.test(path)
+const lockFiles = globSync('**/package-lock.json', { cwd: ROOT, exclude: isElsewhere })
+
+interface Locked {
+  integrity?: string
+  link?: boolean
+}
+
+it.each(lockFiles)('%s tells the hash of every package', (file) => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { packages: Record<string, Locked> }
+  const bare = Object.entries(packages).filter(([path, { integrity, link }]) => path && !link && !integrity)
+  const paths = bare.map(([path]) => path)
+  expect(paths, 'npm view <name>@<version> dist.integrity tells it').toEqual([])
+})
