@@ -310,7 +310,7 @@ export const variables = {
       .string()
       .regex(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.')
       .optional(),
-    doc: 'Server that mail goes out by. Default: files in ANNAL_DIR/mail.',
+    doc: 'Server that mail goes out by: `smtps://user:password@host:465`, or `smtp://user:password@host:587?requireTLS=true`. Without `requireTLS` mails and password go unencrypted where TLS is not offered. Default: files in ANNAL_DIR/mail.',
     secret: true,
   },
   MAIL_FROM: {

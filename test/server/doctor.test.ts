@@ -171,6 +171,19 @@ describe('annal doctor', () => {
     expect(older).toMatchObject([{ state: 'wrong', fix: expect.stringContaining('`annal migrate`') }])
   })
 
+  it('tells where mails may go unencrypted', async () => {
+    const mailTo = async (SMTP_URL: string, env = {}) =>
+      (await doctor({ MAIL_FROM: 'a@example.org', ...env, SMTP_URL }, 'mail')).of('mail').slice(1)
+    const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
+    const open = 'smtp://user:geheim@0.0.0.0:1'
+    const told = await mailTo(open, production)
+    expect(told).toMatchObject([{ state: 'warning', fix: expect.stringContaining('?requireTLS=true') }])
+    expect(JSON.stringify(told)).not.toContain('geheim')
+    expect(await mailTo(open)).toMatchObject([{ state: 'to know' }])
+    for (const url of [`${open}?requireTLS=true`, 'smtps://0.0.0.0:1', 'smtp://127.0.0.1:1', 'smtp://localhost:1'])
+      expect(await mailTo(url, production), url).toEqual([])
+  })
+
   it('warns of what is dangerous in production', async () => {
     const production = {
       ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },

@@ -89,9 +89,18 @@ export async function checkGarbage({ config }: Parts): Promise<Diagnosis[]> {
   return [warning(finding, `Set ${AMPLE_MINUTES} or more, unless the disk is too small for what is sent in that time.`)]
 }
 
-/** Whether the mail server takes us, and whom mails are from. */
+const ON_THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])$/
+
+/** Whether mails go unencrypted to whoever says in the server's place that it knows no TLS. */
+function mayGoInTheClear(smtpUrl: string): boolean {
+  const { protocol, hostname, searchParams } = new URL(smtpUrl)
+  const isHeldToTls = ['requireTLS', 'secure'].some((name) => searchParams.get(name) === 'true')
+  return protocol === 'smtp:' && !isHeldToTls && !ON_THIS_MACHINE.test(hostname)
+}
+
+/** Whether the mail server takes us, what the way there is like, and whom mails are from. */
 export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
-  const { mail, dir } = await config()
+  const { mail, dir, production } = await config()
   if (!mail.smtpUrl)
     return [toKnow(`Mails become files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')]
   const { assertMailServer } = await import('../../delivery/mail-server.ts')
@@ -103,6 +112,12 @@ export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
     const fix =
       'Set SMTP_URL right (smtps://user:password@host:465), or open the way to the server. Mails wait for a day.'
     diagnoses.push(wrong((error as Error).message, fix))
+  }
+  if (URL.canParse(mail.smtpUrl) && mayGoInTheClear(mail.smtpUrl)) {
+    const finding =
+      'Where the mail server offers no TLS, or somebody on the way there says so, mails with their links and the password of SMTP_URL go unencrypted.'
+    const fix = 'Set SMTP_URL to smtps://user:password@host:465, or to smtp://user:password@host:587?requireTLS=true.'
+    diagnoses.push(production ? warning(finding, fix) : toKnow(finding, fix))
   }
   if (/@localhost\b/.test(mail.from)) {
     const finding = `Mails are from ${mail.from}, which other servers refuse.`
