@@ -10,6 +10,12 @@ export const admin: Mutant[] = [
       `if (!hasFormToken(request.form, request.formToken)) {`,
       `if (request.formToken === '') {`,
     ],
+    [
+      'admin.one-session',
+      'A session ends where another begins in its place.',
+      `await adminSessions.signOut(request.context.actor)`,
+      `await Promise.resolve()`,
+    ],
     ['admin.next', 'Nobody is led to another site.', `url?.origin === NOWHERE && `, `url && `],
     [
       'admin.nobody',

@@ -56,6 +56,18 @@ describe('the session of an administrator', () => {
     expect((await ask('/admin')).status).toBe(200)
   })
 
+  it('ends where another begins in its place, also somebody else’s', async () => {
+    const { ask, cookie } = await signIn()
+    const other = await app.admin()
+    const before = cookie()
+    const form = { email: other.email, password: 'wrong', next: '/admin' }
+    expect((await ask('/admin/sign-in', form)).status).toBe(400)
+    expect((await ask('/admin')).text).toContain(admin.username)
+    expect((await ask('/admin/sign-in', { ...form, password: PASSWORD })).status).toBe(303)
+    expect((await ask('/admin')).text).toContain(other.username)
+    expect((await createBrowser().ask('/admin', undefined, { cookie: before })).status).toBe(303)
+  })
+
   it('ends with the password, with the role, with time, and when it is told to', async () => {
     const other = await app.admin()
     const statusOf = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status

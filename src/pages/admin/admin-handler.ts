@@ -159,6 +159,8 @@ export function createAdminHandler(parts: AdminParts) {
     } catch (error) {
       return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
     }
+    // Its cookie is replaced: who had a copy of it would be all that is left of that session.
+    if (request.context.actor.kind === 'user') await adminSessions.signOut(request.context.actor)
     res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
     if (kept === '') return { redirect: next }
     request.context = contextOf(await adminSessions.authenticate(secret, address), request.context.log)
