@@ -76,6 +76,14 @@ const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
+const MOST_CHARACTERS = 255
+
+/** The name that its reader wants. Whoever gives somebody an address chooses it, so it is held to what names of files are: in no folder, all of it seen, and no longer. */
+function nameIn(query: URLSearchParams): string | undefined {
+  const name = query.get('filename')?.replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
+  return [...name].slice(0, MOST_CHARACTERS).join('') || undefined
+}
+
 const carType = ({ duplicates }: CarRequest) =>
   `application/vnd.ipld.car; version=1; order=dfs; dups=${duplicates ? 'y' : 'n'}`
 
@@ -182,7 +190,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       }
       const store = cid === PROBE_CID ? probe : contentStore
       const answering = { store, req, res, cid, etag }
-      const given = query.get('filename') || undefined
+      const given = nameIn(query)
       if (asked.kind === 'file') {
         const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
         const headers = {

@@ -126,6 +126,7 @@ export const doors: Mutant[] = [
     ['rest/gateway.test.ts'],
     [
       ['doors.one-tag-each', 'Each part of a file has a tag of its own.', `duplicates && 'dups'`, `false`],
+      ['doors.name-in-no-folder', 'Who makes an address names no folder.', `.split(/[\\\\/]/)`, `.split('|')`],
       ['doors.taken-apart', 'Who reads the first block of a file reads the others.', `await takeApart?.()`, ``],
     ],
   ),

@@ -109,6 +109,18 @@ describe('a block', () => {
     )
   })
 
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\autostart\\a.bat', 'a.bat'],
+    ['photo\u202egpj.exe', 'photogpj.exe'],
+    ['a\r\nb\0.bin', 'ab.bin'],
+    ['n'.repeat(9_000), 'n'.repeat(255)],
+    ['../', `${single}.bin`],
+  ])('is named by no more than a name, whoever made its address (%#)', async (wanted, name) => {
+    const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent(wanted)}`)
+    expect(headers.get('content-disposition')).toMatch(`attachment; filename="${name}"`)
+  })
+
   it('below the first one is read by its own CID, without the first one having been asked for', async () => {
     const file = await register(Buffer.concat([randomBytes(CHUNK), Buffer.from('end')]), true)
     await app.maintenance.sweep()
