@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { validationFailed } from '../domain/errors.ts'
+import { fileNameOf } from '../domain/file-name.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
 import { matchesEtag } from '../platform/http/if-none-match.ts'
 import { canonicalCid } from './cids.ts'
@@ -74,14 +75,6 @@ const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
   const plain = fileName.replace(/[^ -~]|["\\%]/g, '_')
   const encoded = encodeURIComponent(fileName).replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
-}
-
-const MOST_CHARACTERS = 255
-
-/** The name that its reader wants. Whoever gives somebody an address chooses it, so it is held to what names of files are: in no folder, all of it seen, and no longer. */
-function nameIn(query: URLSearchParams): string | undefined {
-  const name = query.get('filename')?.replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
-  return [...name].slice(0, MOST_CHARACTERS).join('') || undefined
 }
 
 const carType = ({ duplicates }: CarRequest) =>
@@ -190,7 +183,8 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       }
       const store = cid === PROBE_CID ? probe : contentStore
       const answering = { store, req, res, cid, etag }
-      const given = nameIn(query)
+      // Whoever gives somebody an address chooses it.
+      const given = fileNameOf(query.get('filename'))
       if (asked.kind === 'file') {
         const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
         const headers = {

@@ -62,6 +62,8 @@ const eventRule = 'domain/event/event-sql\\.ts'
 const internalAddress = 'domain/store/internal-address\\.ts'
 /** Which language somebody is written to in is decided once, for pages and mails. */
 const language = 'domain/language\\.ts'
+/** What a file may be called is written down once: as it is registered, and as its reader wants it called. */
+const fileName = 'domain/file-name\\.ts'
 /** How requests that come together are asked as one is written down once. */
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
@@ -91,7 +93,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports}|${ifNoneMatch}|${folderOwner})`),
+    local: new RegExp(`^(files/|${ports}|${fileName}|${ifNoneMatch}|${folderOwner})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },

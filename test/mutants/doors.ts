@@ -122,11 +122,15 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/file-name.ts',
+    ['rest/gateway.test.ts'],
+    [['doors.name-in-no-folder', 'Who makes an address names no folder.', `.split(/[\\\\/]/)`, `.split('|')`]],
+  ),
+  ...mutantsOf(
     'src/files/gateway.ts',
     ['rest/gateway.test.ts'],
     [
       ['doors.one-tag-each', 'Each part of a file has a tag of its own.', `duplicates && 'dups'`, `false`],
-      ['doors.name-in-no-folder', 'Who makes an address names no folder.', `.split(/[\\\\/]/)`, `.split('|')`],
       ['doors.taken-apart', 'Who reads the first block of a file reads the others.', `await takeApart?.()`, ``],
     ],
   ),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { normalizeEmail } from '../account/email-address.ts'
 import { type DomainError, validationFailed } from '../errors.ts'
+import { MOST_IN_FILE_NAME } from '../file-name.ts'
 import { isNid } from '../ids.ts'
 import { jsonObject, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
@@ -30,7 +31,7 @@ const nitCommitCustom = jsonObject
   )
 
 /** In characters. */
-export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: 255 } as const
+export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MOST_IN_FILE_NAME } as const
 
 const metadata = {
   ...metadataInputs,
@@ -57,12 +58,6 @@ export const revertInput = z.strictObject({
   commitMessage: metadata.commitMessage.optional(),
   maxCost,
 })
-
-/** The name a file keeps: without any path that a caller sent along. */
-export const fileNameOf = (name: string | undefined) => {
-  const base = (name ?? '').replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
-  return [...base].slice(0, inputLengths.fileName).join('') || 'file'
-}
 
 /** A SHA-256 in hex, in either case; some write `0x` before it. */
 const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))

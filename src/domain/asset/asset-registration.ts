@@ -1,6 +1,7 @@
 /** Registering files: the first commit of an asset. */
 import type { Actor, UserActor } from '../actor.ts'
 import { DomainError } from '../errors.ts'
+import { fileNameOf } from '../file-name.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
@@ -14,7 +15,7 @@ import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Funds, refusalsOf, shortfallOf } from '../wallet/quote.ts'
 import { commitOf } from './asset-changes.ts'
 import { assertNew, duplicate } from './asset-guards.ts'
-import { fileNameOf, type RegisterInput, registerInput } from './asset-input.ts'
+import { type RegisterInput, registerInput } from './asset-input.ts'
 import { insertAsset } from './asset-statements.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { saidTypeOf, typeOf } from './file-type.ts'
@@ -85,7 +86,7 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
     context: IdempotencyContext,
   ): Promise<string> {
     const { assetFileMimeType: given } = input
-    const facts = { ...input, mimeType: given ?? saidTypeOf(file), fileName: fileNameOf(file.filename) }
+    const facts = { ...input, mimeType: given ?? saidTypeOf(file), fileName: fileNameOf(file.filename) ?? 'file' }
     return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
       insert(actor, stored, { ...facts, mimeType: given ?? (await typeOf(file)) }, context),
     )
