@@ -53,6 +53,8 @@ const START_MS = 60_000
 /** For a server that recovers what a crash left: it reads up to 2 GB of what it had written ahead. */
 const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
+/** Until one that was told to stop is told to leave everything as it is. */
+const STOP_IN_ORDER_MS = 10_000
 /** Until a server is started once more that could not be started again, such as for want of room: at first, and at most. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 15_000]
 
@@ -106,6 +108,23 @@ const waitForServer = async <T>(
     if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
     log.warn({}, `The embedded PostgreSQL is still starting, as after a crash; waiting for it. Its log: ${logIn(dir)}`)
   }
+}
+
+/**
+ * Has a server that was told to stop leave everything as it is; false when there is none. PostgreSQL 18 stands for ever where it was told so
+ * while it recovered from the death of one of its processes, and hears nothing else. What was committed is read again at the next start.
+ */
+const quit = async (dataDir: string, log: Log): Promise<boolean> => {
+  const running = await readPostmaster(dataDir)
+  if (!running?.stopping) return false
+  log.warn({ pid: running.pid }, 'The embedded PostgreSQL was told to stop and does not; ending it. Its data is safe.')
+  try {
+    process.kill(running.pid, 'SIGQUIT')
+  } catch (error) {
+    // It has ended by itself.
+    if (errorCode(error) !== 'ESRCH') throw error
+  }
+  return true
 }
 
 /** Starts the server, or joins the one that runs on the directory. */
@@ -173,10 +192,11 @@ const ensureRunning = async (options: EmbeddedPostgresOptions) => {
   }
 
   const isStarting = async () => (await readPostmaster(dataDir))?.starting === true
-  const postmaster = await waitForServer(options, attempt, isStarting)
+  const wait = () => waitForServer(options, attempt, isStarting)
+  const postmaster = (await wait()) ?? ((await quit(dataDir, log)) ? await wait() : undefined)
   if (!postmaster) {
     throw new Error(
-      `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,
+      `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -QUIT" on the process named in ${dataDir}/postmaster.pid.`,
     )
   }
   // Commands that make room join beside a server whose disk is full.
@@ -275,25 +295,39 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const started = await joinServer()
   let current = Promise.resolve(started)
 
+  /** Stops the server where nobody else uses it; tells whether. Raises where the connection is lost. */
+  const stopIfLast = async ({ presence, pid }: Pick<typeof started, 'presence' | 'pid'>): Promise<boolean> => {
+    try {
+      await presence.query('SELECT pg_advisory_unlock_shared($1)', [presenceLock])
+      const { rows } = await presence.query('SELECT pg_try_advisory_lock($1) AS last', [presenceLock])
+      // Held until the server is gone: whoever comes now waits here, loses the connection, and starts a new server.
+      if (rows[0].last) process.kill(pid, 'SIGINT')
+      return rows[0].last
+    } finally {
+      await presence.end().catch(() => undefined)
+    }
+  }
+  /** The same on another connection, unless that server is gone; undefined while it lets nobody in, as it recovers from the death of one of its processes. */
+  const comeToStop = async ({ credentials, pid }: typeof started): Promise<boolean | undefined> => {
+    if ((await readPostmaster(dataDir))?.pid !== pid) return false
+    const { presence } = await enter(credentials, patience)
+    return presence && stopIfLast({ presence, pid }).catch(() => undefined)
+  }
+
   const leave = async () => {
     stopping.abort()
     // Rejected when it could not be started again: then there is nothing to stop.
     const server = await current.catch(() => undefined)
     if (!server) return
-    const { presence, pid } = server
-    try {
-      await presence.query('SELECT pg_advisory_unlock_shared($1)', [presenceLock])
-      const { rows } = await presence.query('SELECT pg_try_advisory_lock($1) AS last', [presenceLock])
-      if (!rows[0].last) return
-      // Held until the server is gone: whoever comes now waits here, loses the connection, and starts a new server.
-      process.kill(pid, 'SIGINT')
-    } catch (err) {
-      log.warn({ err }, 'The embedded PostgreSQL went away while it was being stopped.')
-    } finally {
-      await presence.end().catch(() => undefined)
-    }
-    const gone = await waitFor(STOP_MS, async () => ((await readPostmaster(dataDir)) ? undefined : true))
-    if (!gone) log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
+    const isLast = await stopIfLast(server).catch((err) => {
+      log.warn({ err }, 'The embedded PostgreSQL went away while it was being stopped; it is stopped if it comes back.')
+      return waitFor(STOP_MS, () => comeToStop(server))
+    })
+    if (isLast === false) return
+    const isGone = async () => ((await readPostmaster(dataDir)) ? undefined : true)
+    if (await waitFor(STOP_IN_ORDER_MS, isGone)) return
+    const gone = (await quit(dataDir, log)) && (await waitFor(STOP_MS, isGone))
+    if (!gone) log.warn({ pid: server.pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
   }
 
   let stopped: Promise<void> | undefined

@@ -260,6 +260,8 @@ export interface Postmaster {
   ready: boolean
   /** It starts, which takes as long as it has to recover what a crash left. */
   starting: boolean
+  /** It was told to stop. */
+  stopping: boolean
 }
 
 /** The server that runs on the data directory, by its own lock file. */
@@ -271,7 +273,11 @@ export const readPostmaster = async (dataDir: string): Promise<Postmaster | unde
   if (!(await isServerAlive(pid, dataDir))) return undefined
   const state = lines[7]?.trim()
   const socketDir = lines[4]?.trim() || undefined
-  return { pid, port: Number(lines[3]), socketDir, ready: state === 'ready', starting: state === 'starting' }
+  const is = (other: string) => state === other
+  return {
+    ...{ pid, port: Number(lines[3]), socketDir },
+    ...{ ready: is('ready'), starting: is('starting'), stopping: is('stopping') },
+  }
 }
 
 /** The most bytes that the path of a Unix socket may have: 104 on macOS, 108 on Linux, one of them for the end. */
