@@ -11,6 +11,7 @@ import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
 import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
+import { onFailingDisk } from '../support/failing-disk.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { insertTestUser } from '../support/user.ts'
 
@@ -98,6 +99,17 @@ async function killHalfway(args: string[]) {
 }
 
 describe('annal keys', () => {
+  it('says what to do where the disk has no room for a new key, and changes nothing', async () => {
+    const before = await annal(['keys', 'status'])
+    const disk = { operation: 'sync', code: 'ENOSPC', below: join(dir, 'keys') } as const
+    const { result } = await onFailingDisk(disk, () => annal(['keys', 'rotate']))
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.stderr).toContain(
+      `There is no room for a new key in ${join(dir, 'keys')}. Make room or grow the disk`,
+    )
+    expect(await annal(['keys', 'status'])).toEqual(before)
+  })
+
   it('rotates, is killed in the middle, and goes on with what is left', async () => {
     const signatures = await signAll()
     const [first] = (await status()).keys

@@ -90,6 +90,16 @@ function versionOf(file: string): string {
 
 const newKey = () => randomBytes(32).toString('hex')
 
+/** What could not be written into the folder of keys, as an operator can mend it. */
+function explainWriting(error: unknown, dir: string): unknown {
+  if (!(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))) return error
+  return new FixableError(
+    `There is no room for a new key in ${dir}.`,
+    'Make room or grow the disk, and rotate again; `annal gc` removes what no asset needs.',
+    { cause: error },
+  )
+}
+
 /** The ring as the vault beside it uses it. */
 export interface LocalKeyRing extends KeyRing {
   /** The key that wraps now. */
@@ -163,9 +173,13 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
       reload()
       if (!isOfFiles) return false
       const fresh = toRingKey(newKey())
-      // Both lie in the ring before the current one is replaced: however many do this at once, no key that wrapped is lost.
-      for (const each of [keys[0], fresh]) await createFile(copyOf(each), each.key.toString('hex'))
-      await replaceFile(file, fresh.key.toString('hex'))
+      try {
+        // Both lie in the ring before the current one is replaced: however many do this at once, no key that wrapped is lost.
+        for (const each of [keys[0], fresh]) await createFile(copyOf(each), each.key.toString('hex'))
+        await replaceFile(file, fresh.key.toString('hex'))
+      } catch (error) {
+        throw explainWriting(error, dir)
+      }
       reload()
       return true
     },
