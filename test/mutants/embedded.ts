@@ -49,6 +49,18 @@ export const embedded: Mutant[] = [
         `async () => false,`,
       ],
       [
+        'embedded.stands',
+        'A database that was told to stop, and stands for ever, is ended and started anew.',
+        `process.kill(running.pid, 'SIGQUIT')`,
+        `process.kill(running.pid, 'SIGINT')`,
+      ],
+      [
+        'embedded.left-recovering',
+        'Who leaves while the database recovers stops it all the same.',
+        `return waitFor(STOP_MS, () => comeToStop(server))`,
+        `return false`,
+      ],
+      [
         'embedded.entered-again',
         'A database that one of its own processes took down is entered again once it has recovered.',
         `refusal === CANNOT_CONNECT_NOW`,

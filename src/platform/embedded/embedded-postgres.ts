@@ -53,8 +53,8 @@ const START_MS = 60_000
 /** For a server that recovers what a crash left: it reads up to 2 GB of what it had written ahead. */
 const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
-/** Until one that was told to stop is told to leave everything as it is. */
-const STOP_IN_ORDER_MS = 10_000
+/** For a server that was told to leave everything as it is: after five seconds it kills those of its processes that do not hear it. */
+const QUIT_MS = 10_000
 /** Until a server is started once more that could not be started again, such as for want of room: at first, and at most. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 15_000]
 
@@ -325,8 +325,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     })
     if (isLast === false) return
     const isGone = async () => ((await readPostmaster(dataDir)) ? undefined : true)
-    if (await waitFor(STOP_IN_ORDER_MS, isGone)) return
-    const gone = (await quit(dataDir, log)) && (await waitFor(STOP_MS, isGone))
+    if (await waitFor(STOP_MS, isGone)) return
+    const gone = (await quit(dataDir, log)) && (await waitFor(QUIT_MS, isGone))
     if (!gone) log.warn({ pid: server.pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
   }
 
