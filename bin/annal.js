@@ -7,6 +7,8 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED_MAJOR = 24
+/** Milliseconds. */
+const LOOK_EVERY_MS = 250
 /** Of the service, as in `npm start`: where there is much memory, V8 takes twice as much of it, and wins little by it. */
 const HEAP = ['--max-semi-space-size=32', '--heap-growing-percent=50']
 // Where `npm start` keeps it; a folder that cannot be written to is done without.
@@ -36,6 +38,18 @@ function runOnOwnNode() {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }
 
+/** npx runs a shell between itself and this process. Told to end, both end and tell nobody: then this process tells itself. */
+function endWithNpx() {
+  if (process.env.npm_lifecycle_event !== 'npx' || !/^'?annal'?$/.test(process.env.npm_lifecycle_script)) return
+  const shell = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(look)
+    process.kill(process.pid, 'SIGTERM')
+  }, LOOK_EVERY_MS)
+  look.unref()
+}
+
 /** What V8 is told when a process begins: this one begins again, where the system can. */
 function beginWithHeap() {
   if (
@@ -51,9 +65,12 @@ function beginWithHeap() {
   )
 }
 
-if (Number.parseInt(process.versions.node, 10) < NEEDED_MAJOR) runOnOwnNode()
-else {
+if (Number.parseInt(process.versions.node, 10) < NEEDED_MAJOR) {
+  runOnOwnNode()
+  endWithNpx()
+} else {
   beginWithHeap()
+  endWithNpx()
   const { enableCompileCache, setSourceMapsSupport } = await import('node:module')
   enableCompileCache(process.env.NODE_COMPILE_CACHE)
   setSourceMapsSupport(true, { nodeModules: true })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { until } from '../support/eventually.ts'
 import { liveAt, recallAt } from './life.ts'
 import { bash, megabytesOf, root, type Started, startService } from './shell.ts'
 
@@ -20,6 +21,9 @@ const start = (line: string, cwd: string, port: number) => {
   started.push(service)
   return service
 }
+
+/** Whether the database that the service brings runs, which it stops last. */
+const isRunning = async () => (await readdir(join(project, '.annal/postgres'))).includes('postmaster.pid')
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-package-'))
@@ -59,11 +63,13 @@ describe('the package', () => {
       expect(answer.status, page).toBe(200)
     }
     await first.stop()
+    await until('the service has ended, and npx not alone', async () => !(await isRunning()))
 
     const again = start('npx annal serve', project, port)
     await again.ready()
     expect(await recallAt(`http://127.0.0.1:${port}`, person)).toMatchObject({ headline: 'Sunset' })
     await again.stop('SIGINT')
+    await until('the service has ended', async () => !(await isRunning()))
     await bash('npx annal check', project)
     expect((await readdir(join(project, '.annal'))).sort()).toEqual(
       expect.arrayContaining(['blocks', 'chain', 'keys', 'postgres']),

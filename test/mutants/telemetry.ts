@@ -143,4 +143,22 @@ export const telemetry: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'bin/annal.js',
+    ['processes/started-by-npx.processes.ts'],
+    [
+      [
+        'processes.npx',
+        'A service that npx started ends when npx is told to.',
+        `    if (process.ppid === shell) return\n`,
+        `    return\n`,
+      ],
+      [
+        'processes.not-by-npx',
+        'A service that somebody else started goes on when the shell that started it ends.',
+        `!/^'?annal'?$/.test(process.env.npm_lifecycle_script)`,
+        `false`,
+      ],
+    ],
+  ),
 ]
