@@ -201,6 +201,20 @@ it('shows custom fields by any name, also by those that objects of JavaScript kn
   expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
 })
 
+it('no custom field passes for what the service knows of an asset', async () => {
+  const custom = { 'Registered by': 'Grace Hopper', Registered: 'January 1, 1999', 'SHA-256': '0'.repeat(64) }
+  const fields = { public_access: 'true', nit_commit_custom: JSON.stringify(custom) }
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+  const { text } = await app.rest('GET', `/assets/${body.id}`)
+  const section = (id: string) => new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's').exec(text)?.[0]
+  for (const [name, value] of Object.entries(custom)) {
+    expect(section('about')!.split(`<dt>${name}</dt>`)).toHaveLength(2)
+    expect(section('about')).not.toContain(value)
+    expect(section('described')).toContain(`<dt>${name}</dt><dd>${value}</dd>`)
+  }
+  expect(section('described')).toContain('Its owner chose the names of these fields')
+})
+
 it('shows fifty changes of a commit, and how many it leaves out: whoever pays for some has everybody’s page made for nothing', async () => {
   const { body } = await registerWith(owner.rest, { asset_file: newFile(), public_access: 'true' })
   const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at]))

@@ -52,9 +52,9 @@ async function askTheChain({ params, context: { actor, services } }: PageRequest
   }
 }
 
+/** What the service knows of it. */
 const about = (asset: ShownAsset, speech: Speech) => {
   const { language, words } = speech
-  const custom = Object.entries(asset.nitCommitCustom)
   const named = ({ displayName, address }: ShownAsset['owner']) =>
     html`<bdi>${displayName}</bdi> <code>${address}</code>`
   return html`<section aria-labelledby="about"><h2 id="about">${words.about}</h2>
@@ -66,8 +66,18 @@ ${facts(
   [words.file, asset.assetFileName],
   [words.identifier, html`<code>${asset.nid}</code>`],
   ['SHA-256', html`<code>${asset.proofHash}</code>`],
-  ...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?? words.nothing] as const),
 )}
+</section>`
+}
+
+/** Custom fields have any name, also one that the service uses, so they stand by themselves and are told to be their owner's. */
+const described = (asset: ShownAsset, speech: Speech) => {
+  const { words } = speech
+  const custom = Object.entries(asset.nitCommitCustom)
+  if (custom.length === 0) return html``
+  return html`<section aria-labelledby="described"><h2 id="described">${words.described}</h2>
+<p>${words.describedText}</p>
+${facts(...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?? words.nothing] as const))}
 </section>`
 }
 
@@ -119,6 +129,7 @@ ${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
 ${media(asset, hasC2pa, speech)}
 ${asset.caption && html`<p class="caption">${asset.caption}</p>`}
 ${about(asset, speech)}
+${described(asset, speech)}
 ${credentials(asset, speech)}
 ${check(outcome, speech)}
 ${timeline(asset, { at, isNewest: older === null, checked }, speech)}
