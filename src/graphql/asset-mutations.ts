@@ -24,7 +24,8 @@ const metadataFields = (t: InputFields) => ({
 /** What custom fields may be, for both inputs. */
 const customRules =
   'Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify ' +
-  'the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep.'
+  'the file, which are refused in upper and lower case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
+  'At most 10 KB and 16 levels deep.'
 
 /** Of a registration, all but the file. */
 export const registrationFields = (t: InputFields) => ({

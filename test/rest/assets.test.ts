@@ -290,6 +290,17 @@ describe('updating', () => {
     }
   })
 
+  it('what some readers of JSON take for a field that identifies the file is refused, and can be taken back', async () => {
+    const { id } = await user.register()
+    const set = (custom: object) => user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: custom } })
+    // As Go's encoding/json reads it: in any case, and `ſ` as `s`.
+    for (const key of ['AssetCid', 'assetsha256', 'ENCODINGFORMAT', 'a\u017f\u017fetCid']) {
+      expectError(await set({ [key]: 'x' }), 'VALIDATION_FAILED')
+      await app.sql('UPDATE assets SET custom = $2 WHERE nid = $1', [id, JSON.stringify({ [key]: 'before' })])
+      expect(expectOk(await set({ [key]: null }))).not.toHaveProperty('nit_commit_custom')
+    }
+  })
+
   it('of an asset that somebody else shows is forbidden, of one that nobody shows it is not found', async () => {
     const shown = await user.register({ public_access: 'true' })
     const hidden = await user.register()

@@ -14,6 +14,14 @@ export const MAX_FILE_BYTES = 250_000_000
 
 /** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
 const reservedKeys = new Set<string>(identifyingKeys)
+const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
+
+/**
+ * Readers that tell no cases apart (Go's `encoding/json`, .NET's for the web) would take the custom field for ours, because it stands
+ * behind it in the tree. One from before this was refused may go.
+ */
+const isReserved = (key: string, value: unknown) =>
+  reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
 
 const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= customField.size
 const tooLarge = 'Ensure this field has no more than 10 KB.'
@@ -26,8 +34,8 @@ export const refusalsOfCustom = (custom: Record<string, unknown>): DomainError[]
 const nitCommitCustom = jsonObject
   .refine(fits, tooLarge)
   .refine(
-    (value) => !Object.keys(value).some((key) => key === '' || reservedKeys.has(key)),
-    `Keys may not be empty or one of: ${[...reservedKeys].join(', ')}.`,
+    (value) => !Object.entries(value).some(([key, each]) => key === '' || isReserved(key, each)),
+    `Keys may not be empty or, in any case, one of: ${[...reservedKeys].join(', ')}.`,
   )
 
 /** In characters. */

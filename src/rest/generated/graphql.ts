@@ -349,7 +349,7 @@ export type RegisterAssetInput = {
   maxCost?: string | null | undefined;
   /** What the device recorded with the file: JSON text kept as it was sent, at most 64 KB. */
   meta?: string | null | undefined;
-  /** Custom fields of the asset tree. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
+  /** Custom fields of the asset tree. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file, which are refused in upper and lower case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
@@ -522,7 +522,7 @@ export type UpdateAssetMetadataInput = {
   id: string | number;
   /** Refuses a higher total with PRICE_EXCEEDS_MAX_COST. */
   maxCost?: string | null | undefined;
-  /** Custom fields of the asset tree to set or replace by top-level key; null removes a key. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
+  /** Custom fields of the asset tree to set or replace by top-level key; null removes a key. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file, which are refused in upper and lower case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
