@@ -63,6 +63,16 @@ describe('A document', () => {
     expect(identifyingKeys.filter((name) => !trees!.includes(`\`${name}\``))).toEqual([])
   })
 
+  it('tells strangers how a file gets its identifier', () => {
+    const layout = read('src/files/file-layout.ts')
+    const told = read('docs/chain.md').split('The **nid** is')[1]!.split('\n\n')[0]!.replaceAll(',', '')
+    const sizes = [...layout.matchAll(/(?:chunkSize|maxChildrenPerNode): ([\d_]+)/g)].map(([, size]) =>
+      size!.replaceAll('_', ''),
+    )
+    expect(sizes).toHaveLength(2)
+    expect(sizes.filter((size) => !told.includes(` ${size} `))).toEqual([])
+  })
+
   it('tells of each queue that runs in the background', () => {
     const told = read('docs/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
     const loops = read('src/loops.ts')
