@@ -267,6 +267,12 @@ export const doors: Mutant[] = [
         `if (earlier?.req.complete)`,
         `if (earlier?.req.complete === null)`,
       ],
+      [
+        'doors.continue-before-head',
+        '`100 Continue` stands before the answer, and not in it.',
+        `if (!res.socket) keepHeadBehind(res)`,
+        ``,
+      ],
     ],
   ),
   ...mutantsOf(

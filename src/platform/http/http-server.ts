@@ -201,6 +201,19 @@ function breakOffLoudly({ httpVersion, socket }: IncomingMessage, res: ServerRes
 }
 
 /**
+ * Of an answer that waits behind another one on its connection, keeps what was written before its head in front of it: Node puts the head of one
+ * whose body is bytes before all that waits, and so a `100 Continue` between the two.
+ */
+function keepHeadBehind(res: ServerResponse) {
+  const { writeHead } = res
+  res.writeHead = ((...given: Parameters<typeof writeHead>) => {
+    writeHead.apply(res, given)
+    res.flushHeaders()
+    return res
+  }) as typeof writeHead
+}
+
+/**
  * A server that listens to nothing yet. Paths that nothing answers are told that the service is starting; what an answer
  * raises cuts the connection and is logged.
  */
@@ -264,7 +277,9 @@ export function createHttpServer({
   // A caller who asks first is told to send once somebody reads, and not when the request is refused.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
-      if (!res.headersSent) res.writeContinue()
+      if (res.headersSent) return
+      res.writeContinue()
+      if (!res.socket) keepHeadBehind(res)
     })
     receive(req, res)
   })
