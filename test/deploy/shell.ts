@@ -40,7 +40,7 @@ export interface Started {
   child: ChildProcess
   /** Waits until `/readyz` answers 200. */
   ready(): Promise<void>
-  /** Sends a signal to the process that was started, and waits for its end; returns its exit code. */
+  /** Sends a signal to the process that was started, SIGINT to all below it as a terminal does, and waits for its end; returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** Kills what is left. */
   kill(): void
@@ -70,7 +70,7 @@ export function startService(line: string, cwd: string, port: number, env: Recor
       await eventually(status, (each) => each === 200, 120_000)
     },
     async stop(signal = 'SIGTERM') {
-      child.kill(signal)
+      process.kill(signal === 'SIGINT' ? -child.pid! : child.pid!, signal)
       return (await ended)[0]
     },
     kill() {
