@@ -273,11 +273,8 @@ export const readPostmaster = async (dataDir: string): Promise<Postmaster | unde
   if (!(await isServerAlive(pid, dataDir))) return undefined
   const state = lines[7]?.trim()
   const socketDir = lines[4]?.trim() || undefined
-  const is = (other: string) => state === other
-  return {
-    ...{ pid, port: Number(lines[3]), socketDir },
-    ...{ ready: is('ready'), starting: is('starting'), stopping: is('stopping') },
-  }
+  const standing = { ready: state === 'ready', starting: state === 'starting', stopping: state === 'stopping' }
+  return { pid, port: Number(lines[3]), socketDir, ...standing }
 }
 
 /** The most bytes that the path of a Unix socket may have: 104 on macOS, 108 on Linux, one of them for the end. */
