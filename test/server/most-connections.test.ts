@@ -45,7 +45,7 @@ it('a connection more than may be open is closed, at that port alone, until anot
 it.each([
   ['half of the files', 65_536, 64e9, 32_768],
   ['what a gigabyte holds', 1_048_576, 2 ** 30, 8_192],
-  ['what memory holds where files are not limited', undefined, 2 ** 30, 8_192],
+  ['what memory holds where files are not limited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
 ])('as many may be open as %s', (_, files, bytes, most) => {
   expect(mostConnections(files, bytes)).toBe(most)
 })

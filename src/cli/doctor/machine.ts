@@ -27,7 +27,7 @@ const FEW_FILES = 4_096
 /** How many files and connections may be open. */
 export async function checkOpenFiles(): Promise<Diagnosis[]> {
   const limit = openFileLimit()
-  if (limit === undefined) return [right('Open files are not limited.')]
+  if (limit === Number.POSITIVE_INFINITY) return [right('Open files are not limited.')]
   if (limit >= FEW_FILES) return [right(`${limit} files and connections may be open at once.`)]
   return [
     warning(

@@ -15,13 +15,13 @@ interface ResourceReport {
   userLimits?: { open_files?: { soft: number | string } }
 }
 
-/** How many files and connections this process may have open; undefined where that is not limited, as on Windows. */
-export function openFileLimit(): number | undefined {
+/** How many files and connections this process may have open; Infinity where that is not limited, as on Windows. */
+export function openFileLimit(): number {
   // It would ask for the name of each address that this process is connected to: five seconds where no name server answers.
   Object.assign(report, { excludeNetwork: true })
   const { userLimits } = report.getReport() as unknown as ResourceReport
   const limit = userLimits?.open_files?.soft
-  return typeof limit === 'number' ? limit : undefined
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
 /** Memory that this process may use, of the machine or of its container. */
@@ -32,7 +32,7 @@ function memoryBytes(): number {
 
 /** How many connections may be open at a port of this process. */
 export const mostConnections = (files = openFileLimit(), bytes = memoryBytes()): number =>
-  Math.floor(Math.min((files ?? Number.POSITIVE_INFINITY) * SHARE_OF_FILES, bytes / BYTES_EACH))
+  Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_EACH))
 
 const TELL_EVERY_MS = 10_000
 
