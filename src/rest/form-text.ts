@@ -6,7 +6,11 @@ const DOUBTFUL = /[\ufffd\x80-\xff]/g
 const HALF = '\udcff'
 
 /** What becomes of such a text: whoever takes the field refuses it by its name, as it does in JSON. Fields that nobody takes are not judged. */
-export const unreadable = (text: string) => text.replaceAll(DOUBTFUL, HALF)
+export function unreadable(text: string): string {
+  const marked = text.replaceAll(DOUBTFUL, HALF)
+  // Half a character of UTF-16 leaves nothing in its place.
+  return marked === text ? `${text}${HALF}` : marked
+}
 
 /** Bytes that are escaped next to each other: a character is one to four. */
 const ESCAPED = /(?:%[\da-f]{2})+/gi

@@ -319,8 +319,20 @@ export const doors: Mutant[] = [
         'doors.half-character',
         'A text of a form that ends in half a character is no UTF-8.',
         `    read()
-    return isSound`,
-        `    return isSound`,
+    return {`,
+        `    return {`,
+      ],
+      [
+        'doors.windows-alphabet',
+        'A text of a form in windows-1252 is read as that, and not as Latin-1.',
+        `WINDOWS.test(charset) ? toWindows(text) : text`,
+        `text`,
+      ],
+      [
+        'doors.odd-utf-16',
+        'A text of a form in UTF-16 is refused when it ends in half a character.',
+        `if (UTF16.test(charset)) return readUnicode('utf-16le')`,
+        `if (UTF16.test(charset)) return undefined`,
       ],
     ],
   ),

@@ -364,6 +364,30 @@ describe('a text of a form that is no UTF-8', () => {
     })
   })
 
+  it('is read by the alphabet that it names, each by its own', async () => {
+    const euro = '5 \x80 \x93and\x94 \x96 caf\xe9'
+    const captions: [string, Buffer, string][] = [
+      ['windows-1252', latin1(euro), '5 € “and” – café'],
+      ['"CP1252"', latin1(euro), '5 € “and” – café'],
+      ['ISO-8859-1', latin1(euro), euro],
+      ['utf-16le', Buffer.from('Größe 🌊', 'utf16le'), 'Größe 🌊'],
+    ]
+    for (const [charset, bytes, caption] of captions) {
+      const raw = latin1(typed('caption', bytes.toString('latin1'), `text/plain; charset=${charset}`) + end)
+      expect(expectOk(await send(raw)).caption).toBe(caption)
+    }
+  })
+
+  it.each([
+    ['US-ASCII', Buffer.from('Größe')],
+    ['utf-16le', Buffer.concat([Buffer.from('odd', 'utf16le'), Buffer.from('!')])],
+    ['base64', Buffer.from('YWJj')],
+  ])('is refused where it is not in the alphabet that it names: %s', async (charset, bytes) => {
+    const raw = latin1(typed('caption', bytes.toString('latin1'), `text/plain; charset=${charset}`) + end)
+    const { body } = expectError(await send(raw), 'VALIDATION_FAILED')
+    expect(Object.keys(body.error.details)).toEqual(['caption'])
+  })
+
   it('is not judged where nobody reads it', async () => {
     const raw = latin1(part('unheard_of', 'Größe') + part('caption', 'read') + end)
     expect(expectOk(await send(raw)).caption).toBe('read')

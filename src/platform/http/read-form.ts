@@ -99,7 +99,7 @@ function nameOf(filename = '') {
   return name === '.' || name === '..' ? '' : name
 }
 
-/** `isSound` tells of the text that the parser has just told whether it is what was sent. */
+/** `asSent` tells of the text that the parser has just told what was sent. */
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts) {
   let comesAFile = false
   try {
@@ -119,7 +119,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
         headerPairs: 50,
       },
     })
-    return { parser, isSound: watchTexts(parser, () => comesAFile) }
+    return { parser, asSent: watchTexts(parser, () => comesAFile) }
   } catch (error) {
     throw notAForm(error)
   }
@@ -129,7 +129,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
 export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
-  const { parser, isSound } = createParser(req, parts)
+  const { parser, asSent } = createParser(req, parts)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
   // Whoever cancels does not wait for it.
   whole.catch(() => {})
@@ -203,13 +203,14 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const body = bodyRoom.open(fail)
   const forget = onBroken(req, fail)
 
-  parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean, encoding) =>
+  parser.on('field', (name: string | undefined, text: string, _nameCut: boolean, cut: boolean, encoding) =>
     guarded(() => {
+      const { value, isSound } = asSent(text)
       assertNamed(name)
       assertAsItIs(name, encoding)
       fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
       if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
-      onField(name, value, isSound())
+      onField(name, value, isSound)
     }),
   )
   parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, encoding, mimeType: string) =>
