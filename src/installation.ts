@@ -50,6 +50,8 @@ export interface Installation {
   /** What is embedded, for people: a name and where it is. */
   parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
   close(): Promise<void>
+  /** Stops what is embedded, whoever of this process still asks it. */
+  abandon(): Promise<void>
 }
 
 /** What whoever opens an installation may do to it. */
@@ -139,6 +141,7 @@ export async function openInstallation(
       await database.close()
       await postgres?.stop()
     },
+    abandon: async () => postgres?.stop(),
   }
 }
 

@@ -5,13 +5,13 @@ import { announce } from './announce.ts'
 import type { App } from './app.ts'
 import type { Config } from './config.ts'
 import { connectChain } from './connect-chain.ts'
-import { openInstallation } from './installation.ts'
+import { type Installation, openInstallation } from './installation.ts'
 import { startLoops } from './loops.ts'
 import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
 import { repeat } from './platform/jobs/repeat.ts'
 import { createLog } from './platform/log.ts'
 import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
-import { stopSignal } from './platform/stop-signal.ts'
+import { ABANDON_MS, stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
@@ -59,7 +59,8 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
   // Also while it starts: what is half started is not left behind.
-  const stopped = stopSignal(shutdownDelayMs + STOP_MS)
+  let opening: Promise<Installation> | undefined
+  const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, async () => (await opening)?.abandon())
   const handlers: HttpHandler[] = []
   const server = createHttpServer({
     handlers,
@@ -79,7 +80,8 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
     server.endConnections()
   }
   void supervisor?.leaving.then(leave)
-  const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
+  opening = openInstallation(config, log, { mayMigrate: true, telemetry })
+  const installation = await opening
   opened.unshift(installation.close)
   const { database } = installation
   const presence = createPresence({ database, roles: config.roles, worker })

@@ -14,7 +14,7 @@ import { type Installation, openInstallation } from './installation.ts'
 import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
 import { createLog } from './platform/log.ts'
 import { createPresence } from './platform/processes.ts'
-import { stopSignal } from './platform/stop-signal.ts'
+import { ABANDON_MS, stopSignal } from './platform/stop-signal.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import { createCrew, type Member } from './platform/workers/crew.ts'
 import { createProbes, createProbesOnly } from './rest/probes.ts'
@@ -39,7 +39,7 @@ function membersOf({ workers, roles }: Config): Member[] {
 export async function supervise(config: Config): Promise<never> {
   const log = createLog(config.logLevel)
   logUnhandledRejections(log)
-  const stopped = stopSignal(config.shutdownDelayMs + STOP_MS)
+  const stopped = stopSignal(config.shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   const readAllMetrics = async () => {
     const { mergeMetrics } = await import('./platform/telemetry/merge-metrics.ts')
     return mergeMetrics(await crew.readMetrics())
@@ -47,6 +47,7 @@ export async function supervise(config: Config): Promise<never> {
   const crew = createCrew({ program, log, readAllMetrics })
   const handlers: HttpHandler[] = []
   const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
+  let opening: Promise<Installation> | undefined
   let installation: Installation | undefined
   let chain: { stop(): Promise<void> } | undefined
   let isStopping = false
@@ -56,7 +57,8 @@ export async function supervise(config: Config): Promise<never> {
     const [first, ...others] = membersOf(config)
     // A port that is taken is told once, and before anything is opened.
     const port = await crew.startFirst(first!)
-    installation = await openInstallation(config, log, { mayMigrate: true })
+    opening = openInstallation(config, log, { mayMigrate: true })
+    installation = await opening
     chain = await startEmbeddedChain(config, log)
     handlers.push(...(await operatorsHandlers(installation)))
     for (const member of others) crew.start(member)
@@ -91,6 +93,12 @@ export async function supervise(config: Config): Promise<never> {
     await server.drain(0)
     await chain?.stop()
     await installation?.close()
+  }
+
+  /** Workers that are told again end at once. They use what is embedded, so it stops after them. */
+  async function abandon() {
+    await crew.stop()
+    await Promise.all([chain?.stop(), (await opening)?.abandon()])
   }
 
   const failed = start().then(

@@ -87,6 +87,30 @@ export const embedded: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/stop-signal.ts',
+    ['processes/signals.processes.ts'],
+    [
+      [
+        'embedded.told-again',
+        'A service that is told again to stop leaves no database behind.',
+        `Promise.race([abandon().catch(() => undefined), delay(ABANDON_MS)])`,
+        `undefined`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/supervisor.ts',
+    ['processes/signals.processes.ts'],
+    [
+      [
+        'embedded.workers-first',
+        'The database of several processes stops once the workers are gone.',
+        `  async function abandon() {\n    await crew.stop()\n`,
+        `  async function abandon() {\n`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/run-process.ts',
     ['processes/refused-starts.processes.ts'],
     [

@@ -1,7 +1,7 @@
 /** Stands for a service that cannot finish what it has begun. */
 import { stopSignal } from '../../src/platform/stop-signal.ts'
 
-const stopped = stopSignal(Number(process.argv[2]))
+const stopped = stopSignal(Number(process.argv[2]), async () => undefined)
 setInterval(() => undefined, 1_000)
 process.stdout.write('ready\n')
 await stopped
