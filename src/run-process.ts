@@ -4,7 +4,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
 import type { App } from './app.ts'
 import type { Config } from './config.ts'
-import { connectChain } from './connect-chain.ts'
+import { type ChainConnection, connectChain } from './connect-chain.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { startLoops } from './loops.ts'
 import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
@@ -60,7 +60,11 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
   // Also while it starts: what is half started is not left behind.
   let opening: Promise<Installation> | undefined
-  const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, async () => (await opening)?.abandon())
+  let connecting: Promise<ChainConnection> | undefined
+  const abandon = async () => {
+    await Promise.allSettled([connecting?.then((chain) => chain.close()), opening?.then((parts) => parts.abandon())])
+  }
+  const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   const handlers: HttpHandler[] = []
   const server = createHttpServer({
     handlers,
@@ -85,7 +89,8 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   opened.unshift(installation.close)
   const { database } = installation
   const presence = createPresence({ database, roles: config.roles, worker })
-  const chain = await connectChain(installation, publicUrl)
+  connecting = connectChain(installation, publicUrl)
+  const chain = await connecting
   opened.unshift(chain.close)
   const parts = {
     ...installation,

@@ -49,6 +49,7 @@ export async function supervise(config: Config): Promise<never> {
   const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
   let opening: Promise<Installation> | undefined
   let installation: Installation | undefined
+  let startingChain: ReturnType<typeof startEmbeddedChain> | undefined
   let chain: { stop(): Promise<void> } | undefined
   let isStopping = false
 
@@ -59,7 +60,8 @@ export async function supervise(config: Config): Promise<never> {
     const port = await crew.startFirst(first!)
     opening = openInstallation(config, log, { mayMigrate: true })
     installation = await opening
-    chain = await startEmbeddedChain(config, log)
+    startingChain = startEmbeddedChain(config, log)
+    chain = await startingChain
     handlers.push(...(await operatorsHandlers(installation)))
     for (const member of others) crew.start(member)
     const publicUrl = config.publicUrl ?? `http://localhost:${port}`
@@ -98,7 +100,10 @@ export async function supervise(config: Config): Promise<never> {
   /** Workers that are told again end at once. They use what is embedded, so it stops after them. */
   async function abandon() {
     await crew.stop()
-    await Promise.all([chain?.stop(), (await opening)?.abandon()])
+    await Promise.allSettled([
+      startingChain?.then((embedded) => embedded?.stop()),
+      opening?.then((parts) => parts.abandon()),
+    ])
   }
 
   const failed = start().then(
