@@ -50,8 +50,8 @@ function emptyScan(blocks: number): Buffer {
   return jpegBits(bits)
 }
 
-/** A progressive JPEG of 160 KB that is as its standard has it: of all that its pixels might have, each bit comes in a pass of its own, and is zero. */
-export function manyScans(side = 7_000): File {
+/** A progressive JPEG of 160 KB that is as its standard has it: of all that its pixels might have, each bit comes in a pass of its own, and is zero. With `times` above 1, which the standard has not, all of it comes again. */
+export function manyScans(side: number, times = 1): File {
   const blocks = Math.ceil(side / 8) ** 2
   const scan = (first: number, last: number, from: number, to: number, bits: Buffer) => [
     jpegSegment(0xda, [1, 1, 0, first, last, (from << 4) | to]),
@@ -61,6 +61,9 @@ export function manyScans(side = 7_000): File {
   const coefficients = Array.from({ length: 63 }, (_, index) => index + 1)
   const planes = Array.from({ length: 14 }, (_, index) => 13 - index)
   const runs = Array.from({ length: 15 }, (_, index) => (14 - index) << 4)
+  const passes = coefficients.flatMap((each) =>
+    planes.flatMap((plane) => scan(each, each, plane === 13 ? 0 : plane + 1, plane, bit)),
+  )
   const bytes = Buffer.concat([
     Buffer.from([0xff, 0xd8]),
     jpegSegment(0xdb, [0, ...Array<number>(64).fill(1)]),
@@ -68,9 +71,7 @@ export function manyScans(side = 7_000): File {
     jpegSegment(0xc4, [0x00, 1, ...Array<number>(15).fill(0), 0]),
     jpegSegment(0xc4, [0x10, ...Array<number>(15).fill(1), 0, ...runs]),
     ...scan(0, 0, 0, 0, Buffer.alloc(Math.ceil(blocks / 8))),
-    ...coefficients.flatMap((each) =>
-      planes.flatMap((plane) => scan(each, each, plane === 13 ? 0 : plane + 1, plane, bit)),
-    ),
+    ...Array.from({ length: times }, () => passes).flat(),
     Buffer.from([0xff, 0xd9]),
   ])
   return new File([new Uint8Array(bytes)], 'scans.jpg', { type: 'image/jpeg' })
