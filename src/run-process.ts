@@ -58,12 +58,12 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   logUnhandledRejections(log)
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
-  // Also while it starts: what is half started is not left behind.
   let opening: Promise<Installation> | undefined
   let connecting: Promise<ChainConnection> | undefined
   const abandon = async () => {
     await Promise.allSettled([connecting?.then((chain) => chain.close()), opening?.then((parts) => parts.abandon())])
   }
+  // Also while it starts: what is half started is not left behind.
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   const handlers: HttpHandler[] = []
   const server = createHttpServer({
