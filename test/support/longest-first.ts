@@ -10,7 +10,6 @@ const LONG = [
   'processes/figures.processes.ts',
   'processes/foreign-commits.processes.ts',
   'processes/key-rotation.processes.ts',
-  'processes/plans.processes.ts',
 ]
 
 /**
