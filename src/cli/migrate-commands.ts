@@ -1,12 +1,8 @@
 /** `annal migrate`. */
 import type { Command } from 'commander'
-import type { MigrationStatus } from '../platform/database/migrations.ts'
 import { command } from './command.ts'
-import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
+import { fail, green, print, printJson, red, say, table } from './output.ts'
 import { withDatabaseUrl } from './with-installation.ts'
-
-const progressOf = (name: string, progress: MigrationStatus['progress']) =>
-  progress?.name === name ? `${progress.done} of ${counted(progress.total, 'row', 'rows')}` : 'no'
 
 /** Adds `annal migrate` and `annal migrate status`. */
 export function addMigrateCommands(program: Command): void {
@@ -33,10 +29,7 @@ export function addMigrateCommands(program: Command): void {
     'annal migrate status',
     'annal migrate status --json',
   ])
-    .option(
-      '--json',
-      'prints {"applied": [{"name", "appliedAt"}], "pending": [name], "progress": {"name", "done", "total"} or null}',
-    )
+    .option('--json', 'prints {"applied": [{"name", "appliedAt"}], "pending": [name]}')
     .action(async (_flags, self: Command) => {
       const { readMigrationStatus } = await import('../platform/database/migrations.ts')
       const status = await withDatabaseUrl((url) => readMigrationStatus(url))
@@ -47,7 +40,7 @@ export function addMigrateCommands(program: Command): void {
         table([
           ['migration', 'applied'],
           ...status.applied.map(({ name, appliedAt }) => [name, appliedAt.toISOString()]),
-          ...status.pending.map((name) => [name, progressOf(name, status.progress)]),
+          ...status.pending.map((name) => [name, 'no']),
         ]),
       )
       if (status.pending.length === 0) return say(green('The tables are those of this version.'))

@@ -1,5 +1,6 @@
 /** What a change of the schema breaks for clients of the last release, and whether the list of changes tells them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { CriticalityLevel, diff } from '@graphql-inspector/core'
 import {
   buildSchema,
@@ -60,16 +61,15 @@ export function isLater(a: string, b: string): boolean {
 
 /** The versions whose schemas are kept in `docs/releases`. */
 export const keptReleases = (): string[] =>
-  readdirSync(new URL('docs/releases', root))
-    .filter((name) => name.endsWith('.graphql'))
-    .map((name) => name.slice(0, -'.graphql'.length))
+  globSync('docs/releases/*.graphql', { cwd: root }).map((path) => basename(path, '.graphql'))
 
 /** The versions that CHANGELOG.md tells of. */
 export const toldReleases = (changelog = read('CHANGELOG.md')): string[] =>
   [...changelog.matchAll(new RegExp(VERSION_HEADING, 'gm'))].map(([, version]) => version!)
 
-/** What the working tree breaks of the last release without telling: nothing, as a rule. */
+/** Returns breaking changes since the last release that CHANGELOG.md does not list. Returns none before the first release. */
 export async function untoldSinceLastRelease(): Promise<{ version: string; untold: BrokenPromise[] }> {
+  if (keptReleases().length === 0) return { version: 'none', untold: [] }
   const version = keptReleases().reduce((last, other) => (isLater(other, last) ? other : last))
   const broken = await brokenPromises(read(`docs/releases/${version}.graphql`), read('schema.graphql'))
   return { version, untold: untold(broken, read('CHANGELOG.md'), version) }

@@ -138,13 +138,28 @@ describe('migrations', () => {
     await database.query('CREATE DATABASE untouched')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'untouched')
     await expect(assertMigrated(url)).rejects.toThrow(
-      /lacks migrations .*Start the server of this version, or carry out `annal migrate`/,
+      /lacks migrations .*start the server of this version or run `annal migrate`/,
     )
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     const { rows } = await client.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)
     await client.end()
     expect(rows).toEqual([{ n: 0 }])
+  })
+
+  it('refuse a database from before the first release, and name the Git commit that can use it', async () => {
+    const name = '20261121000000_create_tables'
+    await database.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
+      [name],
+    )
+    try {
+      await expect(applyMigrations(embedded.url)).rejects.toThrow(
+        /development version of Annal before the first release.*check out Git commit 9b0c61da/,
+      )
+    } finally {
+      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
+    }
   })
 
   it('leave nothing of one that fails, and apply it once it is corrected', async () => {

@@ -1,19 +1,19 @@
-/** Brings a database to this version: runs the migrations that it lacks, and remembers them in Prisma's table as Prisma does. */
+/** Applies missing migrations and records them in Prisma's table `_prisma_migrations`, as Prisma does. */
 import pg from 'pg'
 import { FixableError } from '../fixable-error.ts'
 import { DatabaseClient } from './database-client.ts'
 import { explainRights } from './explain-rights.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
-import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
+import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 import { assertSettings } from './session-settings.ts'
 
-/** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
+/** Connection timeout, in milliseconds. A migration itself has no timeout. */
 const CONNECT_TIMEOUT_MS = 5_000
 
 interface AppliedRow {
   name: string
   checksum: string
-  /** Null of one that was interrupted. */
+  /** Null when the migration was interrupted. */
   finishedAt: Date | null
 }
 
@@ -32,12 +32,12 @@ const createHistory = `
     applied_steps_count INTEGER NOT NULL DEFAULT 0
   )`
 
-/** Of ours nothing is left of one that was interrupted; Prisma's engine remembers that it began. */
-const giveUpUnfinished = `
+/** Marks interrupted migrations as rolled back. Annal applies each migration in one transaction, so nothing of it remains. */
+const rollBackUnfinished = `
   UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL`
 
-/** Joins the script's transaction: a migration is applied and remembered or neither, whenever we are killed. */
-const rememberSql = ({ name, checksum }: Migration) => `
+/** Runs in the script's transaction, so a killed process leaves neither the changes nor the record. */
+const recordSql = ({ name, checksum }: Migration) => `
   INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
   VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
 
@@ -51,23 +51,37 @@ const readApplied = async (client: pg.Client): Promise<AppliedRow[]> => {
   return rows
 }
 
+/** Names of the migrations before the first release. They were replaced by one initial migration. */
+const PRE_RELEASE = /^2026112[1-6]\d{6}_/
+/** Last Git commit that has the migrations of `PRE_RELEASE`. */
+const PRE_RELEASE_COMMIT = '9b0c61da'
+
+/** Raises when the database was migrated by another version that this one cannot follow. */
+const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migration[]): void => {
+  const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
+  if (unknown.length === 0) return
+  if (unknown.some(({ name }) => PRE_RELEASE.test(name))) {
+    throw new FixableError(
+      `The database was created by a development version of Annal before the first release, and cannot be upgraded.`,
+      `Start with an empty database or data folder, or check out Git commit ${PRE_RELEASE_COMMIT} to keep using the old one.`,
+    )
+  }
+  throw new FixableError(
+    `The database was migrated by a newer version of Annal (${unknown.map(({ name }) => name).join(', ')}).`,
+    'Run that version, or restore a backup from before it.',
+  )
+}
+
 /**
- * The migrations that the database lacks. Raises when an applied one was edited since, and when one is not known here: an
- * older version would read and write tables that it does not understand.
+ * Returns the migrations that the database lacks. Raises when an applied migration was edited, or when the database was
+ * migrated by another version.
  */
 const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
   const applied = await readApplied(client)
-  const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
-  if (unknown.length > 0) {
-    const names = unknown.map(({ name }) => name).join(', ')
-    throw new FixableError(
-      `The database was migrated by a newer version of Annal (${names}).`,
-      'Run that version, or restore a backup from before it.',
-    )
-  }
-  return migrations.filter(({ name, checksum, earlierChecksum }) => {
+  assertKnown(applied, migrations)
+  return migrations.filter(({ name, checksum }) => {
     const row = applied.find((each) => each.name === name && each.finishedAt)
-    if (row && row.checksum !== checksum && row.checksum !== earlierChecksum) {
+    if (row && row.checksum !== checksum) {
       throw new FixableError(
         `The migration ${name} was edited after it was applied to this database.`,
         'Restore its file, and write a new migration for the change.',
@@ -77,32 +91,16 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
   })
 }
 
-/** Raises when somebody else's tables stand where ours are to be made. */
+/** Creates the history table. Raises when the database contains tables of another application. */
 const openHistory = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ isForeign: boolean }>(
     `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
   )
   if (rows[0]?.isForeign) {
-    throw new FixableError('The database holds tables that are not of Annal.', 'Give Annal a database of its own.')
+    throw new FixableError('The database contains tables of another application.', 'Give Annal a database of its own.')
   }
   await client.query(createHistory)
-  await client.query(giveUpUnfinished)
-}
-
-/** Prisma's engine knows no other checksum than that of the script. */
-const forgetEarlierChecksums = async (client: pg.Client, migrations: Migration[]): Promise<void> => {
-  for (const { name, checksum, earlierChecksum } of migrations) {
-    if (earlierChecksum === undefined) continue
-    await client.query('UPDATE _prisma_migrations SET checksum = $1 WHERE migration_name = $2 AND checksum = $3', [
-      ...[checksum, name, earlierChecksum],
-    ])
-  }
-}
-
-const applyOne = async (lock: MigrationLock, migration: Migration): Promise<void> => {
-  const { preparation } = migration
-  if (preparation !== undefined) while ((await lock.run(preparation)).rows[0]?.has_more);
-  await lock.run(`${migration.script}\n;${rememberSql(migration)}`)
+  await client.query(rollBackUnfinished)
 }
 
 const applyMissing = async (client: pg.Client, migrations: Migration[], silence: number): Promise<string[]> => {
@@ -111,19 +109,18 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
   if (missing.length === 0) return []
   await openHistory(client)
   for (const migration of missing) {
-    await applyOne(lock, migration).catch((cause: Error) => {
+    await lock.run(`${migration.script}\n;${recordSql(migration)}`).catch((cause: Error) => {
       throw new Error(`The migration ${migration.name} failed and left nothing behind: ${cause.message}`, { cause })
     })
   }
-  await forgetEarlierChecksums(client, migrations)
-  // Plans for tables that were never analysed are slow ones, until autovacuum comes by.
+  // Without statistics, plans are slow until autovacuum runs.
   await client.query('ANALYZE')
   return missing.map(({ name }) => name)
 }
 
 const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // A connection that is lost is found by the next statement.
+  // The next statement reports a lost connection.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -137,10 +134,10 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
 }
 
 /**
- * Applies what is missing, in the order of the folders' names, and returns the names. Safe when several processes start
- * at once: one applies, the others wait. A migration is one transaction: one that fails raises and leaves the database
- * as it was before, and the next call tries it again. Raises when an applied migration was edited, when the tables are somebody
- * else's, when another process took over because nothing was heard from this one for `silence` milliseconds, and as `assertSettings` does.
+ * Applies missing migrations in the order of their names, and returns the names. When several processes start at once, one
+ * applies them and the others wait. Each migration is one transaction. Raises when a migration fails or was edited, when the
+ * tables belong to another application, when another process took over after `silence` milliseconds without a sign of life,
+ * and as `assertSettings` does.
  */
 export const applyMigrations = async (
   databaseUrl: string,
@@ -149,13 +146,13 @@ export const applyMigrations = async (
 ): Promise<string[]> => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => {
-    // Mostly nothing is missing, and nobody has to wait.
+    // Avoids waiting for the lock in the usual case.
     const missing = await findMissing(client, migrations)
     return missing.length === 0 ? [] : await applyMissing(client, migrations, silence)
   })
 }
 
-/** Raises unless the database has exactly the migrations of this version. Changes nothing. */
+/** Raises unless the database has exactly the migrations of this version. */
 export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
@@ -163,34 +160,17 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   const names = missing.map(({ name }) => name).join(', ')
   throw new FixableError(
     `The database lacks migrations (${names}).`,
-    'Start the server of this version, or carry out `annal migrate`; back up first.',
+    'Make a backup, then start the server of this version or run `annal migrate`.',
   )
 }
 
-/** Which migrations a database has, and lacks. */
+/** Applied and pending migrations of a database. */
 export interface MigrationStatus {
   applied: { name: string; appliedAt: Date }[]
   pending: string[]
-  /** How far the one is that is being prepared; null when none is. */
-  progress: { name: string; done: number; total: number } | null
 }
 
-/** PostgreSQL's code for a table that is not there. */
-const UNDEFINED_TABLE = '42P01'
-
-const readProgress = async (client: pg.Client): Promise<MigrationStatus['progress']> => {
-  try {
-    const { rows } = await client.query<NonNullable<MigrationStatus['progress']>>(
-      'SELECT migration AS name, done::float, greatest(done, total)::float AS total FROM migration_progress',
-    )
-    return rows[0] ?? null
-  } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return null
-    throw error
-  }
-}
-
-/** Tells which migrations the database has, and which of this version it lacks. Changes nothing. Raises as `applyMigrations` does. */
+/** Returns the applied and pending migrations. Raises as `applyMigrations` does. */
 export const readMigrationStatus = async (databaseUrl: string, folder = migrationsFolder): Promise<MigrationStatus> => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => ({
@@ -198,6 +178,5 @@ export const readMigrationStatus = async (databaseUrl: string, folder = migratio
     applied: (await readApplied(client)).flatMap(({ name, finishedAt }) =>
       finishedAt ? [{ name, appliedAt: finishedAt }] : [],
     ),
-    progress: await readProgress(client),
   }))
 }

@@ -1,1 +1,0 @@
-SELECT "tell_earlier_blame"(2000) AS "has_more"

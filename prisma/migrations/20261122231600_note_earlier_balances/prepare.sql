@@ -1,1 +1,0 @@
-SELECT "note_earlier_balances"(20000) AS "has_more"
