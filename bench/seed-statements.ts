@@ -35,10 +35,6 @@ export const insertCommits = `
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[])
     as t (id, asset, sequence, author, message, changes, tree, tree_cid, tree_sha256, created)`
 
-/** What is done once for each file after its registration is done: what others wrote before was looked for. $1 nids, $2 topics. */
-export const watchAssets = `
-  insert into watched_assets (nid, topic, past_to, past_read) select nid, topic, 0, true from unnest($1::text[], $2::text[]) as t (nid, topic)`
-
 export const settleCommits = `
   insert into commit_relays (commit_id, status, updated_at) select id, 'FINAL', created_at from commits order by id`
 

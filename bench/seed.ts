@@ -6,9 +6,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
-import { keccak256 } from '../src/chain/curve.ts'
 import { keyPairs } from '../src/chain/key-pairs.ts'
-import { toHex } from '../src/chain/keys.ts'
 import { readConfig } from '../src/config.ts'
 import { invariants } from '../src/domain/invariants/check-invariants.ts'
 import type { SealedKey } from '../src/domain/ports/keys.ts'
@@ -28,7 +26,6 @@ import {
   insertUsers,
   openWallets,
   settleCommits,
-  watchAssets,
 } from './seed-statements.ts'
 import { seedStore } from './seed-store.ts'
 
@@ -174,8 +171,6 @@ async function writeBatch(batch: Registered[]) {
     asset(({ record }) => record.uploadedAt),
     asset(({ record }) => record.updatedAt),
   ])
-  const nids = asset(({ record }) => record.nid)
-  await client.query(watchAssets, [nids, nids.map((nid) => toHex(keccak256(Buffer.from(nid))))])
   const commits = batch.flatMap(({ owner, record }) =>
     record.commits.map((commit) => ({ ...commit, assetId: record.id, authorId: owner.id })),
   )

@@ -5,7 +5,6 @@ import type { GasQuote } from './chain/gas-quote.ts'
 import type { RelayAccount } from './chain/keys.ts'
 import type { Registry } from './chain/registry/registry.ts'
 import type { Relay } from './chain/relay/options.ts'
-import type { Watch } from './chain/watch.ts'
 import type { Config } from './config.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
@@ -24,8 +23,6 @@ export interface ChainConnection {
   /** What commits are charged for gas; undefined where that is configured. */
   gasQuote: GasQuote | undefined
   deposits: DepositWatcher
-  /** Finds what others commit to files of ours. */
-  foreign: Watch
   coins: CoinMover
   /** What is asked before coins are withdrawn, and before an address's key is destroyed. */
   chainCoins: Coins
@@ -91,7 +88,6 @@ export async function connectChain(
     { createRegistry },
     { createRelay },
     { createDepositWatcher },
-    { createForeignWatcher },
     { createCoinMover },
     { createLastCoins },
     { createCoinQuotes },
@@ -100,7 +96,6 @@ export async function connectChain(
     import('./chain/registry/registry.ts'),
     import('./chain/relay/relay.ts'),
     import('./chain/deposits/deposits.ts'),
-    import('./chain/foreign/commits.ts'),
     import('./chain/coins/mover.ts'),
     import('./chain/coins/last.ts'),
     import('./chain/coins/quote.ts'),
@@ -146,10 +141,6 @@ export async function connectChain(
     confirmations: config.chain.depositConfirmations,
     token: config.chain.tokenAddress,
   })
-  const foreign = createForeignWatcher({
-    ...{ ...installation, registry, log },
-    own: await namedRelays(config),
-  })
   const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
   const { address } = treasury
   const { gasFee, gasFeeBounds } = config.money
@@ -178,9 +169,8 @@ export async function connectChain(
     }),
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
-    foreign,
     async close() {
-      await Promise.all([relay.stop(), watcher.stop(), coins.stop(), foreign.stop()])
+      await Promise.all([relay.stop(), watcher.stop(), coins.stop()])
       await anvil?.stop()
     },
   }

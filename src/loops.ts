@@ -16,7 +16,7 @@ import type { ServiceLayer } from './services.ts'
 /** What loops work with. */
 export interface LoopParts {
   installation: Installation
-  chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'foreign' | 'gasQuote'>
+  chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
   layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
 }
 
@@ -31,7 +31,6 @@ const watches = {
   relay: { role: 'relay' },
   deposits: { role: 'relay' },
   coins: { role: 'relay' },
-  foreign: { role: 'relay' },
 } satisfies Partial<Record<keyof LoopParts['chain'], { role: Role }>>
 
 interface QueueWork<Name extends keyof JobData> {

@@ -141,9 +141,6 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
           case when a > ${assets} then ${whale} else ${regular / assets} end as last_sequence) of_asset,
         lateral (select case when a > ${assets} then ${regular + 1} else a end as n) first,
         lateral (select case when a > ${assets} then ${commits} else a + ${regular - assets} end as n) last`,
-    watched_assets: `insert into watched_assets (nid, topic, past_to, past_read) select seed_cid(seed_hash('file', n)), '0x' || seed_hash('topic', n), 0, true from ${each(assets + 1)}`,
-    foreign_commits: `insert into foreign_commits (block_number, log_index, nid, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
-      select n, 0, seed_cid(seed_hash('file', n)), '0x' || seed_hash('block', n), '0x' || seed_hash('foreign', n), seed_address(n), '{}', 2, seed_at(n) from ${each(assets / 10)}`,
     asset_blocks: `insert into asset_blocks (cid, asset_id) select seed_cid(seed_hash('file', a)), seed_id('002', case when a > ${assets} then ${regular + 1} else a end)
       from generate_series(1::bigint, ${assets + 1}) as a`,
     asset_links: `insert into asset_links (id, asset_id, label, created_at, expires_at) select seed_id('00d', n), seed_id('002', n), 'link', seed_at(n), now() + interval '30 days' from ${each(assets / 10)}`,

@@ -40,7 +40,7 @@ interface Control {
 
 /** Services that know no actors: what hangs on an asset is asked for by whoever was given the asset. */
 const impersonal = new Set<keyof Services>([
-  ...(['foreignCommits', 'funds', 'idempotency', 'pricing', 'thumbnails', 'versions'] as const),
+  ...(['funds', 'idempotency', 'pricing', 'thumbnails', 'versions'] as const),
 ])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>([

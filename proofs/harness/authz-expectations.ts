@@ -207,7 +207,6 @@ export const expectations: Expectations = {
     'GET lookup': everybody,
     'POST assets/merge-trees': ownerReads,
     'POST assets/:nid/download': ownerReads,
-    'GET assets/:nid/foreign-commits': ownerReads,
     'POST store/network-apps': admins,
     'GET store/network-apps': signedIn,
     'GET store/network-apps/:id': signedIn,

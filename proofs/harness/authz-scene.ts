@@ -298,12 +298,6 @@ export async function openScene({
       person.nid,
       JSON.stringify(manifestOf((what) => plant(name, `manifest’s ${what}`))),
     ])
-    await sql('insert into watched_assets (nid) values ($1) on conflict do nothing', [person.nid])
-    await sql(
-      `insert into foreign_commits (nid, block_number, log_index, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
-       select $1, 1000000 + count(*), 0, '0x', $2, '0x', $3, 1, now() from foreign_commits`,
-      [person.nid, plant(name, 'transaction of a foreign commit'), plant(name, 'text of a foreign commit')],
-    )
     const [delivery] = await sql<{ id: string }>(
       'select d.id from webhook_deliveries d join network_apps a on a.id = d.network_app_id where a.owner_id = $1::uuid',
       [uuid],

@@ -26,7 +26,7 @@ export const typeRules: Record<string, TypeRule> = {
   Asset: {
     who: 'self',
     fields:
-      'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff foreignCommits headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
+      'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
       `owner pageUrl proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
     selfFields: 'links',
   },
@@ -60,10 +60,6 @@ export const typeRules: Record<string, TypeRule> = {
   Event: {
     who: 'self',
     fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
-  },
-  ForeignCommit: {
-    who: 'self',
-    fields: 'blockNumber explorerUrl logIndex recordedAt recorder size text transactionHash',
   },
   Finding: { who: 'self', fields: 'finding result' },
   NetworkApp: {
@@ -135,11 +131,10 @@ export const typeRules: Record<string, TypeRule> = {
     'edges nodes pageInfo totalCount',
     'AccountDepositConnection AccountWithdrawalConnection ApiKeyConnection AssetConnection AssetLinkConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
   ),
-  ...alike('edges isCut nodes pageInfo totalCount', 'ForeignCommitConnection'),
   ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
   ...alike(
     'cursor node',
-    'AccountDepositEdge AccountWithdrawalEdge ApiKeyEdge AssetEdge AssetLinkEdge AuditEntryEdge CommitEdge DepositEdge EventEdge ForeignCommitEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
+    'AccountDepositEdge AccountWithdrawalEdge ApiKeyEdge AssetEdge AssetLinkEdge AuditEntryEdge CommitEdge DepositEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
   ),
   ...alike('order', 'CancelOrderPayload'),
   ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

@@ -299,7 +299,6 @@ export const restCalls: Record<string, CallOf> = {
   'POST assets/merge-trees': ({ owner }) => ({ json: [{ assetTreeCid: owner.treeCid, timestampCreated: 1 }] }),
   'POST assets/:nid/revert': (asked) => ({ ...nid(asked), json: { revert_to: asked.owner.commitId } }),
   'POST assets/:nid/download': nid,
-  'GET assets/:nid/foreign-commits': nid,
   'POST store/network-apps': ({ serial }) => ({
     json: { name: `rest ${serial}`, price: '1', webhook_url: 'https://hook.example.org/' },
   }),

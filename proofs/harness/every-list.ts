@@ -26,12 +26,10 @@ const FAR = 10_000
 /** Lists that cannot hold a page of the largest size, and how many lines they have at most. */
 const short: Record<string, number> = {
   'Asset.blame': 1,
-  'Asset.foreignCommits': FEW.foreignCommits,
   'Asset.links': FEW.links,
   'Query.apiKeys': FEW.apiKeys,
   'Query.networkApps': FEW.networkApps,
   'Query.lookup': 1,
-  '/api/v3/assets/{nid}/foreign-commits': FEW.foreignCommits,
   '/api/v3/assets/{nid}/links': FEW.links,
   '/api/v3/auth/users': 1,
   '/api/v3/lookup': 1,

@@ -17,7 +17,7 @@ export interface Riches {
 }
 
 /** Of what there may be no more, or as many as administrators make. */
-export const FEW = { links: 200, foreignCommits: 1_000, networkApps: 1_000, apiKeys: 1_000 }
+export const FEW = { links: 200, networkApps: 1_000, apiKeys: 1_000 }
 
 /** The newest rows of each kind hold as much text as is let in; of a history also the oldest ones. */
 const LARGE = 1_000
@@ -90,10 +90,6 @@ const pieces: Record<string, string> = {
   apiKeys: `insert into api_keys (name, prefix, hash) select repeat('x', 100), 'key' || i, sha256(('key' || i)::bytea) from generate_series(1, least($2::int, ${FEW.apiKeys})) i where $1::uuid is not null`,
   links: `insert into asset_links (asset_id, label, expires_at) select id, repeat(chr(1), 100), now() + interval '30 days'
     from assets, generate_series(1, least($2::int, ${FEW.links})) where owner_id = $1::uuid and nid = ${nid("'1'")}`,
-  foreign: `with watched as (insert into watched_assets (nid, topic, past_to, past_read) select ${nid("'1'")}, ${sha256("'topic'")}, 0, true where $1::uuid is not null returning nid)
-    insert into foreign_commits (block_number, log_index, nid, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
-    select i, 0, nid, '0x' || ${sha256("'block' || i")}, '0x' || ${sha256("'foreign' || i")}, '0x' || repeat('f', 40), repeat('"', 10000), 10000, now()
-    from watched, generate_series(1, least($2::int, ${FEW.foreignCommits})) i`,
   sessions: `insert into access_tokens (user_id, hash, name) select $1::uuid, sha256(('token' || i)::bytea), repeat('x', 100) from generate_series(1, $2::int) i`,
 }
 

@@ -8,7 +8,6 @@ import { addCompletionCommand } from './completion-command.ts'
 import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addFilesCommands } from './files-commands.ts'
-import { addForeignCommand } from './foreign-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
@@ -76,7 +75,6 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addRelayCommand,
     addDepositsCommand,
     addCoinsCommand,
-    addForeignCommand,
     addJobsCommand,
     addFilesCommands,
     addGcCommand,

@@ -13,12 +13,6 @@ export const settingKeys = {
   gasQuote: 'gas:quote',
   /** When a chain was last seen to be ahead of the database. */
   relayAhead: 'relay:ahead',
-  /** Of a chain and a registry: up to where it was read for commits by others. */
-  foreignCommits: 'foreign-commits:',
-  /** The newest block that was seen meanwhile. */
-  foreignHead: 'foreign-commits-head',
-  /** From which block on an operator wants it read again. */
-  foreignAgain: 'foreign-commits-again',
   /** Of a chain: up to where it was read for deposits. */
   deposits: 'deposits:',
   /** The newest block, and up to which one deposits count. */

@@ -112,11 +112,6 @@ export const columns: Record<string, Names> = {
     kind('type'),
     moment('created_at'),
   ),
-  foreign_commits: table(
-    chain('nid block_number log_index block_hash transaction_hash recorder data'),
-    count('data_bytes'),
-    moment('recorded_at'),
-  ),
   grant_uses: table(row('grant_id transfer_id'), money('amount')),
   idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
   held_places: table(
@@ -223,12 +218,6 @@ export const columns: Record<string, Names> = {
     money('num points'),
     count('event_sequence open_orders'),
     moment('closed_at points_expire_at'),
-  ),
-  watched_assets: table(
-    chain('nid topic'),
-    count('past_to past_from past_read cut_at attempts'),
-    moment('next_attempt_at'),
-    each('what the chain said', 'last_error'),
   ),
   withdrawals_of_sight: ours('part count'),
   withdrawals: table(

@@ -75,7 +75,6 @@ describe('a link', () => {
       'getAssetTree',
       'getContentCredentials',
       'listAssetLinks',
-      'listForeignCommits',
       'revertAsset',
       'revokeAssetLinks',
       'updateAsset',

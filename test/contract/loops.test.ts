@@ -20,7 +20,6 @@ const REPEATS =
 const started: Record<string, string> = {
   'chain/coins/mover.ts': 'coins',
   'chain/deposits/deposits.ts': 'deposits',
-  'chain/foreign/commits.ts': 'foreign',
   'chain/relay/prepare.ts': 'relay',
   'chain/relay/relay.ts': 'relay',
   'loops.ts': 'every',
@@ -54,7 +53,7 @@ it('whatever goes on by itself is started for one role, or belongs to a part tha
 })
 
 it('nothing but loops.ts starts a loop, and there each has its role', () => {
-  const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|coins|foreign)\.start\(\)|\.work\('/
+  const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|coins)\.start\(\)|\.work\('/
   const mayStart = ['loops.ts', 'run-process.ts', 'platform/jobs/jobs.ts', 'platform/jobs/repeat.ts']
   expect(files.filter((file) => starts.test(read(file)) && !mayStart.includes(file))).toEqual([])
   expect(read('run-process.ts').match(/\brepeat\(.*/g)).toEqual([expect.stringMatching(/^repeat\(presence\.beat,/)])

@@ -172,17 +172,6 @@ describe('the page of a public asset', () => {
     for (const link of links) expect((await fetch(link!)).status).toBe(404)
   })
 
-  it('shows what others committed to the file as foreign, and as text', async () => {
-    await app.sql(
-      `insert into foreign_commits (block_number, log_index, nid, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
-       values (1, 0, $1, '0x01', '0x02', '0x0000000000000000000000000000000000000003', '<i>Mine!</i>', 12, now())`,
-      [nid],
-    )
-    const { text } = await app.rest('GET', path)
-    expect(text).toContain('<h2 id="foreign">Foreign commits</h2>')
-    expect(text).toContain('<p class="message">&lt;i&gt;Mine!&lt;/i&gt;</p>')
-  })
-
   it('is shown though the chain cannot be asked', async () => {
     vi.spyOn(app.services.histories, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })

@@ -1,8 +1,5 @@
 /** From which block on the log of the registry is read, on long chains and nodes that forget. */
 import { afterEach, expect, it } from 'vitest'
-import { createForeignWatcher } from '../../src/chain/foreign/commits.ts'
-import { createRelayAccount } from '../../src/chain/keys.ts'
-import { encodeCommit } from '../../src/chain/registry/abi.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Watch } from '../../src/chain/watch.ts'
@@ -28,7 +25,6 @@ const mine = async (blocks: number) => {
   for (let left = blocks; left > 0; left -= 50) await chain.rpc.call('anvil_mine', quantity(Math.min(left, 50)))
 }
 const headOf = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
-const own = [createRelayAccount(relayKeys[0]!).address]
 
 /** A file with a commit, on a registry that was deployed after so many blocks. */
 const settleAfter = async (blocks: number) => {
@@ -46,10 +42,6 @@ const startOf = async (registry = registryOf()) => {
   return registry.findStart((await registry.findAddress(chainId))!, chainId)
 }
 const forget = () => world.sql(`delete from settings where key like 'registry-start:%'`)
-const rangeOf = ({ params }: RpcRequest) => {
-  const { fromBlock, toBlock } = params[0] as Record<'fromBlock' | 'toBlock', string>
-  return { from: Number(fromBlock), to: Number(toBlock) }
-}
 
 it('is noted when we deploy it, found by halving where it was not, and found anew on another chain', async () => {
   const { before } = await settleAfter(150)
@@ -75,59 +67,4 @@ it('is not guessed where the node keeps no old state, says so or not, and an ope
   expect(await startOf()).toBeUndefined()
   expect(await startOf(registryOf(12))).toBe(12)
   expect(await world.sql(`select from settings where key like 'registry-start:%'`)).toEqual([])
-})
-
-it('is where the past of a file is sought from, in ranges that the node allows, and it goes on where it was', async () => {
-  const { asset, before } = await settleAfter(200)
-  const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
-  const at = await registry.findAddress(await registry.readChainId())
-  const accounts = await chain.rpc.call<string[]>('eth_accounts')
-  const write = (text: string) =>
-    chain.rpc.call('eth_sendTransaction', {
-      ...{ from: accounts.at(-1), to: at, data: encodeCommit(asset.nid, text), gas: quantity(2_000_000) },
-    })
-  await write('long ago')
-  await mine(2_300)
-  await write('later')
-  const asked: { from: number; to: number; isRefused: boolean }[] = []
-  const limit = { code: -32_005, message: 'query exceeds max block range 1000' }
-  const isTooLong = (call: RpcRequest) => {
-    if (call.method !== 'eth_getLogs') return call.method === 'eth_call'
-    const { from, to } = rangeOf(call)
-    const isRefused = to - from + 1 > 1_000
-    if (to > from) asked.push({ from, to, isRefused })
-    return isRefused
-  }
-  proxy.fault = refusesOnly(isTooLong, limit)
-  const watch = () => {
-    const watcher = createForeignWatcher({
-      ...{ ...world, registry: registryOf(), own, pollEvery: 20 },
-    })
-    watcher.start()
-    watchers.push(watcher)
-    return watcher
-  }
-  const first = watch()
-  await eventually(
-    () => world.sql<{ past_from: number }>('select past_from from watched_assets'),
-    ([row]) => row !== undefined && row.past_from > before,
-  )
-  await first.stop()
-  const [half] = await world.sql<{ past_from: number; past_read: boolean }>(
-    'select past_from, past_read from watched_assets',
-  )
-  const soFar = asked.length
-  watch()
-  await eventually(
-    () => world.sql<{ data: string }>('select data from foreign_commits order by block_number'),
-    (rows) => rows.map(({ data }) => data).join() === 'long ago,later',
-  )
-  expect(Math.min(...asked.map(({ from }) => from))).toBeGreaterThan(before)
-  if (!half!.past_read) expect(Math.min(...asked.slice(soFar).map(({ from }) => from))).toBe(half!.past_from)
-  // What was refused once is not asked for each second time.
-  expect(asked.filter(({ isRefused }) => isRefused).length).toBeLessThanOrEqual(2)
-
-  const ours = []
-  for await (const page of registryOf().readOwn(asset.nid, own)) ours.push(...page)
-  expect(ours).toHaveLength(1)
 })

@@ -133,11 +133,6 @@ it('all are answered', async () => {
   const { commits } = await note(ada, 'getAssetHistory', { params })
   await note(ada, 'getHistory', { query: { nid } })
   await note(anybody, 'lookUpFile', { query: { cid: nid } })
-  const foreignCommit = `insert into foreign_commits (nid, block_number, log_index, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
-    values ($1, 19000000, 3, '0x', '0x' || repeat('7b', 32), '0x90F79bf6EB2c4f870365E785982E1f101E93b906', 'Seen it before.', 15, '2026-11-22')`
-  await app.sql('insert into watched_assets (nid) values ($1) on conflict do nothing', [nid])
-  await app.sql(foreignCommit, [nid])
-  await note(ada, 'listForeignCommits', { params })
   await note(ada, 'getAssetTree', { params, query: { at: commits[0].id } })
   const trees = commits.map(({ assetTreeCid, timestampCreated }: Record<string, unknown>) => ({
     assetTreeCid,

@@ -8,7 +8,6 @@ const LONG = [
   'processes/coins.processes.ts',
   'processes/content-credentials.processes.ts',
   'processes/figures.processes.ts',
-  'processes/foreign-commits.processes.ts',
   'processes/key-rotation.processes.ts',
 ]
 

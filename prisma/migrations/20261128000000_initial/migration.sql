@@ -43,10 +43,11 @@ CREATE TABLE users (
   CONSTRAINT users_username_length CHECK (char_length(username) >= 1 AND char_length(username) <= 21)
 ) WITH (fillfactor = 90, autovacuum_analyze_threshold = 20);
 CREATE INDEX users_deleted_idx ON users (id) WHERE (deleted_at IS NOT NULL);
-CREATE INDEX users_email_idx ON users (lower(email));
-CREATE UNIQUE INDEX users_email_key ON users (lower(email)) WHERE email_held;
-CREATE INDEX users_pending_email_idx ON users (lower(pending_email)) WHERE (pending_email IS NOT NULL);
+-- PostgreSQL checks unique indexes in the order of their creation: a duplicate username is reported before a duplicate address.
 CREATE UNIQUE INDEX users_username_key ON users (username_key);
+CREATE UNIQUE INDEX users_email_key ON users (lower(email)) WHERE email_held;
+CREATE INDEX users_email_idx ON users (lower(email));
+CREATE INDEX users_pending_email_idx ON users (lower(pending_email)) WHERE (pending_email IS NOT NULL);
 CREATE INDEX users_username_prefix_idx ON users (username_key text_pattern_ops) WHERE (deleted_at IS NULL);
 
 CREATE TABLE pictures (
@@ -77,8 +78,8 @@ CREATE TABLE wallets (
   CONSTRAINT wallets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20, fillfactor = 80);
 CREATE UNIQUE INDEX wallets_address_key ON wallets (address);
-CREATE INDEX wallets_closed_idx ON wallets (user_id) WHERE (closed_at IS NOT NULL);
 CREATE INDEX wallets_points_expire_idx ON wallets (points_expire_at, user_id) WHERE (points_expire_at IS NOT NULL);
+CREATE INDEX wallets_closed_idx ON wallets (user_id) WHERE (closed_at IS NOT NULL);
 
 CREATE TABLE user_keys (
   user_id            uuid NOT NULL,
@@ -105,9 +106,9 @@ CREATE TABLE access_tokens (
   CONSTRAINT access_tokens_hash_length CHECK (octet_length(hash) = 32),
   CONSTRAINT access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_analyze_threshold = 20);
-CREATE INDEX access_tokens_expires_at_id_idx ON access_tokens (expires_at, id);
 CREATE UNIQUE INDEX access_tokens_hash_key ON access_tokens (hash);
 CREATE INDEX access_tokens_user_id_idx ON access_tokens (user_id);
+CREATE INDEX access_tokens_expires_at_id_idx ON access_tokens (expires_at, id);
 
 CREATE TABLE admin_sessions (
   id              uuid NOT NULL DEFAULT uuidv7(),
@@ -135,8 +136,8 @@ CREATE TABLE one_time_tokens (
   CONSTRAINT one_time_tokens_hash_length CHECK (octet_length(hash) = 32),
   CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX one_time_tokens_expires_at_idx ON one_time_tokens (expires_at);
 CREATE UNIQUE INDEX one_time_tokens_hash_key ON one_time_tokens (hash);
+CREATE INDEX one_time_tokens_expires_at_idx ON one_time_tokens (expires_at);
 
 CREATE TABLE audit_entries (
   id         uuid NOT NULL DEFAULT uuidv7(),
@@ -149,9 +150,9 @@ CREATE TABLE audit_entries (
   CONSTRAINT audit_entries_pkey PRIMARY KEY (id),
   CONSTRAINT audit_entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_analyze_threshold = 20);
+CREATE INDEX audit_entries_user_id_id_idx ON audit_entries (user_id, id DESC);
 CREATE INDEX audit_entries_addressed_idx ON audit_entries (user_id, id) WHERE (address IS NOT NULL);
 CREATE INDEX audit_entries_credentials_idx ON audit_entries (user_id, created_at) WHERE (action = ANY (ARRAY['password.changed'::text, 'password.reset'::text, 'email.changed'::text]));
-CREATE INDEX audit_entries_user_id_id_idx ON audit_entries (user_id, id DESC);
 
 CREATE TABLE api_keys (
   id         uuid NOT NULL DEFAULT uuidv7(),
@@ -163,8 +164,8 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_length CHECK (octet_length(hash) = 32)
 );
-CREATE UNIQUE INDEX api_keys_hash_key ON api_keys (hash);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys (prefix);
+CREATE UNIQUE INDEX api_keys_hash_key ON api_keys (hash);
 
 CREATE TABLE assets (
   id                  uuid NOT NULL DEFAULT uuidv7(),
@@ -205,17 +206,17 @@ CREATE TABLE assets (
   CONSTRAINT assets_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT assets_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20, fillfactor = 85);
-CREATE INDEX assets_deleted_idx ON assets (id) WHERE (deleted_at IS NOT NULL);
-CREATE UNIQUE INDEX assets_nid_key ON assets (nid) WHERE (deleted_at IS NULL);
-CREATE INDEX assets_nid_uploaded_at_idx ON assets (nid, uploaded_at);
-CREATE INDEX assets_owned_idx ON assets (owner_id, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX assets_owned_tag_idx ON assets (owner_id, tag, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner_id_id_idx ON assets (owner_id, id DESC);
+CREATE UNIQUE INDEX assets_nid_key ON assets (nid) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_thumbnail_unasked_idx ON assets (id) WHERE ((NOT thumbnail_asked) AND (deleted_at IS NULL));
 CREATE INDEX assets_public_idx ON assets (public_access, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_public_tag_idx ON assets (tag, public_access, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX assets_sha256_id_idx ON assets (sha256, id);
+CREATE INDEX assets_owned_idx ON assets (owner_id, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_owned_tag_idx ON assets (owner_id, tag, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_sha256_idx ON assets (sha256) WHERE (deleted_at IS NULL);
-CREATE INDEX assets_thumbnail_unasked_idx ON assets (id) WHERE ((NOT thumbnail_asked) AND (deleted_at IS NULL));
+CREATE INDEX assets_nid_uploaded_at_idx ON assets (nid, uploaded_at);
+CREATE INDEX assets_sha256_id_idx ON assets (sha256, id);
+CREATE INDEX assets_deleted_idx ON assets (id) WHERE (deleted_at IS NOT NULL);
 
 CREATE TABLE asset_links (
   id           uuid NOT NULL DEFAULT uuidv7(),
@@ -273,11 +274,11 @@ CREATE TABLE commit_relays (
   CONSTRAINT commit_relays_pkey PRIMARY KEY (commit_id),
   CONSTRAINT commit_relays_commit_id_fkey FOREIGN KEY (commit_id) REFERENCES commits(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20);
-CREATE INDEX commit_relays_failed_idx ON commit_relays (commit_id) WHERE (status = 'FAILED'::commit_status);
-CREATE UNIQUE INDEX commit_relays_lane_nonce_position_key ON commit_relays (lane, nonce, "position");
 CREATE INDEX commit_relays_open_idx ON commit_relays (lane, nonce) WHERE ((status = ANY (ARRAY['PENDING'::commit_status, 'BROADCAST'::commit_status, 'INCLUDED'::commit_status])) AND (lane IS NOT NULL));
-CREATE INDEX commit_relays_ready_idx ON commit_relays (commit_id) WHERE ((status = 'PENDING'::commit_status) AND (lane IS NULL) AND (tree_signature IS NOT NULL));
 CREATE INDEX commit_relays_unprepared_idx ON commit_relays (next_attempt_at, commit_id) WHERE ((status = 'PENDING'::commit_status) AND (lane IS NULL) AND (tree_signature IS NULL));
+CREATE INDEX commit_relays_ready_idx ON commit_relays (commit_id) WHERE ((status = 'PENDING'::commit_status) AND (lane IS NULL) AND (tree_signature IS NOT NULL));
+CREATE UNIQUE INDEX commit_relays_lane_nonce_position_key ON commit_relays (lane, nonce, "position");
+CREATE INDEX commit_relays_failed_idx ON commit_relays (commit_id) WHERE (status = 'FAILED'::commit_status);
 
 CREATE TABLE chain_transactions (
   hash                     text NOT NULL,
@@ -322,8 +323,8 @@ CREATE TABLE entries (
   CONSTRAINT entries_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES transfers(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT entries_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_analyze_threshold = 20);
-CREATE INDEX entries_coins_idx ON entries (book, currency) INCLUDE (amount) WHERE (book = ANY (ARRAY['DEPOSITS'::book, 'TOKENS'::book, 'SHORTFALL'::book, 'UNDER_WAY'::book, 'TREASURY'::book, 'WITHDRAWALS'::book]));
 CREATE INDEX entries_wallet_id_transfer_id_idx ON entries (wallet_id, transfer_id) WHERE (wallet_id IS NOT NULL);
+CREATE INDEX entries_coins_idx ON entries (book, currency) INCLUDE (amount) WHERE (book = ANY (ARRAY['DEPOSITS'::book, 'TOKENS'::book, 'SHORTFALL'::book, 'UNDER_WAY'::book, 'TREASURY'::book, 'WITHDRAWALS'::book]));
 
 CREATE TABLE kept_figures (
   starts_at      timestamptz(3) NOT NULL,
@@ -386,8 +387,8 @@ CREATE TABLE network_apps (
   CONSTRAINT network_apps_secret_with_url CHECK (webhook_url IS NULL OR webhook_secret IS NOT NULL),
   CONSTRAINT network_apps_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_analyze_threshold = 5);
-CREATE UNIQUE INDEX network_apps_name_key ON network_apps (lower(name));
 CREATE INDEX network_apps_owner_id_idx ON network_apps (owner_id);
+CREATE UNIQUE INDEX network_apps_name_key ON network_apps (lower(name));
 
 CREATE TABLE orders (
   id                    uuid NOT NULL DEFAULT uuidv7(),
@@ -432,13 +433,13 @@ END),
   CONSTRAINT orders_network_app_id_fkey FOREIGN KEY (network_app_id) REFERENCES network_apps(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT orders_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES transfers(id) ON UPDATE CASCADE ON DELETE SET NULL
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20);
+CREATE UNIQUE INDEX orders_transfer_id_key ON orders (transfer_id);
+CREATE INDEX orders_network_app_id_id_idx ON orders (network_app_id, id DESC);
+CREATE INDEX orders_open_idx ON orders (expires_at) WHERE (status = 'CREATED'::order_status);
 CREATE INDEX orders_arguments_idx ON orders (settled_at) WHERE ((action_args IS NOT NULL) AND (settled_at IS NOT NULL));
 CREATE INDEX orders_buyer_arguments_idx ON orders (buyer_id, id) WHERE (action_args IS NOT NULL);
 CREATE INDEX orders_buyer_id_created_at_id_idx ON orders (buyer_id, created_at DESC, id DESC);
 CREATE INDEX orders_created_at_id_idx ON orders (created_at DESC, id DESC);
-CREATE INDEX orders_network_app_id_id_idx ON orders (network_app_id, id DESC);
-CREATE INDEX orders_open_idx ON orders (expires_at) WHERE (status = 'CREATED'::order_status);
-CREATE UNIQUE INDEX orders_transfer_id_key ON orders (transfer_id);
 
 CREATE TABLE refunds (
   id            uuid NOT NULL DEFAULT uuidv7(),
@@ -456,8 +457,8 @@ CREATE TABLE refunds (
   CONSTRAINT refunds_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT refunds_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES transfers(id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE UNIQUE INDEX refunds_order_id_num_before_points_before_key ON refunds (order_id, num_before, points_before);
 CREATE UNIQUE INDEX refunds_transfer_id_key ON refunds (transfer_id);
+CREATE UNIQUE INDEX refunds_order_id_num_before_points_before_key ON refunds (order_id, num_before, points_before);
 
 CREATE TABLE events (
   id          uuid NOT NULL DEFAULT uuidv7(),
@@ -475,8 +476,8 @@ CREATE TABLE events (
   CONSTRAINT events_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT events_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES transfers(id) ON UPDATE CASCADE ON DELETE SET NULL
 ) WITH (autovacuum_analyze_threshold = 20);
-CREATE UNIQUE INDEX events_order_paid_key ON events (order_id, owner_id) WHERE (type = 'order.paid'::text);
 CREATE UNIQUE INDEX events_owner_id_sequence_key ON events (owner_id, sequence);
+CREATE UNIQUE INDEX events_order_paid_key ON events (order_id, owner_id) WHERE (type = 'order.paid'::text);
 
 CREATE TABLE webhook_deliveries (
   id              uuid NOT NULL DEFAULT uuidv7(),
@@ -497,8 +498,8 @@ CREATE TABLE webhook_deliveries (
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20);
 CREATE UNIQUE INDEX webhook_deliveries_event_id_key ON webhook_deliveries (event_id);
 CREATE INDEX webhook_deliveries_network_app_id_id_idx ON webhook_deliveries (network_app_id, id DESC);
-CREATE INDEX webhook_deliveries_open_idx ON webhook_deliveries (network_app_id) WHERE (status = 'PENDING'::delivery_status);
 CREATE INDEX webhook_deliveries_order_id_idx ON webhook_deliveries (order_id);
+CREATE INDEX webhook_deliveries_open_idx ON webhook_deliveries (network_app_id) WHERE (status = 'PENDING'::delivery_status);
 CREATE INDEX webhook_deliveries_undelivered_idx ON webhook_deliveries (id) WHERE (status <> 'DELIVERED'::delivery_status);
 
 CREATE TABLE webhook_attempts (
@@ -537,10 +538,10 @@ CREATE TABLE coin_moves (
   CONSTRAINT coin_moves_wallet CHECK (wallet_id IS NOT NULL OR kind = 'WITHDRAWAL'::coin_move_kind),
   CONSTRAINT coin_moves_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX coin_moves_block_number_idx ON coin_moves (block_number) WHERE (block_number IS NOT NULL);
-CREATE INDEX coin_moves_open_idx ON coin_moves (sender, nonce) WHERE (status = ANY (ARRAY['SIGNED'::coin_move_status, 'BROADCAST'::coin_move_status, 'INCLUDED'::coin_move_status]));
-CREATE UNIQUE INDEX coin_moves_sender_nonce_key ON coin_moves (sender, nonce);
 CREATE INDEX coin_moves_wallet_id_idx ON coin_moves (wallet_id);
+CREATE UNIQUE INDEX coin_moves_sender_nonce_key ON coin_moves (sender, nonce);
+CREATE INDEX coin_moves_open_idx ON coin_moves (sender, nonce) WHERE (status = ANY (ARRAY['SIGNED'::coin_move_status, 'BROADCAST'::coin_move_status, 'INCLUDED'::coin_move_status]));
+CREATE INDEX coin_moves_block_number_idx ON coin_moves (block_number) WHERE (block_number IS NOT NULL);
 
 CREATE TABLE deposits (
   transaction_hash text,
@@ -567,12 +568,12 @@ CREATE TABLE deposits (
   CONSTRAINT deposits_gathered_by_fkey FOREIGN KEY (gathered_by) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT deposits_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX deposits_block_number_idx ON deposits (block_number);
-CREATE INDEX deposits_gathered_by_idx ON deposits (gathered_by) WHERE (gathered_by IS NOT NULL);
 CREATE INDEX deposits_lying_idx ON deposits (wallet_id) WHERE (gathered_by IS NULL);
 CREATE UNIQUE INDEX deposits_reference_key ON deposits (reference);
-CREATE INDEX deposits_uncredited ON deposits (status, id) WHERE (status <> 'CREDITED'::deposit_status);
 CREATE INDEX deposits_wallet_id_id_idx ON deposits (wallet_id, id DESC);
+CREATE INDEX deposits_block_number_idx ON deposits (block_number);
+CREATE INDEX deposits_uncredited ON deposits (status, id) WHERE (status <> 'CREDITED'::deposit_status);
+CREATE INDEX deposits_gathered_by_idx ON deposits (gathered_by) WHERE (gathered_by IS NOT NULL);
 
 CREATE TABLE withdrawals (
   id         uuid NOT NULL DEFAULT uuidv7(),
@@ -601,40 +602,9 @@ END),
   CONSTRAINT withdrawals_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
 CREATE UNIQUE INDEX withdrawals_move_id_key ON withdrawals (move_id);
+CREATE INDEX withdrawals_wallet_id_id_idx ON withdrawals (wallet_id, id DESC);
 CREATE INDEX withdrawals_open_idx ON withdrawals (id) WHERE (status = ANY (ARRAY['WAITING'::withdrawal_status, 'SENDING'::withdrawal_status]));
 CREATE INDEX withdrawals_wallet_id_created_at_idx ON withdrawals (wallet_id, created_at);
-CREATE INDEX withdrawals_wallet_id_id_idx ON withdrawals (wallet_id, id DESC);
-
-CREATE TABLE watched_assets (
-  nid             text NOT NULL,
-  topic           text,
-  past_to         integer,
-  past_from       integer NOT NULL DEFAULT 0,
-  past_read       boolean NOT NULL DEFAULT false,
-  cut_at          integer,
-  attempts        integer NOT NULL DEFAULT 0,
-  next_attempt_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  last_error      text,
-  CONSTRAINT watched_assets_pkey PRIMARY KEY (nid)
-);
-CREATE UNIQUE INDEX watched_assets_topic_key ON watched_assets (topic);
-CREATE INDEX watched_assets_unnamed_idx ON watched_assets (nid) WHERE (topic IS NULL);
-CREATE INDEX watched_assets_unread_idx ON watched_assets (next_attempt_at) WHERE (NOT past_read);
-
-CREATE TABLE foreign_commits (
-  block_number     integer NOT NULL,
-  log_index        integer NOT NULL,
-  nid              text NOT NULL,
-  block_hash       text NOT NULL,
-  transaction_hash text NOT NULL,
-  recorder         text NOT NULL,
-  data             text NOT NULL,
-  data_bytes       integer NOT NULL,
-  recorded_at      timestamptz(3) NOT NULL,
-  CONSTRAINT foreign_commits_pkey PRIMARY KEY (block_number, log_index),
-  CONSTRAINT foreign_commits_nid_fkey FOREIGN KEY (nid) REFERENCES watched_assets(nid) ON UPDATE CASCADE ON DELETE CASCADE
-);
-CREATE INDEX foreign_commits_nid_block_number_log_index_idx ON foreign_commits (nid, block_number, log_index);
 
 CREATE TABLE coin_transactions (
   hash       text NOT NULL,
@@ -656,8 +626,8 @@ CREATE TABLE spendings (
   CONSTRAINT spendings_pkey PRIMARY KEY (transaction_hash),
   CONSTRAINT spendings_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX spendings_block_number_idx ON spendings (block_number);
 CREATE INDEX spendings_wallet_id_block_number_idx ON spendings (wallet_id, block_number);
+CREATE INDEX spendings_block_number_idx ON spendings (block_number);
 
 CREATE TABLE balance_marks (
   wallet_id    uuid NOT NULL,

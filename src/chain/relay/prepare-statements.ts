@@ -76,17 +76,8 @@ export const hasKey = statement(
   'select user_id from user_keys where user_id = $user',
 )
 
-/**
- * Has the content store keep the trees of the commits that the part `from` holds, and the registry watched for what others commit to
- * what was registered by them.
- */
-export const pinTreesSql = (from: string) => `,
-   newly_watched as (
-     insert into watched_assets (nid)
-     select distinct a.nid from ${from} join commits c on c.id = ${from}.commit_id join assets a on a.id = c.asset_id
-     where c.sequence = 1 and a.deleted_at is null
-     on conflict do nothing
-   )
+/** SQL that pins the trees of the commits in the CTE `from`, so the content store keeps them. */
+export const pinTreesSql = (from: string) => `
    insert into pins (cid, asset_id, kind)
    select c.tree_cid, c.asset_id, 'TREE'
    from ${from} join commits c on c.id = ${from}.commit_id join assets a on a.id = c.asset_id

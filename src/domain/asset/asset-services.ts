@@ -13,7 +13,6 @@ import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
 import { createBlockService } from './block-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
-import { createForeignCommitService } from './foreign-commit-service.ts'
 import { createHistoryService } from './history-service.ts'
 import { createKeep } from './keep.ts'
 import { createLinkService } from './link-service.ts'
@@ -75,7 +74,6 @@ export function createAssetServices(given: Dependencies) {
       assets,
       blocks: createBlockService(deps),
       assetLinks: createLinkService(deps),
-      foreignCommits: createForeignCommitService(deps),
       histories: createHistoryService({ ...deps, assets }),
       contentCredentials: createContentCredentialsService(deps),
       thumbnails,

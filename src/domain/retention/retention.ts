@@ -111,18 +111,6 @@ export const retentions = {
   commit_relays: { grows: 'a commit', kept: 'ever', why: CHAIN },
   chain_transactions: { grows: 'a transaction for commits', kept: 'ever', why: CHAIN },
   chain_transaction_members: { grows: 'a further commit in a transaction', kept: 'ever', why: CHAIN },
-  watched_assets: {
-    grows: 'a registration',
-    kept: 'while the asset is there',
-    why: 'others may commit to it',
-    by: 'the watch of the registry',
-  },
-  foreign_commits: {
-    grows: 'a commit by others to a file of ours',
-    kept: 'while the asset is there, and so many of one file at most',
-    why: 'it is told beside the file’s own',
-    by: 'the watch of the registry',
-  },
 
   transfers: { grows: 'a charge, a refund, a grant, a deposit, coins that move', kept: 'ever', why: BOOKS },
   entries: { grows: 'a transfer, two to four', kept: 'ever', why: BOOKS },

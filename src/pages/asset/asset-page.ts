@@ -11,7 +11,6 @@ import type { Run } from '../run.ts'
 import { pageWords, preferredLanguage } from '../words.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
 import { credentials } from './credentials.ts'
-import { foreign } from './foreign.ts'
 import { head } from './head.ts'
 import { media } from './media.ts'
 import { readAsset, type ShownAsset } from './read.ts'
@@ -133,7 +132,6 @@ ${described(asset, speech)}
 ${credentials(asset, speech)}
 ${check(outcome, speech)}
 ${timeline(asset, { at, isNewest: older === null, checked }, speech)}
-${foreign(asset, speech)}
 ${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,
       }),
     }

@@ -48,16 +48,6 @@ const AssetPage = graphql(/* GraphQL */ `
       registration {
         status
       }
-      foreignCommits(first: 10) {
-        nodes {
-          recorder
-          recordedAt
-          text
-          blockNumber
-          transactionHash
-          explorerUrl
-        }
-      }
       commits(first: $first, after: $after) {
         pageInfo {
           hasNextPage

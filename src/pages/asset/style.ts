@@ -20,7 +20,6 @@ figcaption { margin-top: 0.5rem; }
 .facts dd, .changes dd { min-width: 0; overflow-wrap: anywhere; }
 .timeline { list-style: none; margin: 1rem 0 0; padding: 0; }
 .timeline > li { border-left: 0.25rem solid var(--line); padding: 0 0 0.25rem 1rem; margin: 0 0 1.5rem; }
-.timeline.foreign > li { border-left-style: dotted; }
 .message { margin: 0 0 0.5rem; }
 del { color: var(--problem); }
 ins { color: var(--good); text-decoration-thickness: 1px; text-underline-offset: 0.15em; }

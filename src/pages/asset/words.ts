@@ -104,12 +104,6 @@ const en = {
     commit: 'This commit',
     foreign: 'Commits that others wrote: {count}. They count for nothing.',
   },
-  foreign: {
-    title: 'Foreign commits',
-    intro:
-      'Anybody can write about any file. Others wrote this on the same registry: it is no part of the history, and was checked by nobody. The newest ten are shown.',
-    recorder: 'Written by',
-  },
   yourself: {
     title: 'Check it yourself',
     intro:
@@ -231,12 +225,6 @@ const zhTw: AssetWords = {
     open: '無法得知',
     commit: '這筆提交',
     foreign: '另有 {count} 筆提交由其他人寫入，不列入計算。',
-  },
-  foreign: {
-    title: '外來的提交',
-    intro:
-      '任何人都能為任何檔案寫入提交。以下由其他人寫入同一個登錄合約，不屬於這份歷程，也沒有人查證過。僅顯示最新的十筆。',
-    recorder: '寫入者',
   },
   yourself: {
     title: '自行查證',

@@ -201,16 +201,6 @@ export type CoinMove = Prisma.CoinMoveModel
  */
 export type Withdrawal = Prisma.WithdrawalModel
 /**
- * Model WatchedAsset
- * A file of ours that the registry is watched for: others may commit to it, too.
- */
-export type WatchedAsset = Prisma.WatchedAssetModel
-/**
- * Model ForeignCommit
- * What somebody else committed to a file of ours: told, and never trusted.
- */
-export type ForeignCommit = Prisma.ForeignCommitModel
-/**
  * Model CoinTransaction
  * A transaction signed for a move of coins, stored before it is sent.
  */

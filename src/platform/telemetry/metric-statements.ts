@@ -8,9 +8,6 @@ import type { MetricName } from './metric-table.ts'
 /** Milliseconds: a scrape waits no longer. */
 const PATIENCE_MS = 2_000
 
-/** Rows that are counted; of more there is PostgreSQL's estimate. */
-const COUNTED = 10_000
-
 const metric = (name: MetricName) => `'${name}'`
 
 /** What waits for its first try (created) or for another (retry); what is carried out, the queue counts itself every three seconds. */
@@ -95,14 +92,6 @@ export const readState = statement(
      coalesce((select value::int from settings where key = '${settingKeys.movesWaiting}'), 0)::float8
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
-   union all select ${metric('annal_foreign_commits')}, null, null,
-     case when f.count < ${COUNTED} then f.count else greatest(f.count, c.reltuples) end::float8
-     from (select count(*) as count from (select from foreign_commits limit ${COUNTED}) counted) f, pg_class c
-     where c.oid = 'foreign_commits'::regclass
-   union all select ${metric('annal_foreign_commits_lag_blocks')}, null, null, greatest(coalesce(
-       (select value::int from settings where key = '${settingKeys.foreignHead}')
-         - (select max((value::json -> 0 ->> 0)::int) from settings where key like '${settingKeys.foreignCommits}%'), 0), 0)::float8
-   union all select ${metric('annal_foreign_commits_unread_assets')}, null, null, count(*)::float8 from watched_assets where not past_read
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
      coalesce(extract(epoch from now() - min(since)), 0)::float8 from (
        select due_at as since from withdrawals where status = 'WAITING' and due_at <= now()

@@ -206,24 +206,6 @@ export const metricTable = {
     labels: ['sweep'],
     help: 'For how long the oldest row is due to be forgotten, but for those that a sweep could not deal with; 0 without one. Sweeps come every hour.',
   },
-  annal_foreign_commits: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Commits by others to files of ours that were found on the chain; from 10,000 on PostgreSQL’s estimate.',
-  },
-  annal_foreign_commits_lag_blocks: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Blocks of the registry that were not read yet for commits by others.',
-  },
-  annal_foreign_commits_unread_assets: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Files of which it is not known yet what others committed to them before they were registered.',
-  },
   annal_withdrawals_waiting_seconds: {
     type: 'gauge',
     source: 'database',

@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
-import { anyObject, givenList, givenText, moment, same, url } from '../values.ts'
+import { anyObject, givenList, givenText, url } from '../values.ts'
 import { nidParam } from './params.ts'
 
 const givenTree = z
@@ -104,69 +102,5 @@ const download = defineRoute({
   }),
 })
 
-const foreignCommitPage = pageRecord(
-  'ForeignCommits',
-  z
-    .object({
-      recorder: same('ForeignCommit.recorder', z.string()),
-      transaction_hash: same('ForeignCommit.transactionHash', z.string()),
-      block_number: same('ForeignCommit.blockNumber', z.int()),
-      log_index: same('ForeignCommit.logIndex', z.int()),
-      recorded_at: same('ForeignCommit.recordedAt', moment),
-      text: same('ForeignCommit.text', z.string()),
-      size: same('ForeignCommit.size', z.int()),
-      explorer_url: same('ForeignCommit.explorerUrl', url.nullable()),
-    })
-    .meta({ id: 'ForeignCommit', description: 'A commit to a file that somebody else wrote to the same registry.' }),
-)
-
-const foreignCommits = defineRoute({
-  method: 'GET',
-  path: 'assets/:nid/foreign-commits',
-  operationId: 'listForeignCommits',
-  tag: 'Assets',
-  summary: 'List what others committed to a file',
-  description:
-    'Newest first. Anybody may write to the registry: none of it is part of the history, and what it says was checked by nobody. A thousand are kept of one file.',
-  params: nidParam,
-  query: pageQuery({}, MAX_LARGE_LIMIT),
-  errors: ['NOT_FOUND'],
-  action: 'asset:read',
-  operation: graphql(/* GraphQL */ `
-    query RestForeignCommits($id: ID!, $limit: Int!, $offset: Int!) {
-      asset(id: $id) {
-        foreignCommits(first: $limit, offset: $offset) {
-          totalCount
-          nodes {
-            recorder
-            transactionHash
-            blockNumber
-            logIndex
-            recordedAt
-            text
-            size
-            explorerUrl
-          }
-        }
-      }
-    }
-  `),
-  variables: (request) => ({ id: request.params.nid!, ...pageOf(request, MAX_LARGE_LIMIT) }),
-  answer: foreignCommitPage,
-  present: ({ asset }, request) => {
-    const { totalCount, nodes } = asset!.foreignCommits
-    return presentPage(
-      request,
-      totalCount,
-      nodes.map(({ transactionHash, blockNumber, logIndex, recordedAt, explorerUrl, ...same }) => ({
-        ...same,
-        ...{ transaction_hash: transactionHash, block_number: blockNumber, log_index: logIndex },
-        ...{ recorded_at: recordedAt, explorer_url: explorerUrl },
-      })),
-      MAX_LARGE_LIMIT,
-    )
-  },
-})
-
-/** Merged trees, where a file can be downloaded, and what others committed to it. */
-export const assetReadingRoutes = [mergeTrees, download, foreignCommits]
+/** Routes that merge asset trees and return download links. */
+export const assetReadingRoutes = [mergeTrees, download]

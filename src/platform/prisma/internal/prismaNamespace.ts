@@ -427,8 +427,6 @@ export const ModelName = {
   Deposit: 'Deposit',
   CoinMove: 'CoinMove',
   Withdrawal: 'Withdrawal',
-  WatchedAsset: 'WatchedAsset',
-  ForeignCommit: 'ForeignCommit',
   CoinTransaction: 'CoinTransaction',
   Spending: 'Spending',
   BalanceMark: 'BalanceMark',
@@ -462,7 +460,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "keptFigures" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "keptFigures" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2686,154 +2684,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    WatchedAsset: {
-      payload: Prisma.$WatchedAssetPayload<ExtArgs>
-      fields: Prisma.WatchedAssetFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.WatchedAssetFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.WatchedAssetFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        findFirst: {
-          args: Prisma.WatchedAssetFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.WatchedAssetFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        findMany: {
-          args: Prisma.WatchedAssetFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>[]
-        }
-        create: {
-          args: Prisma.WatchedAssetCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        createMany: {
-          args: Prisma.WatchedAssetCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.WatchedAssetCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>[]
-        }
-        delete: {
-          args: Prisma.WatchedAssetDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        update: {
-          args: Prisma.WatchedAssetUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        deleteMany: {
-          args: Prisma.WatchedAssetDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.WatchedAssetUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.WatchedAssetUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>[]
-        }
-        upsert: {
-          args: Prisma.WatchedAssetUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WatchedAssetPayload>
-        }
-        aggregate: {
-          args: Prisma.WatchedAssetAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateWatchedAsset>
-        }
-        groupBy: {
-          args: Prisma.WatchedAssetGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WatchedAssetGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.WatchedAssetCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WatchedAssetCountAggregateOutputType> | number
-        }
-      }
-    }
-    ForeignCommit: {
-      payload: Prisma.$ForeignCommitPayload<ExtArgs>
-      fields: Prisma.ForeignCommitFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ForeignCommitFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ForeignCommitFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        findFirst: {
-          args: Prisma.ForeignCommitFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ForeignCommitFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        findMany: {
-          args: Prisma.ForeignCommitFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>[]
-        }
-        create: {
-          args: Prisma.ForeignCommitCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        createMany: {
-          args: Prisma.ForeignCommitCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ForeignCommitCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>[]
-        }
-        delete: {
-          args: Prisma.ForeignCommitDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        update: {
-          args: Prisma.ForeignCommitUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        deleteMany: {
-          args: Prisma.ForeignCommitDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ForeignCommitUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ForeignCommitUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>[]
-        }
-        upsert: {
-          args: Prisma.ForeignCommitUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ForeignCommitPayload>
-        }
-        aggregate: {
-          args: Prisma.ForeignCommitAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateForeignCommit>
-        }
-        groupBy: {
-          args: Prisma.ForeignCommitGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ForeignCommitGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ForeignCommitCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ForeignCommitCountAggregateOutputType> | number
-        }
-      }
-    }
     CoinTransaction: {
       payload: Prisma.$CoinTransactionPayload<ExtArgs>
       fields: Prisma.CoinTransactionFieldRefs
@@ -4675,36 +4525,6 @@ export const WithdrawalScalarFieldEnum = {
 export type WithdrawalScalarFieldEnum = (typeof WithdrawalScalarFieldEnum)[keyof typeof WithdrawalScalarFieldEnum]
 
 
-export const WatchedAssetScalarFieldEnum = {
-  nid: 'nid',
-  topic: 'topic',
-  pastTo: 'pastTo',
-  pastFrom: 'pastFrom',
-  pastRead: 'pastRead',
-  cutAt: 'cutAt',
-  attempts: 'attempts',
-  nextAttemptAt: 'nextAttemptAt',
-  lastError: 'lastError'
-} as const
-
-export type WatchedAssetScalarFieldEnum = (typeof WatchedAssetScalarFieldEnum)[keyof typeof WatchedAssetScalarFieldEnum]
-
-
-export const ForeignCommitScalarFieldEnum = {
-  blockNumber: 'blockNumber',
-  logIndex: 'logIndex',
-  nid: 'nid',
-  blockHash: 'blockHash',
-  transactionHash: 'transactionHash',
-  recorder: 'recorder',
-  data: 'data',
-  dataBytes: 'dataBytes',
-  recordedAt: 'recordedAt'
-} as const
-
-export type ForeignCommitScalarFieldEnum = (typeof ForeignCommitScalarFieldEnum)[keyof typeof ForeignCommitScalarFieldEnum]
-
-
 export const CoinTransactionScalarFieldEnum = {
   hash: 'hash',
   moveId: 'moveId',
@@ -5459,8 +5279,6 @@ export type GlobalOmitConfig = {
   deposit?: Prisma.DepositOmit
   coinMove?: Prisma.CoinMoveOmit
   withdrawal?: Prisma.WithdrawalOmit
-  watchedAsset?: Prisma.WatchedAssetOmit
-  foreignCommit?: Prisma.ForeignCommitOmit
   coinTransaction?: Prisma.CoinTransactionOmit
   spending?: Prisma.SpendingOmit
   balanceMark?: Prisma.BalanceMarkOmit

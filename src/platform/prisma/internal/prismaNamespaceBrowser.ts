@@ -81,8 +81,6 @@ export const ModelName = {
   Deposit: 'Deposit',
   CoinMove: 'CoinMove',
   Withdrawal: 'Withdrawal',
-  WatchedAsset: 'WatchedAsset',
-  ForeignCommit: 'ForeignCommit',
   CoinTransaction: 'CoinTransaction',
   Spending: 'Spending',
   BalanceMark: 'BalanceMark',
@@ -587,36 +585,6 @@ export const WithdrawalScalarFieldEnum = {
 } as const
 
 export type WithdrawalScalarFieldEnum = (typeof WithdrawalScalarFieldEnum)[keyof typeof WithdrawalScalarFieldEnum]
-
-
-export const WatchedAssetScalarFieldEnum = {
-  nid: 'nid',
-  topic: 'topic',
-  pastTo: 'pastTo',
-  pastFrom: 'pastFrom',
-  pastRead: 'pastRead',
-  cutAt: 'cutAt',
-  attempts: 'attempts',
-  nextAttemptAt: 'nextAttemptAt',
-  lastError: 'lastError'
-} as const
-
-export type WatchedAssetScalarFieldEnum = (typeof WatchedAssetScalarFieldEnum)[keyof typeof WatchedAssetScalarFieldEnum]
-
-
-export const ForeignCommitScalarFieldEnum = {
-  blockNumber: 'blockNumber',
-  logIndex: 'logIndex',
-  nid: 'nid',
-  blockHash: 'blockHash',
-  transactionHash: 'transactionHash',
-  recorder: 'recorder',
-  data: 'data',
-  dataBytes: 'dataBytes',
-  recordedAt: 'recordedAt'
-} as const
-
-export type ForeignCommitScalarFieldEnum = (typeof ForeignCommitScalarFieldEnum)[keyof typeof ForeignCommitScalarFieldEnum]
 
 
 export const CoinTransactionScalarFieldEnum = {

@@ -48,7 +48,6 @@ const createCache = () =>
       FieldBlame: embedded,
       Figures: embedded,
       Finding: embedded,
-      ForeignCommit: embedded,
       HeldCoins: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
