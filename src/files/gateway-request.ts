@@ -136,12 +136,12 @@ export function selectionOf({ scope, bytes, duplicates }: CarRequest, size: numb
   return { scope: 'all', range: { offset: first, length: last - first + 1 }, duplicates }
 }
 
-/** One range of bytes; undefined means all, null means unsatisfiable. Of several ranges the first is meant. */
+/** Parses a `Range` header. Returns undefined for the whole file and null if the range is unsatisfiable. Only the first of several ranges counts. */
 export function parseRange(
   header: string | undefined,
   size: number,
 ): { offset: number; length: number } | null | undefined {
-  const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/.exec(header ?? '')
+  const match = /^bytes=(\d*)-(\d*)(?:\s*,\s*(?:\d+-\d*|-\d+))*$/i.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const start = match[1] === '' ? Math.max(size - Number(match[2]), 0) : Number(match[1])
   const end = match[1] === '' || match[2] === '' ? size - 1 : Math.min(Number(match[2]), size - 1)

@@ -20,11 +20,11 @@ export interface ReadableFile {
 }
 
 /**
- * Shown as a page others could run scripts in our origin, so they are only ever downloaded; and no header takes all characters. What ends in `+xml` is a
- * page to browsers, whatever it begins with.
+ * Media types that browsers display without running scripts. Every other type is sent as a download: browsers treat all
+ * `+xml` types as pages. Parameters are limited to printable ASCII because the type becomes a header.
  */
 const inlineTypes =
-  /^((image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|(audio|video)\/[\w.-]+|text\/plain)( *;[ -~]*)?|application\/json)$/
+  /^((image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|(audio|video)\/[\w.-]+|text\/plain)( *;[ -~]*)?|application\/json)$/i
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
   if (req.method === 'HEAD') {

@@ -1,18 +1,19 @@
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
+import { mediaTypeOf } from '../platform/http/media-type.ts'
 import type { NodeContext } from './node-context.ts'
 
 /**
- * Finds out who asks before the body is read: a request that is refused for its document counts against the caller's limits
- * as any other does, and nobody who is refused is listened to.
+ * Authenticates the caller before the body is read. A request that is rejected for its document also counts against the
+ * caller's limits. Raises AUTHENTICATION_FAILED for an upload with an invalid token.
  */
 export const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
     const context = await serverContext.findCaller()
-    // What is open to a stale token takes no files, and only a document tells whether it asks for that.
-    const hasFiles = (serverContext.req.headers['content-type'] ?? '').startsWith('multipart/form-data')
+    // No operation that accepts an invalid token takes files, so the body need not be read.
+    const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'
     if (context.hasStaleToken && hasFiles) throw authenticationFailed()
     Object.assign(serverContext, context)
   },

@@ -4,6 +4,7 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
+import { mediaTypeOf } from '../platform/http/media-type.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams, readSearchParams } from './read-params.ts'
 import { readUploadForm } from './read-upload-form.ts'
@@ -24,7 +25,7 @@ function transportError(error: unknown): unknown {
   })
 }
 
-const JSON_TYPE = /^application\/(json|graphql\+json)\b/
+const JSON_TYPES = new Set(['application/json', 'application/graphql+json'])
 
 /** What a request is made of. Clients add more for links and servers of their own: Apollo’s the type of the operation. */
 const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
@@ -39,9 +40,8 @@ function knownParams<Params extends object>(params: Params): Params {
 }
 
 /**
- * Reads requests: by GET from the URL; bodies from the socket, bounded, JSON as text, and GraphQL multipart requests. Yoga's own
- * reader sends every body through a stream of its own, which costs more than the query, and changes numbers that JavaScript
- * cannot hold.
+ * Reads GET parameters from the URL and POST bodies from the socket, up to a maximum size. Yoga's own parser is not used: it
+ * copies every body through a stream, which costs more than the query, and rounds numbers that a double cannot hold.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   const intakes = new WeakMap<IncomingMessage, Intake>()
@@ -57,13 +57,14 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
     return form.params
   }
 
-  /** What reads the body, by its type. */
+  /** Returns the function that reads a body of the request's media type. Raises UNSUPPORTED_MEDIA_TYPE. */
   function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
     const { req, readText } = context
-    const type = req.headers['content-type'] ?? ''
-    if (type.startsWith('multipart/form-data')) return async () => readFiles(context)
-    if (JSON_TYPE.test(type)) return async () => readParams(await readText())
-    throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
+    const type = mediaTypeOf(req.headers['content-type'])
+    if (type === 'multipart/form-data') return async () => readFiles(context)
+    if (JSON_TYPES.has(type)) return async () => readParams(await readText())
+    if (type === 'application/graphql') return async () => ({ query: await readText() })
+    throw new GraphQLError('Send JSON, a GraphQL document, or a GraphQL multipart request.', {
       extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
     })
   }

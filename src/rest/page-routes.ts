@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
+import { mediaTypeOf } from '../platform/http/media-type.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
 import { escapesUtf8 } from './form-text.ts'
@@ -16,7 +17,7 @@ type ReadText = BodyReaders<IncomingMessage>['readText']
 
 /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
 async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
-  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  const type = mediaTypeOf(req.headers['content-type'])
   if (type !== 'application/x-www-form-urlencoded' && type !== '') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form of a page is sent as application/x-www-form-urlencoded.')
   }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
 import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
+import { mediaTypeOf } from '../platform/http/media-type.ts'
 import { createFields, type Fields } from './fields.ts'
 import { escapesUtf8, unreadable } from './form-text.ts'
 import { type MultipartOptions, readMultipart } from './read-multipart.ts'
@@ -51,7 +52,7 @@ const isEmpty = (req: IncomingMessage) =>
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
   if (isEmpty(req)) return createFields({})
-  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  const type = mediaTypeOf(req.headers['content-type'])
   if (type === 'multipart/form-data') return readMultipart(req, options)
   const text = (await options.readText(req, options.maxBytes)).trim()
   if (text === '') return createFields({})

@@ -72,7 +72,9 @@ const localSocket = 'platform/embedded/local-socket\\.ts'
 const readAtMost = 'platform/read-at-most\\.ts'
 /** Whether a caller has a version already is judged in one way at every door. */
 const ifNoneMatch = 'platform/http/if-none-match\\.ts'
-/** And so is how files that belong to a door are sent. */
+/** Each API reads media types in the same way. */
+const mediaType = 'platform/http/media-type\\.ts'
+/** Each API sends its own static files in the same way. */
 const staticFile = 'platform/http/static-file\\.ts'
 /** Whose what is written becomes is decided in one way for keys and blocks. */
 const folderOwner = 'platform/folder-owner\\.ts'
@@ -108,21 +110,21 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   graphql: {
-    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${staticFile})`),
+    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${mediaType}|${staticFile})`),
     types: domainTypes,
     packages: /^(graphql|graphql-[\w-]+|@graphql-tools\/executor|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/(if-none-match|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/(if-none-match|media-type|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
-    local: /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|total)\.ts$)/,
+    local: /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|total)\.ts$|platform\/http\/media-type\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

@@ -63,9 +63,9 @@ async function render() {
   return { file: await prepareFile(Buffer.from(page)), policy: policyFor(script) }
 }
 
-/** Whether a browser asks for a page. With a `query` in the address it opens on that, too. */
+/** Returns whether a browser requests the page. The page opens the `query` of the URL. */
 export const wantsPlayground = (req: IncomingMessage) =>
-  (req.method === 'GET' || req.method === 'HEAD') && (req.headers.accept ?? '').includes('text/html')
+  (req.method === 'GET' || req.method === 'HEAD') && /\btext\/html\b/i.test(req.headers.accept ?? '')
 
 /** Serves the playground, with everything that it loads, from one page that is made at the first request. */
 export function createPlayground() {

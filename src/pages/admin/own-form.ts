@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../domain/errors.ts'
+import { mediaTypeOf } from '../../platform/http/media-type.ts'
 import { PASSWORD } from './action.ts'
 import { FORM_TOKEN } from './admin-page.ts'
 
@@ -43,10 +44,9 @@ export const hasFormToken = (form: URLSearchParams, formToken: string): boolean 
 export const keptOf = (form: URLSearchParams): string =>
   String(new URLSearchParams([...form].filter(([name]) => name !== FORM_TOKEN && name !== PASSWORD)))
 
-/** Raises PERMISSION_DENIED unless a page of ours sent it, and UNSUPPORTED_MEDIA_TYPE unless it is sent as forms are. */
+/** Raises PERMISSION_DENIED unless one of our pages sent the form, and UNSUPPORTED_MEDIA_TYPE unless it is urlencoded. */
 export function assertOwnForm(req: IncomingMessage, publicUrl: string): void {
   if (!isOwnForm(req, publicUrl)) throw forged()
-  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded')
+  if (mediaTypeOf(req.headers['content-type']) !== 'application/x-www-form-urlencoded')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
 }

@@ -6,9 +6,9 @@ import type { ShownAsset } from './read.ts'
 import { clip, type Speech, titleOf } from './shown.ts'
 
 const schemaTypes: [RegExp, string][] = [
-  [/^image\//, 'ImageObject'],
-  [/^video\//, 'VideoObject'],
-  [/^audio\//, 'AudioObject'],
+  [/^image\//i, 'ImageObject'],
+  [/^video\//i, 'VideoObject'],
+  [/^audio\//i, 'AudioObject'],
 ]
 const schemaType = (mimeType: string) => schemaTypes.find(([pattern]) => pattern.test(mimeType))?.[1] ?? 'MediaObject'
 

@@ -4,12 +4,12 @@ import type { Html } from '../layout.ts'
 import type { ShownAsset } from './read.ts'
 import { clip, type Speech, sizeText, titleOf } from './shown.ts'
 
-/** What browsers show. */
-const shownPictures = /^image\/(jpeg|png|gif|webp|avif|bmp)$/
-/** A picture that has no small one is shown itself up to here, in bytes. */
+/** Image types that browsers display. */
+const shownPictures = /^image\/(jpeg|png|gif|webp|avif|bmp)$/i
+/** Maximum size of an original image that a page displays when there is no thumbnail, in bytes. */
 const LARGEST_PICTURE = 5_000_000
 
-/** Where a small picture of it is; null when there is none that a page should load. */
+/** Returns the URL of the image to display, or null if there is none or it is too large. */
 export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
   if (thumbnailUrl !== null) return thumbnailUrl
   return shownPictures.test(assetFileMimeType) && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
@@ -35,9 +35,9 @@ export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: 
   const picture = pictureOf(asset)
   const label = altOf(asset)
   const shown = () => {
-    if (/^video\//.test(type))
+    if (/^video\//i.test(type))
       return html`<video controls preload="metadata" src="${url}" aria-label="${label}"></video>`
-    if (/^audio\//.test(type))
+    if (/^audio\//i.test(type))
       return html`<audio controls preload="metadata" src="${url}" aria-label="${label}"></audio>`
     if (picture === null) return ''
     return html`<a href="${url}"><img src="${picture}" alt="${label}"><span class="hidden">${words.open}</span></a>`
