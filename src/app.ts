@@ -1,6 +1,6 @@
 /** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
 import manifest from '../package.json' with { type: 'json' }
-import { passwordLength } from './domain/account/account-input.ts'
+import { passwordLength, passwordProblem } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { type ErrorCode, throttled } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
@@ -141,7 +141,7 @@ export function createApp(deps: Dependencies): App {
           forms: [
             createAssetPage({ run, publicUrl }),
             createLookupPage({ run, codeOf }),
-            createPasswordResetPage({ passwordLength }),
+            createPasswordResetPage({ passwordLength, passwordProblem }),
             createEmailVerificationPage(),
           ],
           refusal: refusalPage,

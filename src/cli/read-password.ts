@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { CommanderError } from 'commander'
 import { WRONG_USAGE } from './output.ts'
 import { terminal } from './terminal.ts'
 
 const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.password', message)
-const withoutLineEnd = (content: string) => content.replace(/\r?\n$/, '')
+
+/** Decodes a password and removes a byte order mark and the final line break. Raises CommanderError if it is not UTF-8. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
+  } catch {
+    throw wrong('The password is not UTF-8. Save the file as UTF-8, or use a terminal with UTF-8.')
+  }
+}
 
 /** Asks at the terminal, twice, and shows nothing of what is typed. */
 async function ask(): Promise<string> {
@@ -31,13 +39,13 @@ async function ask(): Promise<string> {
 }
 
 /**
- * A password that never stands in the arguments, where the shell's history and every user of the machine would see it: from
- * a file, from the terminal, or from standard input. Raises CommanderError.
+ * Reads a password from a file, the terminal or standard input. An argument would be visible in the shell's history and to
+ * every user of the machine. Raises CommanderError.
  */
 export async function readPassword(file: string | undefined): Promise<string> {
-  if (file !== undefined && file !== '-') return withoutLineEnd(readFileSync(file, 'utf8'))
+  if (file !== undefined && file !== '-') return decode(readFileSync(file))
   if (file === undefined && terminal().stdin.isTTY) return ask()
-  const password = withoutLineEnd(await text(terminal().stdin))
+  const password = decode(await buffer(terminal().stdin))
   if (password === '') throw wrong('Give the password on standard input, at the terminal, or with --password-file.')
   return password
 }

@@ -1,10 +1,9 @@
 import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
+import { newPasswordText } from './password-text.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
-
-const newPassword = '8 to 32 characters.'
 
 const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
   description: 'Whose password is lost.',
@@ -16,7 +15,7 @@ const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
   fields: (t) => ({
     uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
     token: t.string({ required: true, description: 'Secret from the link.' }),
-    newPassword: t.string({ required: true, description: newPassword }),
+    newPassword: t.string({ required: true, description: newPasswordText }),
   }),
 })
 
@@ -24,7 +23,7 @@ const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
   description: 'A new password in place of the present one.',
   fields: (t) => ({
     currentPassword: t.string({ required: true, description: 'The present one.' }),
-    newPassword: t.string({ required: true, description: newPassword }),
+    newPassword: t.string({ required: true, description: newPasswordText }),
   }),
 })
 

@@ -2,6 +2,7 @@ import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountField } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { omitNullish } from './omit-nullish.ts'
+import { newPasswordText } from './password-text.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 
@@ -14,7 +15,7 @@ const SignUpInput = builder.inputType('SignUpInput', {
         'At most 21 visible characters, and not the e-mail address of somebody else; unique without regard to case, width and composition.',
     }),
     email: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
-    password: t.string({ required: true, description: '8 to 32 characters.' }),
+    password: t.string({ required: true, description: newPasswordText }),
     language: t.string({ description: 'Language of mails, as in en-us.' }),
     referralCode: t.string({ description: 'Code of whoever sent them here.' }),
   }),

@@ -6,24 +6,25 @@ import { secretPage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
 import { fillIn, pageWords } from './words.ts'
 
-/** Characters. */
+/** Minimum and maximum length of a password, in characters. */
 export interface PasswordLength {
   min: number
   max: number
 }
 
-/** What is wrong with what was typed, by the name of the words that tell it. */
-export type Problem = 'missing' | 'tooShort' | 'tooLong' | 'unfit' | 'missingAgain' | 'different'
+/** Returns the problem with a new password, or undefined if it can be set. */
+export type PasswordProblem = (password: string) => 'tooShort' | 'tooLong' | 'unfit' | undefined
 
-const lengthOf = (text: string) => [...text].length
+/** A problem with the form, by the key of its message. */
+export type Problem = 'missing' | 'missingAgain' | 'different' | NonNullable<ReturnType<PasswordProblem>>
 
-/** What is wrong, or undefined. Whether the password may be used is for the service to say. */
-export function problemOf(form: URLSearchParams, { min, max }: PasswordLength): Problem | undefined {
+/** Returns the first problem with the form, or undefined. */
+export function problemOf(form: URLSearchParams, passwordProblem: PasswordProblem): Problem | undefined {
   const password = form.get('new-password') ?? ''
   const again = form.get('new-password-again') ?? ''
   if (password === '') return 'missing'
-  if (lengthOf(password) < min) return 'tooShort'
-  if (lengthOf(password) > max) return 'tooLong'
+  const problem = passwordProblem(password)
+  if (problem) return problem
   if (again === '') return 'missingAgain'
   return again === password ? undefined : 'different'
 }

@@ -7,7 +7,7 @@ import { keyedBy } from './form-key.ts'
 import { noticePage } from './layout.ts'
 import { deadLinkPage, isDeadLink, isRefusedField, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
-import { type PasswordLength, type Problem, passwordForm, problemOf } from './password-form.ts'
+import { type PasswordLength, type PasswordProblem, type Problem, passwordForm, problemOf } from './password-form.ts'
 import { pageWords, preferredLanguage } from './words.ts'
 
 const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].reset)
@@ -17,8 +17,13 @@ function donePage(language: Language): PageAnswer {
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText, doneMail] })
 }
 
-/** Shows the form to whoever opens a link that is good; the form sets the password. `passwordLength` in characters. */
-export const createPasswordResetPage = ({ passwordLength }: { passwordLength: PasswordLength }): FormPage => ({
+interface Options {
+  passwordLength: PasswordLength
+  passwordProblem: PasswordProblem
+}
+
+/** Creates the page that shows the form for a valid link and sets the password. */
+export const createPasswordResetPage = ({ passwordLength, passwordProblem }: Options): FormPage => ({
   path: '/account/password-reset/:uid/:token',
   reason: 'A page for people who lost their password; the mail that they asked for leads to it.',
 
@@ -36,7 +41,7 @@ export const createPasswordResetPage = ({ passwordLength }: { passwordLength: Pa
       // Nobody should think of a better password for a link that is not good any more.
       return email === undefined ? deadPage(language) : passwordForm(language, { email, passwordLength, problem })
     }
-    const problem = problemOf(form, passwordLength)
+    const problem = problemOf(form, passwordProblem)
     if (problem) return showAgain(problem)
     try {
       const newPassword = form.get('new-password')!

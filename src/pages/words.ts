@@ -18,7 +18,8 @@ const en = {
     missing: 'Type a new password.',
     tooShort: 'The password is too short. Use at least {min} characters.',
     tooLong: 'The password is too long. Use at most {max} characters.',
-    unfit: 'This password cannot be used. Choose another one.',
+    unfit:
+      'This password cannot be used. Choose another one. Control characters and invisible characters are not allowed.',
     missingAgain: 'Type the new password once more.',
     different: 'The two passwords are not the same. Type them again.',
     done: 'Your password was changed',
@@ -75,7 +76,7 @@ const zhTw: PageWords = {
     missing: '請輸入新密碼。',
     tooShort: '密碼太短，請至少使用 {min} 個字元。',
     tooLong: '密碼太長，請最多使用 {max} 個字元。',
-    unfit: '無法使用這個密碼，請選擇其他密碼。',
+    unfit: '無法使用這個密碼，請選擇其他密碼。密碼不得包含控制字元或不可見字元。',
     missingAgain: '請再次輸入新密碼。',
     different: '兩次輸入的密碼不同，請重新輸入。',
     done: '密碼已變更',

@@ -19,7 +19,7 @@ export const directRoutes: DirectRoute[] = [
       forms: [
         createAssetPage({ run: nobodyRuns, publicUrl: 'http://annal.test' }),
         createLookupPage({ run: nobodyRuns, codeOf: () => undefined }),
-        createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }),
+        createPasswordResetPage({ passwordLength: { min: 8, max: 32 }, passwordProblem: () => undefined }),
         createEmailVerificationPage(),
       ],
       refusal: refusalPage,

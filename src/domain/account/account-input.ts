@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checked, label, length, text } from '../input.ts'
 import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
+import { isOpaqueString, toOpaqueString } from './opaque-string.ts'
 import { composed, lengthProblem, looksLikeEmail, usernameProblem } from './username.ts'
 
 /** A username as it is kept: composed and trimmed, at most 21 characters; what else it may be says `usernameProblem`. */
@@ -23,21 +24,37 @@ export const email = text(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
 
-/** Characters. */
+/** Minimum and maximum length of a normalized password, in characters. */
 export const passwordLength = { min: 8, max: 32 }
 
-/** A password that is about to be set: 8 to 32 characters. One that is only compared is not held to this. */
-export const password = checked(z.string({ error: 'Expected text.' }), textProblem)
-  .refine(
-    (value) => length(value) >= passwordLength.min,
-    `Ensure this field has at least ${passwordLength.min} characters.`,
-  )
-  .refine(
-    (value) => length(value) <= passwordLength.max,
-    `Ensure this field has no more than ${passwordLength.max} characters.`,
-  )
+/** Maximum length of a password as it was typed, in characters. Some keyboards send a composed character as up to four. */
+const TYPED_PASSWORD = 256
 
-/** Sign-up: username ≤ 21 characters, a valid e-mail address, password of 8 to 32 characters. */
+/** A password to compare with the stored one. */
+export const presentPassword = text(TYPED_PASSWORD)
+
+const passwordMessages = {
+  tooShort: `Ensure this field has at least ${passwordLength.min} characters.`,
+  tooLong: `Ensure this field has no more than ${passwordLength.max} characters.`,
+  unfit: 'A password must not contain control characters, invisible characters or unassigned characters.',
+}
+
+/** Returns the problem with a new password, or undefined if it can be set. The length counts characters of the normalized form. */
+export function passwordProblem(typed: string): keyof typeof passwordMessages | undefined {
+  if (length(typed) > TYPED_PASSWORD) return 'tooLong'
+  const normalized = toOpaqueString(typed)
+  if (length(normalized) < passwordLength.min) return 'tooShort'
+  if (length(normalized) > passwordLength.max) return 'tooLong'
+  return isOpaqueString(normalized) ? undefined : 'unfit'
+}
+
+/** A password to set: 8 to 32 characters. The output is the normalized form (RFC 8265, OpaqueString). */
+export const password = checked(z.string({ error: 'Expected text.' }), (typed) => {
+  const problem = passwordProblem(typed)
+  return textProblem(typed) ?? (problem && passwordMessages[problem])
+}).transform(toOpaqueString)
+
+/** A sign-up: a username of at most 21 characters, a valid e-mail address and a password of 8 to 32 characters. */
 export const signUpInput = z
   .object({
     username,
@@ -51,10 +68,10 @@ export const signUpInput = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['username'], message })
   })
 
-/** A wrong e-mail or password is refused as such, not as bad input; only a size bounds the work. */
+/** A sign-in. A wrong address or password is not a validation error; only the length is checked here. */
 export const signInInput = z.strictObject({
   email: text(254).transform(normalizeEmail),
-  password: text(256),
+  password: presentPassword,
   name: label(100).optional(),
 })
 

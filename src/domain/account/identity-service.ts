@@ -8,7 +8,7 @@ import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import { addressProblem, email, username } from './account-input.ts'
+import { addressProblem, email, presentPassword, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
 import { type Change, changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
 import { type MailRequests, mailboxDigest } from './mail-requests.ts'
@@ -26,8 +26,8 @@ interface Dependencies {
   verifiesAddresses: boolean
 }
 
-const emailInput = z.strictObject({ currentPassword: text(256), newEmail: email })
-const usernameInput = z.strictObject({ currentPassword: text(256), newUsername: username })
+const emailInput = z.strictObject({ currentPassword: presentPassword, newEmail: email })
+const usernameInput = z.strictObject({ currentPassword: presentPassword, newUsername: username })
 const verificationInput = z.strictObject({ email: email.optional() })
 const verifyInput = z.strictObject({ uid: text(64), token: text(256) })
 

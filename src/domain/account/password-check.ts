@@ -10,6 +10,7 @@ import { throttled } from '../errors.ts'
 import type { Database } from '../ports/database.ts'
 import type { PasswordHasher } from '../ports/keys.ts'
 import type { Meter } from '../telemetry.ts'
+import { toOpaqueString } from './opaque-string.ts'
 import { findGuesses, giveGuessBack, noteWrongGuess, subjectOf, takeGuess } from './password-check-statements.ts'
 
 const MOST = 5
@@ -50,6 +51,7 @@ function createGate(atOnce: number) {
 export interface Guess {
   /** By UUID; or the address that leads to none, which is counted, too, and takes the same time. */
   account: { user: string; passwordHash: string } | { email: string }
+  /** As it was typed, at most 256 characters. */
   password: string
   /** Whether it is a session of the account that it comes by. */
   isSignedIn: boolean
@@ -85,15 +87,27 @@ export function createPasswordCheck({ database, passwords, meter }: Dependencies
     }
   }
 
+  /**
+   * Compares the normalized password, then the password as typed if that differs: earlier versions stored hashes of what was
+   * typed. The number of hashes depends on the password alone, so it does not reveal whether the account exists.
+   */
+  async function isRight(passwordHash: string | undefined, typed: string): Promise<boolean> {
+    for (const candidate of new Set([toOpaqueString(typed), typed])) {
+      if (await passwords.verify(passwordHash, candidate)) return true
+    }
+    return false
+  }
+
+  /** Counts a guess and compares it. Raises THROTTLED, UNAVAILABLE. */
   async function look(subject: string, { account, password, isSignedIn }: Guess): Promise<boolean> {
     const windowEnd = await take(subject, isSignedIn ? MOST : MOST_BY_STRANGERS)
     const passwordHash = 'user' in account ? account.passwordHash : undefined
     let isWrong = false
     try {
-      isWrong = !(await passwords.verify(passwordHash, password))
+      isWrong = !(await isRight(passwordHash, password))
       return !isWrong
     } finally {
-      // What could not be verified was no guess.
+      // If the comparison failed, the guess does not count.
       await database.query(isWrong ? noteWrongGuess : giveGuessBack, { subject, windowEnd })
     }
   }

@@ -8,7 +8,7 @@ import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { PasswordHasher } from '../ports/keys.ts'
-import { email, password } from './account-input.ts'
+import { email, password, presentPassword } from './account-input.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
@@ -29,7 +29,7 @@ const changes: Limit = { name: 'password-change', count: 10, seconds: 3600 }
 
 const requestInput = z.strictObject({ email })
 const resetInput = z.strictObject({ uid: text(64), token: text(256), newPassword: password })
-const changeInput = z.strictObject({ currentPassword: text(256), newPassword: password })
+const changeInput = z.strictObject({ currentPassword: presentPassword, newPassword: password })
 
 /** Passwords: a reset by a mailed link, and a change by who knows the present one. Both end sessions. */
 export function createPasswordService(deps: Dependencies) {

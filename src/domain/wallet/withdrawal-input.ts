@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { presentPassword } from '../account/account-input.ts'
 import { text } from '../input.ts'
 import { maxCost } from './quote.ts'
 
@@ -9,7 +10,7 @@ export const withdrawInput = z.strictObject({
     .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
     .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.'),
   to: text(100),
-  currentPassword: text(256).optional(),
+  currentPassword: presentPassword.optional(),
   maxFee: maxCost,
 })
 

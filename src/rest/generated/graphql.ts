@@ -48,7 +48,7 @@ export type ChangeEmailInput = {
 export type ChangePasswordInput = {
   /** The present one. */
   currentPassword: string;
-  /** 8 to 32 characters. */
+  /** 8 to 32 characters, counted after Unicode normalization (NFC). All spaces count as U+0020. Control characters, invisible characters and unassigned characters are not allowed. */
   newPassword: string;
 };
 
@@ -381,7 +381,7 @@ export type RequestPasswordResetInput = {
 
 /** A new password, by a mailed link `…/account/password-reset/{uid}/{token}`. */
 export type ResetPasswordInput = {
-  /** 8 to 32 characters. */
+  /** 8 to 32 characters, counted after Unicode normalization (NFC). All spaces count as U+0020. Control characters, invisible characters and unassigned characters are not allowed. */
   newPassword: string;
   /** Secret from the link. */
   token: string;
@@ -457,7 +457,7 @@ export type SignUpInput = {
   email: string;
   /** Language of mails, as in en-us. */
   language?: string | null | undefined;
-  /** 8 to 32 characters. */
+  /** 8 to 32 characters, counted after Unicode normalization (NFC). All spaces count as U+0020. Control characters, invisible characters and unassigned characters are not allowed. */
   password: string;
   /** Code of whoever sent them here. */
   referralCode?: string | null | undefined;

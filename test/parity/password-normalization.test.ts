@@ -1,0 +1,241 @@
+/** Passwords are normalized by the PRECIS profile OpaqueString (RFC 8265) wherever they are set or checked. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { createAdminBrowser } from '../pages/admin-scene.ts'
+import { createMailedApp } from '../pages/mailbox.ts'
+import { annalHere } from '../support/annal-command.ts'
+import { atEnd } from '../support/at-end.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import type { Answer } from '../support/http-client.ts'
+import type { SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createMailedApp()
+const { passwords } = app.installation
+const dir = await mkdtemp(join(tmpdir(), 'annal-password-'))
+atEnd(() => rm(dir, { recursive: true }))
+
+/** A full-width letter, a combining accent, an ideographic space and a no-break space. */
+const TYPED = 'Ｃafe\u0301\u3000au\u00a0lait'
+const NORMALIZED = 'Ｃaf\u00e9 au lait'
+const OTHER_WIDTH = 'Caf\u00e9 au lait'
+
+const login = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
+const newAddress = () => `${randomUUID()}@example.org`
+const nameOf = (email: string) => email.slice(0, 18)
+const linkOf = async (user: SignedIn) => {
+  const [uid, token] = (await app.newLink(user, 'password-reset')).split('/').slice(-2)
+  return { uid: uid!, token: token! }
+}
+
+interface Outcome {
+  email: string
+  /** Undefined if the password was set. */
+  problem: string | undefined
+}
+const byRest = (email: string, answer: Answer, field: string): Outcome => ({
+  email,
+  problem: answer.status < 300 ? undefined : expectError(answer, 'VALIDATION_FAILED').body.error.details[field][0],
+})
+const byGraphQL = (email: string, answer: Answer, field: string): Outcome => ({
+  email,
+  problem: answer.body.errors && expectError(answer, 'VALIDATION_FAILED').body.errors[0].extensions.details[field][0],
+})
+
+const SIGN_UP = 'mutation ($input: SignUpInput!) { signUp(input: $input) { email } }'
+const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { user { id } } }'
+const RESET = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }'
+
+/** Each way to set a password. */
+const ways: Record<string, (password: string) => Promise<Outcome>> = {
+  async 'sign-up by REST'(password) {
+    const email = newAddress()
+    const json = { username: nameOf(email), email, password }
+    return byRest(email, await app.rest('POST', 'auth/users/', { json }), 'password')
+  },
+  async 'sign-up by GraphQL'(password) {
+    const email = newAddress()
+    const input = { username: nameOf(email), email, password }
+    return byGraphQL(email, await app.graphql(SIGN_UP, { input }), 'password')
+  },
+  async 'a change by REST'(password) {
+    const user = await app.newUser()
+    const json = { current_password: PASSWORD, new_password: password }
+    return byRest(user.email, await user.rest('POST', 'auth/users/set_password/', { json }), 'new_password')
+  },
+  async 'a change by GraphQL'(password) {
+    const user = await app.newUser()
+    const input = { currentPassword: PASSWORD, newPassword: password }
+    return byGraphQL(user.email, await user.graphql(CHANGE, { input }), 'newPassword')
+  },
+  async 'a reset by REST'(password) {
+    const user = await app.newUser()
+    const json = { ...(await linkOf(user)), new_password: password }
+    return byRest(user.email, await app.rest('POST', 'auth/users/reset_password_confirm/', { json }), 'new_password')
+  },
+  async 'a reset by GraphQL'(password) {
+    const user = await app.newUser()
+    const input = { ...(await linkOf(user)), newPassword: password }
+    return byGraphQL(user.email, await app.graphql(RESET, { input }), 'newPassword')
+  },
+  async 'a reset by the page'(password) {
+    const user = await app.newUser()
+    const urlencoded = { 'new-password': password, 'new-password-again': password }
+    const { status, text } = await app.rest('POST', await app.newLink(user, 'password-reset'), { urlencoded })
+    const problem = /<p class="wrong"[^>]*>([^<]*)</.exec(text)?.[1]
+    expect(status).toBe(problem === undefined ? 200 : 400)
+    return { email: user.email, problem }
+  },
+  async 'annal admin create'(password) {
+    const email = newAddress()
+    const args = ['admin', 'create', '--username', nameOf(email), '--email', email, '--json']
+    const { code, stderr } = await annalHere(app.env, args, { input: `${password}\n` })
+    expect(code, stderr).toBe(stderr === '' ? 0 : 2)
+    return { email, problem: stderr || undefined }
+  },
+}
+
+describe.each(Object.entries(ways))('a password set with %s', (_, set) => {
+  it('is normalized: every keyboard can sign in, and width is not mapped', async () => {
+    const { email, problem } = await set(TYPED)
+    expect(problem).toBeUndefined()
+    expectOk(await login(email, NORMALIZED))
+    expectOk(await login(email, TYPED))
+    expectError(await login(email, OTHER_WIDTH), 'INCORRECT_LOGIN_CREDENTIALS')
+  })
+
+  it('has 8 to 32 characters in its normalized form', async () => {
+    expect((await set('e\u0301'.repeat(32))).problem).toBeUndefined()
+    expect((await set('e\u0301'.repeat(33))).problem).toMatch(/no more than 32|at most 32/)
+    expect((await set('e\u0301'.repeat(7))).problem).toMatch(/at least 8/)
+    expect((await set('x'.repeat(1_000))).problem).toMatch(/no more than 32|at most 32/)
+    expect((await set('')).problem).toBeDefined()
+  })
+
+  it('has no control, invisible or unassigned characters', async () => {
+    for (const character of ['\u0007', '\u200b', '\u{e000}', '\u0378']) {
+      expect((await set(`correct horse${character}`)).problem).toMatch(/invisible characters/)
+    }
+  })
+})
+
+it.each([
+  ['a control character', 'correct\thorse'],
+  ['a delete character', 'correct horse\u007f'],
+  ['a C1 control character', 'correct horse\u0085'],
+  ['a soft hyphen', 'correct\u00adhorse'],
+  ['a byte order mark', '\ufeffcorrect horse'],
+  ['a line separator', 'correct\u2028horse'],
+  ['a noncharacter', 'correct horse\uffff'],
+  ['a mark that turns the direction', 'correct\u202ehorse'],
+  ['a variation selector', 'correct horse \u2764\ufe0f'],
+  ['a joiner that joins nothing', 'correct\u200dhorse'],
+  ['a jamo that composes to nothing', 'correct horse\u1160'],
+  ['a middle dot outside Catalan', 'correct\u00b7horse'],
+  ['two kinds of Arabic digits', 'correct \u0661\u06f1'],
+  ['a katakana middle dot without Japanese letters', 'correct\u30fbhorse'],
+])('a password with %s is rejected', async (_, password) => {
+  const { problem } = await ways['sign-up by REST']!(password)
+  expect(problem).toMatch(/must not contain/)
+})
+
+it.each([
+  ['symbols and emoji', '♥ 🦊🔑 ½ ² ™ €'],
+  ['decomposed Hangul', '\u1112\u1161\u11ab'.repeat(8)],
+  ['Persian with a non-joiner', 'می\u200cخواهم بدانم'],
+  ['Malayalam and Devanagari with joiners', 'ക്\u200dഷ പാസ്വേഡ് क्\u200dष'],
+  ['Catalan and Japanese with middle dots', 'col·lecció ア・イ'],
+  ['spaces', '        '],
+])('a password of %s is accepted', async (_, password) => {
+  const { email, problem } = await ways['sign-up by REST']!(password)
+  expect(problem).toBeUndefined()
+  expectOk(await login(email, password))
+})
+
+/** Each way to check a password; returns whether it was right. */
+const checks: Record<string, (user: SignedIn, password: string) => Promise<boolean>> = {
+  'sign-in by REST': async ({ email }, password) => (await login(email, password)).status === 200,
+  'sign-in by GraphQL': async ({ email }, password) => {
+    const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+    return !(await app.graphql(document, { input: { email, password } })).body.errors
+  },
+  'sign-in at the pages for administrators': async ({ email }, password) =>
+    (await createAdminBrowser(app.url).ask('/admin/sign-in', { email, password, next: '/admin' })).status === 303,
+  'a change of the password': async ({ rest }, password) => {
+    const json = { current_password: password, new_password: password }
+    return (await rest('POST', 'auth/users/set_password/', { json })).status === 204
+  },
+  'a change of the username': async ({ graphql }, password) => {
+    const document = 'mutation ($input: ChangeUsernameInput!) { changeUsername(input: $input) { user { id } } }'
+    const input = { currentPassword: password, newUsername: nameOf(randomUUID()) }
+    return !(await graphql(document, { input })).body.errors
+  },
+}
+
+describe.each(Object.entries(checks))('%s', (_, isRight) => {
+  const withHash = async (password: string) => {
+    const user = await app.admin()
+    const hash = await passwords.hash(password)
+    await app.sql('update users set password_hash = $2 where id = $1::uuid', [user.id, hash])
+    return user
+  }
+
+  it('normalizes what was typed', async () => {
+    const user = await withHash(NORMALIZED)
+    expect(await isRight(user, OTHER_WIDTH)).toBe(false)
+    expect(await isRight(user, TYPED)).toBe(true)
+  })
+
+  it('accepts a password whose hash an earlier version stored without normalization', async () => {
+    const user = await withHash(TYPED)
+    expect(await isRight(user, NORMALIZED)).toBe(false)
+    expect(await isRight(user, TYPED)).toBe(true)
+  })
+})
+
+it('an earlier password with characters that are no longer allowed still signs in', async () => {
+  const password = 'correct\thorse\u200b'
+  const { id, email } = await app.newUser()
+  await app.sql('update users set password_hash = $2 where id = $1::uuid', [id, await passwords.hash(password)])
+  expectOk(await login(email, password))
+  expectError(await login(email, 'correct\thorse'), 'INCORRECT_LOGIN_CREDENTIALS')
+})
+
+it('a guess costs as many hashes for an unknown address as for an account', async () => {
+  const { email } = await app.newUser()
+  const verify = vi.spyOn(passwords, 'verify')
+  const hashesOf = async (address: string, password: string) => {
+    verify.mockClear()
+    expectError(await login(address, password), 'INCORRECT_LOGIN_CREDENTIALS')
+    return verify.mock.calls.length
+  }
+  for (const address of [email, newAddress()]) {
+    expect(await hashesOf(address, 'wrong horse')).toBe(1)
+    expect(await hashesOf(address, TYPED)).toBe(2)
+  }
+  verify.mockRestore()
+})
+
+describe('a password file', () => {
+  const create = async (bytes: Uint8Array) => {
+    const email = newAddress()
+    const file = join(dir, nameOf(email))
+    await writeFile(file, bytes)
+    const args = ['admin', 'create', '--username', nameOf(email), '--email', email, '--password-file', file]
+    return { email, said: await annalHere(app.env, args) }
+  }
+
+  it('may begin with a byte order mark and end with a line break', async () => {
+    const { email, said } = await create(Buffer.from(`\ufeff${TYPED}\r\n`))
+    expect(said.code).toBe(0)
+    expectOk(await login(email, NORMALIZED))
+  })
+
+  it('is rejected if it is not UTF-8', async () => {
+    const { said } = await create(Buffer.from('correct horse \xe9', 'latin1'))
+    expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is not UTF-8') })
+  })
+})
