@@ -106,7 +106,13 @@ const manifestOf = (word: (what: string) => string): ManifestReport => ({
   ...{ state: 'VALID', trustList: word('trust list'), generator: word('generator'), title: word('title') },
   ...{ signer: word('signer'), issuer: word('issuer'), signedAt: word('time'), actions: [word('action')] },
   ...{ creators: [word('creator')], digitalSourceType: word('source'), mining: [word('mining')] },
-  ...{ problems: [word('problem')], manifestCount: 1, checkedAt: '2026-11-21T00:00:00.000Z' },
+  ...{
+    problems: [word('problem')],
+    notChecked: [word('unchecked')],
+    manifestCount: 1,
+    checkedAt: '2026-11-21T00:00:00.000Z',
+    remoteManifestUrl: word('url'),
+  },
 })
 
 export async function openScene({

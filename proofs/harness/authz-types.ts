@@ -42,7 +42,7 @@ export const typeRules: Record<string, TypeRule> = {
   ContentCredentials: {
     who: 'self',
     fields:
-      'actions checkedAt creators digitalSourceType generator issuer manifestCount mining problems signedAt signer state title trustList',
+      'actions checkedAt creators digitalSourceType generator issuer manifestCount mining notChecked problems remoteManifestUrl signedAt signer state title trustList',
   },
   AccountDeposit: {
     who: 'admin',

@@ -86,7 +86,7 @@ export const AssetType = builder.prismaObject('Asset', {
       type: ContentCredentialsType,
       nullable: true,
       description:
-        'What the C2PA manifest in the file claims, which is never believed without saying so; null when there is none, or none that was read yet.',
+        'A summary of the C2PA manifest in the file. Null if the file has none, or if it has not been read yet.',
       select: { contentCredentials: true },
       resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),

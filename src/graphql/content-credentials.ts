@@ -1,10 +1,10 @@
-/** What the manifest in a file claims. */
+/** The GraphQL type of a manifest's report. */
 import { type ManifestReport, manifestStates, reportBounds } from '../domain/asset/manifest-report.ts'
 import { builder } from './builder.ts'
 import { atMost, characters } from './sizes.ts'
 
 const State = builder.enumType('ContentCredentialsState', {
-  description: 'How far the manifest in a file can be believed.',
+  description: 'The validation state of the manifest in a file.',
   values: Object.fromEntries(
     Object.entries(manifestStates).map(([name, description]) => [name, { value: name, description }]),
   ) as { [Name in keyof typeof manifestStates]: { value: Name; description: string } },
@@ -16,43 +16,58 @@ const several = { ...atMost(reportBounds.items) } as const
 /** The type `ContentCredentials`. */
 export const ContentCredentialsType = builder.objectRef<ManifestReport>('ContentCredentials').implement({
   description:
-    'What the C2PA manifest in a file claimed when the file was registered: the word of whoever signed it, and none of this service. Texts end after 255 characters, lists after 20.',
+    'A summary of the C2PA manifest in a file, read soon after the file was registered. The signer of the manifest makes these claims, not Annal. Texts are cut after 255 characters, lists after 20 items.',
   fields: (t) => ({
-    state: t.expose('state', { type: State, description: 'How far it can be believed.' }),
+    state: t.expose('state', { type: State, description: 'The validation state of the manifest.' }),
     trustList: t.exposeString('trustList', {
       ...words,
-      description:
-        'The certificates that the signer was judged by; null when there are none, and the signer was not judged.',
+      description: 'The trust list that the signer was checked against. Null if the operator has configured none.',
     }),
-    signer: t.exposeString('signer', { ...words, description: 'Name in the certificate that it is signed with.' }),
-    issuer: t.exposeString('issuer', { ...words, description: 'Organization in that certificate.' }),
-    signedAt: t.exposeString('signedAt', { ...words, description: 'Time of its time stamp; null without one.' }),
-    generator: t.exposeString('generator', { ...words, description: 'Program that made it, as it says.' }),
-    title: t.exposeString('title', { ...words, description: 'What it calls the file.' }),
-    creators: t.exposeStringList('creators', { ...several, description: 'Who made the file, as it says.' }),
+    signer: t.exposeString('signer', { ...words, description: 'The name in the signing certificate.' }),
+    issuer: t.exposeString('issuer', { ...words, description: 'The organization in the signing certificate.' }),
+    signedAt: t.exposeString('signedAt', {
+      ...words,
+      description: 'The time of the time stamp. Null if the signature has none.',
+    }),
+    generator: t.exposeString('generator', { ...words, description: 'The program that made the manifest.' }),
+    title: t.exposeString('title', { ...words, description: 'The title of the file.' }),
+    creators: t.exposeStringList('creators', { ...several, description: 'The creators of the file.' }),
     actions: t.exposeStringList('actions', {
       ...several,
-      description: 'What was done to the file, as in `c2pa.created`.',
+      description: 'The actions that were applied to the file, such as `c2pa.created`.',
     }),
     digitalSourceType: t.exposeString('digitalSourceType', {
       ...words,
-      description: 'How the file came about, as it says: an address in the vocabulary of IPTC.',
+      description: 'The origin of the file, as a URL of the IPTC vocabulary.',
     }),
     mining: t.exposeStringList('mining', {
       ...several,
-      description: 'What it lets programs that learn do with the file, as in `cawg.ai_training: notAllowed`.',
+      description: 'The permissions for data mining and machine learning, such as `cawg.ai_training: notAllowed`.',
     }),
     problems: t.exposeStringList('problems', {
       ...several,
       description:
-        'What is wrong with it, by the codes of C2PA: `signingCredential.untrusted` where nobody here knows who signed.',
+        'The problems of the manifest, as status codes of C2PA. `signingCredential.untrusted` means that the signer is on no trust list.',
+    }),
+    notChecked: t.stringList({
+      ...several,
+      description:
+        'The parts of the manifest that Annal could not check: `identity not checked`, `time stamp not checked` or `remote manifest, not fetched`. An unchecked part does not make a manifest invalid.',
+      resolve: ({ notChecked }) => notChecked ?? [],
+    }),
+    remoteManifestUrl: t.string({
+      ...characters(reportBounds.url),
+      nullable: true,
+      description:
+        'The URL of the manifest that the file names. Set only when `state` is REMOTE and the URL has at most 2,000 characters.',
+      resolve: ({ remoteManifestUrl }) => remoteManifestUrl,
     }),
     manifestCount: t.exposeInt('manifestCount', {
-      description: 'Manifests in the file: this one, and those that it was made from.',
+      description: 'The number of manifests in the file: the newest one and those of its ingredients.',
     }),
     checkedAt: t.field({
       type: 'DateTime',
-      description: 'When it was judged.',
+      description: 'The time when the manifest was checked.',
       resolve: ({ checkedAt }) => new Date(checkedAt),
     }),
   }),

@@ -34,6 +34,8 @@ describe('what is kept of a manifest in a file', () => {
       digitalSourceType: 'http://cv/a',
       mining: ['c2pa.ai_training: notAllowed'],
       problems: [],
+      notChecked: [],
+      remoteManifestUrl: null,
       manifestCount: 2,
       checkedAt: now.toISOString(),
     })
@@ -43,6 +45,34 @@ describe('what is kept of a manifest in a file', () => {
     expect(reported('Trusted', 'a list').state).toBe('TRUSTED')
     expect(reported('Trusted').state).toBe('VALID')
     for (const state of ['Invalid', 'valid', undefined, 7]) expect(reported(state, 'a list').state).toBe('INVALID')
+  })
+
+  it('is trusted although the certificate of an identity is on no list', () => {
+    const success = ['claimSignature.validated', 'claimSignature.insideValidity', 'signingCredential.trusted']
+    const resultsOf = (failures: string[], delta: string[] = []) => {
+      const statuses = (codes: string[]) => codes.map((code) => ({ code }))
+      return {
+        activeManifest: { success: statuses(success), informational: [], failure: statuses(failures) },
+        ingredientDeltas: [{ validationDeltas: { failure: statuses(delta) } }],
+      }
+    }
+    const stateOf = (failures: string[], delta?: string[]) =>
+      reportOf(
+        JSON.stringify({
+          ...{ active_manifest: 'a', manifests: { a: manifest }, validation_state: 'Valid' },
+          validation_results: resultsOf(failures, delta),
+        }),
+        'a list',
+        now,
+      )
+    expect(stateOf(['cawg.x509.credential.untrusted'])).toMatchObject({
+      state: 'TRUSTED',
+      problems: [],
+      notChecked: ['identity not checked'],
+    })
+    expect(stateOf(['cawg.x509.credential.untrusted'], ['signingCredential.untrusted']).state).toBe('VALID')
+    expect(stateOf(['cawg.x509.credential.untrusted'], ['assertion.dataHash.mismatch']).state).toBe('INVALID')
+    expect(stateOf(['cawg.x509.credential.untrusted', 'claim.malformed']).state).toBe('INVALID')
   })
 
   it('is bounded, whatever a stranger wrote', () => {

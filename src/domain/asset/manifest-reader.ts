@@ -10,8 +10,10 @@ import { readHead } from './read-head.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000
-/** The type of the box that every manifest lies in (C2PA 11.1.4.2), whatever it is embedded in. */
-const MARK = Buffer.from('6332706100110010800000aa00389b71', 'hex')
+/** The bytes by which a manifest is found: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property that names a remote one (C2PA 11.5). */
+const MARKS = [Buffer.from('6332706100110010800000aa00389b71', 'hex'), Buffer.from('dcterms:provenance')]
+/** Bytes of the longest mark. */
+const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
 
 /** What time it is. */
 const readClock = statement(
@@ -33,23 +35,23 @@ interface Dependencies {
   contentCredentials: Pick<ContentCredentials, 'read'>
 }
 
-/** Bytes that begin with what stands before them end with it, too, so that a mark across two pieces is found. */
-async function holdsMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
+/** Returns whether the bytes contain a mark. Keeps the end of each piece, so that a mark across two pieces is found. */
+async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
   let tail = Buffer.alloc(0)
   for await (const part of bytes) {
     const whole = Buffer.concat([tail, part])
-    if (whole.includes(MARK)) return true
-    tail = whole.subarray(-MARK.length)
+    if (MARKS.some((mark) => whole.includes(mark))) return true
+    tail = whole.subarray(-MARK_BYTES)
   }
   return false
 }
 
 /** Carries out jobs of the queue `manifest`. */
 export function createManifestReader({ database, contentStore, contentCredentials }: Dependencies) {
-  /** Undefined: the file brings no manifest. Raises UNAVAILABLE. */
+  /** Returns undefined if the file has no manifest and names none. Raises UNAVAILABLE. */
   async function look(nid: string): Promise<ManifestReport | undefined> {
     const format = formatOf(await readHead(contentStore, nid, FORMAT_BYTES))
-    if (!format || !(await holdsMark(contentStore.read(nid)))) return undefined
+    if (!format || !(await hasMark(contentStore.read(nid)))) return undefined
     const [clock] = await database.query(readClock, {})
     const { now } = clock!
     try {

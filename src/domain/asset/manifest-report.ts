@@ -1,20 +1,28 @@
-/** What a file's own manifest claims, made short: every part is a stranger's, and bounded. */
+/** Summarizes the report of a C2PA manifest found in a file. Every value comes from an untrusted file, so each one is bounded. */
 
-/** How far a manifest can be believed. */
+/** The validation states of a manifest, with their descriptions. */
 export const manifestStates = {
-  TRUSTED: 'It is intact, and who signed stands on the operator’s trust list.',
-  VALID: 'It is intact. Who signed is known to nobody here: anybody may have, under any name.',
-  INVALID: 'It does not fit the file, or is not signed as it has to be.',
-  UNREADABLE: 'There is one, and it cannot be read.',
+  TRUSTED: 'The manifest is intact, and the signer is on the operator’s trust list.',
+  VALID: 'The manifest is intact. The signer is on no trust list, so the name of the signer proves nothing.',
+  INVALID: 'The manifest does not match the file, or its signature is wrong.',
+  UNREADABLE: 'The file has a manifest that cannot be read.',
+  REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
+} as const
+
+/** The parts of a manifest that Annal cannot check, because it checks manifests without network access and without a list of identity issuers. */
+export const uncheckedParts = {
+  identity: 'identity not checked',
+  timeStamp: 'time stamp not checked',
+  remoteManifest: 'remote manifest, not fetched',
 } as const
 
 /** A state. */
 export type ManifestState = keyof typeof manifestStates
 
-/** What is kept of a manifest. */
+/** The summary that is stored with the asset. */
 export interface ManifestReport {
   state: ManifestState
-  /** The certificates that the signer was judged by, in words; null where there are none. */
+  /** Describes the trust list that the signer was checked against. Null if the operator has configured none. */
   trustList: string | null
   generator: string | null
   title: string | null
@@ -27,13 +35,17 @@ export interface ManifestReport {
   /** `name: use`. */
   mining: string[]
   problems: string[]
-  /** Manifests in the file: this one, and those that it was made from. */
+  /** Values of `uncheckedParts`. Missing in reports that were stored before this field existed. */
+  notChecked?: string[]
+  /** Set only when the state is REMOTE. */
+  remoteManifestUrl?: string | null
+  /** The number of manifests in the file, those of its ingredients included. */
   manifestCount: number
   checkedAt: string
 }
 
-/** Characters of a text, and items of a list. */
-export const reportBounds = { text: 255, items: 20 } as const
+/** Maximum characters of a text and of a URL, and maximum items of a list. */
+export const reportBounds = { text: 255, url: 2_000, items: 20 } as const
 
 type Json = Record<string, unknown>
 
@@ -56,10 +68,10 @@ const texts = (values: unknown[]): string[] => {
 
 const nothing = {
   ...{ generator: null, title: null, signer: null, issuer: null, signedAt: null, digitalSourceType: null },
-  ...{ actions: [], creators: [], mining: [], problems: [] },
+  ...{ actions: [], creators: [], mining: [], problems: [], notChecked: [], remoteManifestUrl: null },
 }
 
-/** A report on what cannot be read. */
+/** Returns the report of a manifest that cannot be read. */
 export const unreadable = (problem: string, checkedAt: Date): ManifestReport => ({
   ...nothing,
   state: 'UNREADABLE',
@@ -74,8 +86,49 @@ const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json)
   return text(name) === null ? text(old) : text([name, version].filter((part) => typeof part === 'string').join(' '))
 }
 
+/** Returns the report of a file that only names the URL of its manifest. */
+const remote = (url: string, checkedAt: Date): ManifestReport => ({
+  ...nothing,
+  state: 'REMOTE',
+  trustList: null,
+  notChecked: [uncheckedParts.remoteManifest],
+  // XMP is XML. A shortened URL would name something else.
+  remoteManifestUrl: url.length > reportBounds.url ? null : url.replaceAll('&amp;', '&'),
+  manifestCount: 0,
+  checkedAt: checkedAt.toISOString(),
+})
+
+/**
+ * Status codes of an identity assertion (CAWG) whose identity cannot be checked here. Resolving `did:web` needs the network, and there is no list
+ * of trusted identity issuers or certificates.
+ */
+const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
+  'cawg.ica.did_unavailable',
+  'cawg.ica.invalid_issuer',
+  'cawg.ica.untrusted_issuer',
+  'cawg.identity.sig_type.unknown',
+  'cawg.x509.credential.untrusted',
+])
+/** Failures that leave a manifest valid. The signer is judged by the trust list only. */
+const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || UNCHECKED_IDENTITY.has(code)
+
+const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
+
+/** Returns the library's validation state, without the failures that only say that an identity could not be checked. */
+function validationState(reported: unknown, results: Json): unknown {
+  const { success, failure } = object(results.activeManifest)
+  const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
+  const failures = [failure, ...deltas].flatMap(codesOf)
+  if (!failures.some((code) => UNCHECKED_IDENTITY.has(code))) return reported
+  const passed = codesOf(success)
+  const isIntact = ['claimSignature.validated', 'claimSignature.insideValidity'].every((code) => passed.includes(code))
+  if (!isIntact || !failures.every(isHarmless)) return 'Invalid'
+  const isTrusted = passed.includes('signingCredential.trusted') && !failures.includes('signingCredential.untrusted')
+  return isTrusted ? 'Trusted' : 'Valid'
+}
+
 const stateOf = (state: unknown, isJudged: boolean): ManifestState => {
-  // The library may know certificates that this operator never named.
+  // The library may trust certificates that the operator did not name.
   if (state === 'Trusted') return isJudged ? 'TRUSTED' : 'VALID'
   return state === 'Valid' ? 'VALID' : 'INVALID'
 }
@@ -87,14 +140,17 @@ const creatorsOf = (data: Json) => [
   data['dc:creator'],
 ]
 
-/** From what the library reports, as JSON text. Raises a SyntaxError or RangeError when that is none. */
+/** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError if the text is not valid JSON. */
 export function reportOf(report: string, trustList: string | null, checkedAt: Date): ManifestReport {
   const {
     active_manifest: active,
     manifests,
-    validation_state: state,
-    validation_results: results,
+    validation_state: reported,
+    validation_results: validation,
+    remote_manifest_url: url,
+    is_time_stamp_unchecked: isTimeStampUnchecked,
   } = object(JSON.parse(report))
+  if (typeof url === 'string') return remote(url, checkedAt)
   const all = object(manifests)
   const manifest = object(typeof active === 'string' && Object.hasOwn(all, active) ? all[active] : undefined)
   const assertions = list(manifest.assertions).map(object)
@@ -103,9 +159,12 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
   const actions = of(/^c2pa\.actions/).flatMap((data) => list(data.actions).map(object))
   const mining = of(/training-mining/).flatMap((data) => Object.entries(object(data.entries)))
   const signature = object(manifest.signature_info)
-  const failures = list(object(object(results).activeManifest).failure)
+  const results = object(validation)
+  const { failure, informational } = object(results.activeManifest)
+  const hasUncheckedIdentity = [failure, informational].flatMap(codesOf).some((code) => UNCHECKED_IDENTITY.has(code))
+  const hasUncheckedTimeStamp = isTimeStampUnchecked === true
   return {
-    state: stateOf(state, trustList !== null),
+    state: stateOf(validationState(reported, results), trustList !== null && !hasUncheckedTimeStamp),
     trustList,
     generator: generatorOf(manifest),
     title: text(manifest.title),
@@ -116,7 +175,12 @@ export function reportOf(report: string, trustList: string | null, checkedAt: Da
     creators: texts(of(/CreativeWork|metadata/).flatMap(creatorsOf)),
     digitalSourceType: texts(actions.map(({ digitalSourceType }) => digitalSourceType))[0] ?? null,
     mining: texts(mining.map(([name, entry]) => `${name}: ${text(object(entry).use) ?? ''}`)),
-    problems: texts(failures.map((failure) => object(failure).code)),
+    problems: texts(codesOf(failure).filter((code) => !UNCHECKED_IDENTITY.has(code))),
+    notChecked: [
+      ...(hasUncheckedIdentity ? [uncheckedParts.identity] : []),
+      ...(hasUncheckedTimeStamp ? [uncheckedParts.timeStamp] : []),
+    ],
+    remoteManifestUrl: null,
     manifestCount: Object.keys(all).length,
     checkedAt: checkedAt.toISOString(),
   }

@@ -5,7 +5,7 @@ import { fillIn } from '../words.ts'
 import type { ShownAsset } from './read.ts'
 import { facts, momentText, type Speech } from './shown.ts'
 
-const tones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '' } as const
+const tones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
 
 /** The claims, and how far they can be believed; nothing for a file without a manifest. */
 export function credentials(
@@ -14,7 +14,9 @@ export function credentials(
 ): Html {
   if (claims === null) return html``
   const { state, trustList, checkedAt, manifestCount } = claims
-  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining, problems } = claims
+  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining } = claims
+  const { problems, notChecked, remoteManifestUrl } = claims
+  const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
   const judged = fillIn(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
   const list = (name: string, values: readonly (string | null)[]) => {
     const text = values.filter(Boolean).join(', ')
@@ -32,8 +34,13 @@ ${facts(
   list(words.source, [digitalSourceType]),
   list(words.mining, mining),
   list(words.problems, problems),
+  list(
+    words.notChecked,
+    notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part),
+  ),
+  list(words.remote, [remoteManifestUrl]),
   manifestCount > 1 && [words.manifests, String(manifestCount)],
 )}
-${state !== 'UNREADABLE' && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
+${isJudged && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
 </section>`
 }

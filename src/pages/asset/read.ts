@@ -42,6 +42,8 @@ const AssetPage = graphql(/* GraphQL */ `
         digitalSourceType
         mining
         problems
+        notChecked
+        remoteManifestUrl
         manifestCount
         checkedAt
       }

@@ -59,6 +59,7 @@ const en = {
       VALID: 'It is intact. Who signed is known to nobody here: anybody may have, under any name.',
       INVALID: 'It does not fit the file, or is not signed as it has to be. Nothing that it claims can be relied on.',
       UNREADABLE: 'There is a manifest, and it cannot be read.',
+      REMOTE: 'The file names a manifest that is stored elsewhere. This service did not fetch it.',
     },
     judged: 'Judged once, {time}, by the certificates of this list:',
     unjudged: 'Read once, {time}. The operator names no certificates to judge signers by.',
@@ -70,6 +71,13 @@ const en = {
     source: 'How it came about',
     mining: 'Use by programs that learn',
     problems: 'Problems',
+    notChecked: 'Limits of this check',
+    unchecked: {
+      'identity not checked': 'identity not checked',
+      'time stamp not checked': 'time stamp not checked',
+      'remote manifest, not fetched': 'remote manifest, not fetched',
+    },
+    remote: 'Address of the manifest',
     manifests: 'Manifests in the file',
   },
   check: {
@@ -181,6 +189,7 @@ const zhTw: AssetWords = {
       VALID: '內容完整，但本服務無法得知簽署者是誰：任何人都可能以任何名義簽署。',
       INVALID: '與檔案不符，或未依規定簽署。它聲稱的任何內容都不可採信。',
       UNREADABLE: '有資訊清單，但無法讀取。',
+      REMOTE: '檔案指向存放於他處的資訊清單，本服務並未取得該清單。',
     },
     judged: '僅於 {time} 判定一次，依據此清單中的憑證：',
     unjudged: '僅於 {time} 讀取一次。營運者並未指定用來判定簽署者的憑證。',
@@ -192,6 +201,13 @@ const zhTw: AssetWords = {
     source: '來源類型',
     mining: '機器學習的使用',
     problems: '問題',
+    notChecked: '檢查的限制',
+    unchecked: {
+      'identity not checked': '身分未檢查',
+      'time stamp not checked': '時間戳記未檢查',
+      'remote manifest, not fetched': '遠端資訊清單，未取得',
+    },
+    remote: '資訊清單的位址',
     manifests: '檔案內的資訊清單數量',
   },
   check: {

@@ -29,12 +29,22 @@ class FileReaderSync {
   }
 }
 
-// Nothing is asked of the network, whatever a file names.
-Object.assign(globalThis, { FileReaderSync, fetch: undefined })
+// The network is forbidden. A missing `fetch` would end the library instead of failing one check.
+const fetch = () => Promise.reject(new TypeError('Network access is disabled.'))
+Object.assign(globalThis, { FileReaderSync, fetch })
 
-const settingsOf = ({ trustList }: ManifestOrder) =>
+/**
+ * The status codes of a certificate that has expired and a time stamp of an authority that is on no trust list. The library then ignores the time
+ * stamp and does not check the signature.
+ */
+const EXPIRED_WITH_UNTRUSTED_TIME_STAMP = ['signingCredential.expired', 'timeStamp.untrusted']
+
+const settingsOf = ({ trustList }: ManifestOrder, verify: { verify_timestamp_trust?: false } = {}) =>
   JSON.stringify({
-    verify: { remote_manifest_fetch: false, ocsp_fetch: false, verify_after_reading: true, verify_after_sign: true },
+    verify: {
+      ...{ remote_manifest_fetch: false, ocsp_fetch: false, verify_after_reading: true, verify_after_sign: true },
+      ...verify,
+    },
     builder: { thumbnail: { enabled: false } },
     ...(trustList && { trust: { trust_anchors: trustList } }),
   })
@@ -47,12 +57,21 @@ async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> 
   return new Uint8Array(Buffer.from((await answer).signature, 'base64'))
 }
 
-/** A report as `c2pa-rs` writes it; undefined when there is no manifest. */
+/**
+ * Returns the report of `c2pa-rs` as JSON, or the URL of a remote manifest as `remote_manifest_url`. Returns undefined if the file has no manifest.
+ * Throws if the manifest cannot be read.
+ */
 async function read(order: ManifestOrder, file: Uint8Array): Promise<string | undefined> {
+  const readBy = async (settings: string) => (await WasmReader.fromBytes(order.format, file, settings)).json()
   try {
-    return (await WasmReader.fromBytes(order.format, file, settingsOf(order))).json()
+    const report = await readBy(settingsOf(order))
+    if (!EXPIRED_WITH_UNTRUSTED_TIME_STAMP.every((code) => report.includes(`"${code}"`))) return report
+    const withTimeStamp = JSON.parse(await readBy(settingsOf(order, { verify_timestamp_trust: false })))
+    return JSON.stringify({ ...withTimeStamp, is_time_stamp_unchecked: true })
   } catch (error) {
     if (/JumbfNotFound/.test(String(error))) return undefined
+    const url = /RemoteManifestUrl\("(.*)"\)/s.exec(String(error))?.[1]
+    if (url !== undefined) return JSON.stringify({ remote_manifest_url: url })
     throw error
   }
 }

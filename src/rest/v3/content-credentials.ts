@@ -9,7 +9,7 @@ const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z
 
 const credentials = z
   .object({
-    state: same('ContentCredentials.state', z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE'])),
+    state: same('ContentCredentials.state', z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE'])),
     trust_list: words('trustList'),
     signer: words('signer'),
     issuer: words('issuer'),
@@ -21,26 +21,33 @@ const credentials = z
     digital_source_type: words('digitalSourceType'),
     mining: several('mining'),
     problems: several('problems'),
+    not_checked: several('notChecked'),
+    remote_manifest_url: words('remoteManifestUrl'),
     manifest_count: same('ContentCredentials.manifestCount', z.number().int()),
     checked_at: same('ContentCredentials.checkedAt', moment),
   })
-  .meta({ id: 'ContentCredentials', description: 'What the manifest in a file claims: the word of whoever signed it.' })
+  .meta({
+    id: 'ContentCredentials',
+    description: 'A summary of the C2PA manifest in a file. The signer of the manifest makes these claims, not Annal.',
+  })
 
 const answer = z
   .object({
     ...nidParam.shape,
-    content_credentials: credentials.nullable().describe('Null when there is none, or none that was read yet.'),
+    content_credentials: credentials
+      .nullable()
+      .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
   })
-  .meta({ id: 'AssetContentCredentials', description: 'The manifest that a registered file brought along.' })
+  .meta({ id: 'AssetContentCredentials', description: 'The manifest in a registered file.' })
 
 const read = defineRoute({
   method: 'GET',
   path: 'assets/:nid/content-credentials',
   operationId: 'getContentCredentials',
   tag: 'Assets',
-  summary: 'Read what the manifest in a file claims',
+  summary: 'Read the manifest in a file',
   description:
-    'Of the file as it was registered, read soon after. It is the word of whoever signed it: `state` says how far that can be believed, and by which list. `assets/{nid}/c2pa` gives the file with a manifest of this service.',
+    'Returns a summary of the C2PA manifest in the registered file. A job reads it soon after the registration. The signer of the manifest makes these claims; `state` is the result of the validation. `assets/{nid}/c2pa` returns the file with a manifest by Annal.',
   params: nidParam,
   errors: ['NOT_FOUND'],
   action: 'asset:read',
@@ -61,6 +68,8 @@ const read = defineRoute({
           digitalSourceType
           mining
           problems
+          notChecked
+          remoteManifestUrl
           manifestCount
           checkedAt
         }
@@ -86,6 +95,8 @@ const read = defineRoute({
         digital_source_type: found.digitalSourceType,
         mining: found.mining,
         problems: found.problems,
+        not_checked: found.notChecked,
+        remote_manifest_url: found.remoteManifestUrl,
         manifest_count: found.manifestCount,
         checked_at: found.checkedAt,
       },
@@ -93,5 +104,5 @@ const read = defineRoute({
   },
 })
 
-/** What manifests in registered files claim. */
+/** The route that reads the manifest in a registered file. */
 export const contentCredentialsRoutes = [read]
