@@ -33,9 +33,15 @@ export interface LinkConfig {
   explorerUrl: Chain['explorerUrl']
   /** Name of an action → the nid of the document that describes it. */
   actionNids: Record<string, string>
-  /** A link to bytes of a private asset, named by its UUID, that works for a while without credentials. */
-  signFileUrl(assetId: string, cid: string): string
+  /** Returns path and query of a link to bytes of an asset (by its UUID). It works for at least an hour without credentials. */
+  signFilePath(assetId: string, cid: string): string
 }
+
+/** Returns the absolute URL of bytes of an asset. `isOpen`: whether anyone may read them; all others get a signed link. */
+export const fileUrl = (
+  { publicUrl, signFilePath }: LinkConfig,
+  { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },
+) => publicUrl + (isOpen ? `/ipfs/${cid}` : signFilePath(assetId, cid))
 
 /** What a request comes with. */
 export interface Context {

@@ -123,13 +123,13 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const { meter, tracer } = deps.telemetry
   const nids = actionNids(contentStore)
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
-  const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
+  const links = createFileLinks({ key: vault.derive('file-links') })
   const linkConfig: LinkConfig = {
     publicUrl,
     provider: config.chain.provider,
     explorerUrl,
     actionNids: nids,
-    signFileUrl: links.sign,
+    signFilePath: links.sign,
   }
 
   const idempotency = createIdempotency({

@@ -97,7 +97,12 @@ function* allShapes(): Generator<Shape> {
 }
 
 /** Routes for which the scene has nothing: it has no pictures, which processes of their own make smaller and sign. */
-export const neverLetIn = new Set(['GET /pictures/:id', 'GET /pictures/:id/thumbnail', 'GET /api/v3/assets/:nid/c2pa'])
+export const neverLetIn = new Set([
+  'GET /pictures/:id',
+  'GET /pictures/:id/thumbnail',
+  'GET /api/v3/assets/:nid/c2pa',
+  'POST /api/v3/assets/:nid/c2pa',
+])
 
 export const restShapes: readonly Shape[] = [...allShapes()]
 

@@ -4,8 +4,8 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 /** Signs links to files, and knows them again. */
 export interface FileLinks {
   /**
-   * Absolute URL of bytes of an asset, valid for at least an hour: of this one, named by its UUID, and of none that the same bytes belong to as
-   * well or are registered as later.
+   * Returns path and query of a link to bytes of an asset, valid for at least an hour. The link belongs to this asset (by its UUID), not to
+   * other assets with the same bytes.
    */
   sign(assetId: string, cid: string): string
   /** The UUID of the asset whose bytes they are; undefined without a good signature. */
@@ -14,8 +14,8 @@ export interface FileLinks {
 
 const HOUR_SECONDS = 3_600
 
-/** Links good for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
-export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl: string }): FileLinks {
+/** Creates links that are valid for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
+export function createFileLinks({ key }: { key: Uint8Array }): FileLinks {
   // A key object is taken apart once; bytes would be with every link.
   const secret = createSecretKey(key)
   const signatureOf = (assetId: string, cid: string, expires: number) =>
@@ -26,7 +26,7 @@ export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl
       // The end of the next full hour: links of one hour are equal, so that clients can cache what they fetched.
       const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
       const signature = signatureOf(assetId, cid, expires)
-      return `${publicUrl}/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
+      return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`
     },
     verify(cid, query) {
       const expires = Number(query.get('expires'))

@@ -1,4 +1,4 @@
-import type { LinkConfig } from '../context.ts'
+import { fileUrl, type LinkConfig } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import type { ManifestReport } from '../domain/asset/manifest-report.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
@@ -18,12 +18,8 @@ import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
-/** A public file has one address; to a private one there are links that work for a while. */
-const fileUrl = (
-  { publicUrl, signFileUrl }: LinkConfig,
-  { id, publicAccess }: { id: string; publicAccess: boolean },
-  cid: string,
-) => (publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(id, cid))
+const urlOf = (linkConfig: LinkConfig, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
+  fileUrl(linkConfig, { assetId: id, cid, isOpen: publicAccess })
 const historyPages = pageOf(1000)
 
 /** `Asset`, of which nothing is private: who may not see an asset does not get one. */
@@ -70,7 +66,7 @@ export const AssetType = builder.prismaObject('Asset', {
     assetFileUrl: t.string({
       ...urlSize,
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
-      resolve: (asset, _args, { linkConfig }) => fileUrl(linkConfig, asset, asset.nid),
+      resolve: (asset, _args, { linkConfig }) => urlOf(linkConfig, asset, asset.nid),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
@@ -80,7 +76,7 @@ export const AssetType = builder.prismaObject('Asset', {
         'raster image. For a private asset the link works for an hour.',
       select: { thumbnailCid: true },
       resolve: ({ thumbnailCid, ...asset }, _args, { linkConfig }) =>
-        thumbnailCid === null ? null : fileUrl(linkConfig, asset, thumbnailCid),
+        thumbnailCid === null ? null : urlOf(linkConfig, asset, thumbnailCid),
     }),
     contentCredentials: t.field({
       type: ContentCredentialsType,

@@ -1,14 +1,9 @@
-/** What old apps ask for when they start, of things that Annal does not have: they stop when it fails. */
+/** Constants and empty lists that the phone apps request at start. The apps stop when such a request fails. */
 import { z } from 'zod'
 import { assertMay } from '../domain/policy.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { corsHeaders } from './rest-handler.ts'
+import { sendJson } from './send-json.ts'
 import { always } from './values.ts'
-
-const sendJson = ({ req, res }: DirectRequest, body: object) => {
-  res.writeHead(200, { ...corsHeaders, 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache' })
-  res.end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
-}
 
 const emptyPage = { count: 0, next: null, previous: null, results: [] }
 /** No version of an app is ever too old. */
@@ -57,10 +52,10 @@ const openLists = {
   listProducts: '/api/v3/products',
   listStoreProducts: '/api/v3/store/products',
 }
-/** Lists of one's own. The phone app still asks for its transactions at the version before. */
+/** Lists of the caller. The phone app requests its transactions from version 2. */
 const ownLists = {
   listContacts: '/api/v3/contacts',
-  listInbox: '/api/v3/inbox',
+  listInbox: '/api/v3/transactions/inbox',
   listTransactions: '/api/v3/transactions',
   listTransactionsOfVersion2: '/api/v2/transactions',
 }

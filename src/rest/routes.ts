@@ -22,6 +22,7 @@ import { profileRoutes } from './v3/profile.ts'
 import { sessionRoutes } from './v3/sessions.ts'
 import { transferRoutes } from './v3/transfers.ts'
 import { userRoutes } from './v3/users.ts'
+import { walletRoutes } from './v3/wallets.ts'
 import { webhookDeliveryRoutes } from './v3/webhook-deliveries.ts'
 import { withdrawalRoutes } from './v3/withdrawals.ts'
 
@@ -33,6 +34,7 @@ export const routes: Route[] = [
   ...profileRoutes,
   ...sessionRoutes,
   ...deviceRoutes,
+  ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,
   ...assetLinkRoutes,

@@ -1,8 +1,11 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 import { z } from 'zod'
+import { fileUrl } from '../context.ts'
 import { notFound } from '../domain/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
+import { sendJson } from './send-json.ts'
 import { nidParam } from './v3/params.ts'
+import { url } from './values.ts'
 
 /** What these routes need of the process. */
 export interface FileParts {
@@ -100,6 +103,27 @@ const c2paDescription: DirectDescription = {
   params: nidParam,
 }
 
+const signedFileRecord = z
+  .object({
+    url: url.describe(
+      'Where the file can be downloaded. For a file that only you may read, the URL works for at least an hour.',
+    ),
+    cid: z.string().describe('CID of the file.'),
+  })
+  .meta({ id: 'FileWithContentCredentials', description: 'The address of a file with Content Credentials.' })
+
+const signDescription: DirectDescription = {
+  operationId: 'createFileWithContentCredentials',
+  tag: 'Files',
+  access: 'everybody',
+  summary: 'Get the URL of a file with Content Credentials',
+  description:
+    'Creates the file that `GET` at the same path sends, unless it exists, and returns its URL. The body of the request is ignored.',
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: nidParam,
+  answers: { 200: { description: 'The URL and the CID.', mediaType: 'application/json', schema: signedFileRecord } },
+}
+
 /** Bytes of files, streamed, with ranges. */
 export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   {
@@ -116,6 +140,13 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
     reason: 'Bytes of a file, with ranges, streamed.',
     description: c2paDescription,
     handle: (request) => sendSignedFile(parts, request),
+  },
+  {
+    method: 'POST',
+    path: '/api/v3/assets/:nid/c2pa',
+    reason: 'Returns the URL of a file that the GET route creates and sends.',
+    description: signDescription,
+    handle: sendSignedFileUrl,
   },
 ]
 
@@ -162,4 +193,10 @@ async function sendSignedFile(
   const { cid, ...file } = await services.contentCredentials.find(actor, nid, links.verify(nid, query))
   const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
   await gateway.send(req, res, cid, query, file, audience, () => services.blocks.list(cid))
+}
+
+async function sendSignedFileUrl(request: DirectRequest) {
+  const { actor, services, linkConfig } = request.context
+  const file = await services.contentCredentials.find(actor, request.params.nid!)
+  sendJson(request, { url: fileUrl(linkConfig, file), cid: file.cid })
 }

@@ -22,8 +22,8 @@ const paths = [
   'series',
   'products',
   'store/products',
-  'inbox',
   'transactions',
+  'transactions/inbox',
 ]
 
 it.each(paths)('%s', async (path) => {

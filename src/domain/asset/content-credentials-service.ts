@@ -28,9 +28,13 @@ const MOST_REFUSALS = 1_000
 /** A file with our manifest, as it is served. */
 export interface SignedFile {
   cid: string
+  /** UUID of the asset. */
+  assetId: string
   mimeType: string
   fileName: string
   publicAccess: boolean
+  /** Whether anyone may read it: the asset is public, and its owner allows others to read such files. */
+  isOpen: boolean
 }
 
 interface Dependencies {
@@ -151,7 +155,8 @@ export function createContentCredentialsService(deps: Dependencies) {
       const keys = [...askerOf(actor), `owner:${asset.ownerId}`]
       const makeInTurn = () => manifests(() => make(id, format, facts), keys)
       const cid = isFresh ? c2paCid : await makeOnce(`${id} ${versions[0]}`, makeInTurn)
-      return { cid, mimeType: format, fileName, publicAccess }
+      const isOpen = publicAccess && asset.owner.allowC2paDownload
+      return { cid, assetId: id, mimeType: format, fileName, publicAccess, isOpen }
     },
   }
 }

@@ -28,12 +28,15 @@ const findPin = statement(
   `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${visibleAssetsSql} ${firstSql}`,
 )
 
-/** A pin of the asset that a link was made for, unless its owner's account is locked. */
+/**
+ * Finds a pin of the asset that a link was made for, unless the account of its owner is locked. Only the owner gets a link to a file with
+ * Content Credentials, so `allow_c2pa_download` does not apply here.
+ */
 const findLinkedPin = statement(
   'asset_pin_linked',
   { parameters: { cid: text, linkedAsset: uuid }, columns },
   `${pinsSql} join users u on u.id = a.owner_id
-   where p.cid = $cid and p.kind <> 'C2PA' and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
+   where p.cid = $cid and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
 )
 
 /** A file with Content Credentials: the owner's where no others are given any. */

@@ -86,6 +86,7 @@ type Documents = {
     "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": typeof types.RestUsersDocument,
     "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestLockUserDocument,
     "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestUnlockUserDocument,
+    "\n  query RestWallet {\n    me {\n      wallet {\n        address\n        num\n      }\n    }\n  }\n": typeof types.RestWalletDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
     "\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n": typeof types.WebhookDeliveryDetailFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestWebhookDeliveriesDocument,
@@ -170,6 +171,7 @@ const documents: Documents = {
     "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": types.RestUsersDocument,
     "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestLockUserDocument,
     "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestUnlockUserDocument,
+    "\n  query RestWallet {\n    me {\n      wallet {\n        address\n        num\n      }\n    }\n  }\n": types.RestWalletDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
     "\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n": types.WebhookDeliveryDetailFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestWebhookDeliveriesDocument,
@@ -484,6 +486,10 @@ export function graphql(source: "\n    mutation RestLockUser($input: LockUserInp
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query RestWallet {\n    me {\n      wallet {\n        address\n        num\n      }\n    }\n  }\n"): (typeof documents)["\n  query RestWallet {\n    me {\n      wallet {\n        address\n        num\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
