@@ -210,7 +210,7 @@ export const expectations: Expectations = {
     'POST assets/merge-trees': ownerReads,
     'POST assets/:nid/download': ownerReads,
     'POST store/network-apps': admins,
-    'GET store/network-apps': signedIn,
+    'GET store/network-apps': admins,
     'GET store/network-apps/:id': signedIn,
     'PATCH store/network-apps/:id': admins,
     'DELETE store/network-apps/:id': admins,

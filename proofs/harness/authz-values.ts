@@ -302,7 +302,7 @@ export const restCalls: Record<string, CallOf> = {
   'POST assets/:nid/revert': (asked) => ({ ...nid(asked), json: { revert_to: asked.owner.commitId } }),
   'POST assets/:nid/download': nid,
   'POST store/network-apps': ({ serial }) => ({
-    json: { name: `rest ${serial}`, price: '1', webhook_url: 'https://hook.example.org/' },
+    json: { name: `rest ${serial}`, price_mode: 'fixed', price: '1', webhook_url: 'https://hook.example.org/' },
   }),
   'GET store/network-apps': plain,
   'GET store/network-apps/:id': app,

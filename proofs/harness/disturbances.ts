@@ -50,7 +50,7 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
       rest('store/api-keys/', { name: `late ${serial}` }, { ...session, ...key }),
       rest(
         'store/network-apps/',
-        { name: `late ${serial}`, price: '1', webhook_url: 'https://example.org/' },
+        { name: `late ${serial}`, price_mode: 'fixed', price: '1', webhook_url: 'https://example.org/' },
         { ...session, ...key },
       ),
       rest('store/network-app-orders/', order, { ...trusted, ...key }, ['live token']),

@@ -47,9 +47,9 @@ export function noteReadings(route: Route) {
   const body = Object.fromEntries([
     ...Object.entries(readings).map(([kind, value]) => [
       kind,
-      (name: string) => {
+      (name: string, known?: object) => {
         ;(kind === 'upload' ? files : fields).add(name)
-        return value
+        return known ? Object.values(known)[0] : value
       },
     ]),
     ['all', () => ({})],

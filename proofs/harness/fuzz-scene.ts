@@ -173,7 +173,7 @@ export async function openFuzzScene({
       {
         method: 'POST',
         path: '/api/v3/store/network-apps/',
-        ...json({ name: `hooked ${randomUUID()}`, price: '0.001', webhook_url: HOOK }),
+        ...json({ name: `hooked ${randomUUID()}`, price_mode: 'fixed', price: '0.001', webhook_url: HOOK }),
       },
       'admin',
     )

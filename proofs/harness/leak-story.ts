@@ -161,9 +161,12 @@ async function trade(scene: Scene, session: Record<string, string>) {
 
   const secretOf = (name: string, secret: string) => add(name, secret, Buffer.from(secret.slice(6), 'base64'), 6)
   const app = need(
-    await rest('store/network-apps/', { name: 'shop', price: '1', webhook_url: receiver.url }, session, [
-      'webhook secret',
-    ]),
+    await rest(
+      'store/network-apps/',
+      { name: 'shop', price_mode: 'fixed', price: '1', webhook_url: receiver.url },
+      session,
+      ['webhook secret'],
+    ),
     201,
   ).body
   secretOf('webhook secret', app.webhook_secret as string)

@@ -102,10 +102,14 @@ const insiders = (secret: string, headers: Record<string, string>): Sent[] => [
   json('/api/v3/store/network-app-orders/', { network_app: secret, action_args: secret }, headers),
   json('/api/v3/store/network-app-orders/', { network_app: 'x', action_args: [secret], max_cost: secret }, headers),
   json(`/api/v3/store/network-app-orders/${encodeURIComponent(secret)}/confirm/`, {}, headers),
-  json('/api/v3/store/network-apps/', { name: { secret }, price: secret, webhook_url: secret }, headers),
   json(
     '/api/v3/store/network-apps/',
-    { name: 'x', price: '1', webhook_url: `ftp://user:${secret}@example.org/` },
+    { name: { secret }, price_mode: secret, price: secret, webhook_url: secret },
+    headers,
+  ),
+  json(
+    '/api/v3/store/network-apps/',
+    { name: 'x', price_mode: 'fixed', price: '1', webhook_url: `ftp://user:${secret}@example.org/` },
     headers,
   ),
   json('/api/v3/store/point-grants/', { user: secret, amount: secret, reason: [secret], expires_at: secret }, headers),

@@ -56,11 +56,13 @@ beforeAll(async () => {
   const receiver = await startReceiver(atEnd, answerWith(500, {}, 'out of order'))
   const hooked = expectOk(
     await admin.rest('POST', 'store/network-apps/', {
-      json: { name: 'Upscale', price: '2.5', webhook_url: receiver.url },
+      json: { name: 'Upscale', price_mode: 'fixed', price: '2.5', webhook_url: receiver.url },
     }),
   )
   expectOk(
-    await admin.rest('POST', 'store/network-apps/', { json: { name: LONG_NAME, price: '1234567.000000000000000001' } }),
+    await admin.rest('POST', 'store/network-apps/', {
+      json: { name: LONG_NAME, price_mode: 'fixed', price: '1234567.000000000000000001' },
+    }),
   )
   const buyer = await app.newUser({ username: 'ada', points: '4', num: '40' })
   const orders: string[] = []

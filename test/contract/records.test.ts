@@ -1,5 +1,5 @@
 /** Every record with exactly the keys that callers know: a key may be added here, never taken away. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectOk } from '../support/expect-error.ts'
 import { emptyTexts } from '../support/metadata.ts'
 import { createStore } from '../support/store.ts'
@@ -65,4 +65,44 @@ it('an order', async () => {
   const created = await store.order(user, { price: 0 })
   expect(keysOf(created)).toEqual(order)
   expect(keysOf(expectOk(await store.confirm(user, created.id)))).toEqual(order)
+})
+
+describe('null', () => {
+  /** Paths of the fields that are null. */
+  const nullsIn = (value: unknown, path = ''): string[] => {
+    if (value === null) return [path]
+    if (typeof value !== 'object') return []
+    return Object.entries(value as object).flatMap(([key, inner]) => nullsIn(inner, path ? `${path}.${key}` : key))
+  }
+  const nulls = (record: object) => nullsIn(record).sort()
+
+  it('is never the value of an asset field that existing callers read as a string', async () => {
+    const { id } = await user.register()
+    const record = expectOk(await user.rest('GET', `assets/${id}/`))
+    expect(nulls(record)).toEqual(
+      words(`digital_source_type mint_workflow_id nft_chain_id nft_contract_address nft_token_id parent_asset_cid
+        parsed_meta source_transaction supporting_file`),
+    )
+  })
+
+  it('is never the value of a commit field that existing callers read as a string', async () => {
+    const { id } = await user.register()
+    const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
+    expect(nulls(history.commits[0])).toEqual(['feePaid', 'gasUsed'])
+    const tree = expectOk(await user.rest('GET', `assets/${id}/tree/`))
+    expect(nulls(tree)).toEqual([])
+  })
+
+  it('is never the value of an order field that existing callers read as a string', async () => {
+    const created = await (await createStore(app)).order(user)
+    expect(nulls(created)).toEqual(words('fund_crypto_transaction_id payment_crypto_transaction_id workflow_id'))
+  })
+
+  it('is never the value of a user field that existing callers read as a string', async () => {
+    const { results: _, ...self } = expectOk(await user.rest('GET', 'auth/users/me/'))
+    expect(nulls(self)).toEqual(
+      words(`pending_email profile.profile_background profile.profile_background_thumbnail profile.profile_picture
+        profile.profile_picture_thumbnail user_wallet.integrity_wallet_num`),
+    )
+  })
 })

@@ -119,7 +119,7 @@ it('an asset’s whole life can be checked from the chain and the file network a
   provider.destroy()
 
   expect(expectOk(await app.rest('GET', path, { actor })).integrity_info).toEqual([
-    { search_id: commits[0]!.transaction, explorer_url: null },
+    { search_id: commits[0]!.transaction, explorer_url: '' },
   ])
   // 12 points − 2 × (0.1 + 0.079)
   expect([me.points, me.asset_wallet_num]).toEqual(['11.642', '0.0'])

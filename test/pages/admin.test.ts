@@ -103,7 +103,7 @@ describe('an administrator at the pages', () => {
   it('changes of a network app what was changed in the form, and calls a receiver that is gone again when told to', async () => {
     const { ask, submit } = await signIn()
     const name = 'Frequently edited'
-    const json = { name, price: '2.5', webhook_url: 'https://gone.example.org/' }
+    const json = { name, price_mode: 'fixed', price: '2.5', webhook_url: 'https://gone.example.org/' }
     const { id } = expectOk(await admin.rest('POST', 'store/network-apps/', { json }))
     const { uuid } = fromId(id)!
     await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
@@ -224,7 +224,7 @@ describe('an administrator at the pages', () => {
   it('tries a webhook, and sees what was sent beside the answer', async () => {
     const { ask, submit } = await signIn()
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))
-    const json = { name: 'Tried', price: '1', webhook_url: receiver.url }
+    const json = { name: 'Tried', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
     const { id } = expectOk(await (await app.admin()).rest('POST', 'store/network-apps/', { json }))
     expect((await ask(`/admin/apps/${id}`)).text).toContain(`/admin/apps/${id}/test`)
     const at = (await submit(`/admin/apps/${id}/test`, {})).headers.get('location')!

@@ -58,7 +58,7 @@ const left = async () => (await operator().status()).keys.slice(1).reduce((sum, 
 
 /** A network app with a webhook whose secret was rotated; tells both, opened. */
 async function makeApp(name: string) {
-  const json = { name, price: '1', webhook_url: 'https://example.org/hook' }
+  const json = { name, price_mode: 'fixed', price: '1', webhook_url: 'https://example.org/hook' }
   const { id } = expectOk(await shop.rest('POST', 'store/network-apps/', { json }))
   expectOk(await shop.rest('POST', `store/network-apps/${id}/rotate-secret/`))
   const { uuid } = fromId(id, 'app')!

@@ -356,11 +356,11 @@ describe('the history', () => {
     expect(expectOk(await user.rest('GET', `history/?nid=${id}`))).toEqual(history)
     const shared = {
       id: expect.stringMatching(/^commit_/),
-      transaction: null,
-      txHash: null,
+      transaction: '',
+      txHash: '',
       assetTreeCid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),
       assetTreeSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-      assetTreeSignature: null,
+      assetTreeSignature: '',
       author: user.address,
       committer: user.address,
       provider: 'Annal',

@@ -165,7 +165,7 @@ it('all are answered', async () => {
   const issued = await note(admin, 'issueApiKey', { json: { name: 'Website' } })
   await note(admin, 'listApiKeys')
   const created = await note(admin, 'createNetworkApp', {
-    json: { name: 'Upscale', price: '1.5', webhook_url: 'https://hooks.example.org/annal' },
+    json: { name: 'Upscale', price_mode: 'fixed', price: '1.5', webhook_url: 'https://hooks.example.org/annal' },
   })
   await note(admin, 'listNetworkApps')
   const networkApp = { params: { id: created.id } }

@@ -56,6 +56,8 @@ async function secretsOf(id: string) {
 const missing = 'app_01h455vb4pex5vsknk084sn02q'
 describe.each([
   ['POST', 'store/network-apps/'],
+  ['GET', 'store/network-apps/'],
+  ['GET', 'store/network-apps/?name=upscale'],
   ['PATCH', path(missing)],
   ['DELETE', path(missing)],
   ['POST', `${path(missing)}rotate-secret/`],
@@ -66,16 +68,16 @@ describe.each([
   })
 })
 
-it('what is sold is read by who is signed in', async () => {
+it('a signed-in user reads a network app by its identifier, and lists network apps with GraphQL', async () => {
   const { id, name } = await created({ webhook_url: WEBHOOK })
-  const { results } = expectOk(await user.rest('GET', `store/network-apps/?name=${encodeURIComponent(name)}`))
-  expect(results).toMatchObject([{ id, name, price: '0.5', webhook_url: null }])
-  expect(expectOk(await user.rest('GET', path(id)))).toMatchObject({ id, webhook_url: null })
+  expect(expectOk(await user.rest('GET', path(id)))).toMatchObject({ id, price: '0.5', webhook_url: null })
+  const list = 'query ($name: String) { networkApps(filter: { name: $name }) { nodes { id name price webhookUrl } } }'
+  expect(expectOk(await user.graphql(list, { name })).networkApps.nodes).toEqual([
+    { id, name, price: '0.5', webhookUrl: null },
+  ])
   expect((await admin.rest('DELETE', path(id))).status).toBe(204)
   expectError(await user.rest('GET', path(id)), 'NOT_FOUND')
-  for (const target of ['store/network-apps/', path(id)]) {
-    expectError(await app.rest('GET', target), 'NOT_AUTHENTICATED')
-  }
+  expectError(await app.rest('GET', path(id)), 'NOT_AUTHENTICATED')
 })
 
 describe('a new network app', () => {
@@ -108,10 +110,10 @@ describe('a new network app', () => {
 
   it.each([
     ['a form', { urlencoded: { price_mode: 'fixed', price: '1.50', webhook_url: '' } }, '1.5'],
-    ['multipart', { multipart: { price: '0' } }, '0'],
-    ['a JSON number', { json: { price: 2.25 } }, '2.25'],
-    ['a small JSON number', { json: { price: 1e-7 } }, '0.0000001'],
-    ['a long JSON number', { json: { price: 0.30000000000000004 } }, '0.30000000000000004'],
+    ['multipart', { multipart: { price_mode: 'fixed', price: '0' } }, '0'],
+    ['a JSON number', { json: { price_mode: 'fixed', price: 2.25 } }, '2.25'],
+    ['a small JSON number', { json: { price_mode: 'fixed', price: 1e-7 } }, '0.0000001'],
+    ['a long JSON number', { json: { price_mode: 'fixed', price: 0.30000000000000004 } }, '0.30000000000000004'],
   ])('is read from %s', async (_, body, price) => {
     const [[encoding, fields]] = Object.entries(body) as [[string, object]]
     const answer = await admin.rest('POST', 'store/network-apps/', { [encoding]: { name: newName(), ...fields } })
@@ -120,13 +122,20 @@ describe('a new network app', () => {
   })
 
   it('hears of everything that is wrong at once', async () => {
-    const json = { name: ' ', price: '-1', webhook_url: 'http://user@10.0.0.1/' }
+    const json = { name: ' ', price_mode: 'fixed', price: '-1', webhook_url: 'http://user@10.0.0.1/' }
     expect(details(await admin.rest('POST', 'store/network-apps/', { json }))).toEqual({
       name: ['This field may not be blank.'],
       price: ['Ensure this value is greater than or equal to 0.'],
       webhook_url: [expect.any(String)],
     })
-    expect(Object.keys(details(await admin.rest('POST', 'store/network-apps/')))).toEqual(['name', 'price'])
+    const nothing = await admin.rest('POST', 'store/network-apps/', { json: { price_mode: 'fixed' } })
+    expect(Object.keys(details(nothing))).toEqual(['name', 'price'])
+  })
+
+  it.each([{}, { price_mode: null }])('is refused without a price mode (%j)', async (fields) => {
+    const json = { name: newName(), price: '1', ...fields }
+    const answer = await admin.rest('POST', 'store/network-apps/', { json })
+    expect(details(answer)).toEqual({ price_mode: ['This field is required.'] })
   })
 
   it.each([
@@ -138,6 +147,7 @@ describe('a new network app', () => {
     ['price', '1234567890123', /12 digits/],
     ['price', '0.1234567890123456789', /18 decimal places/],
     ['price_mode', 'per_use', /fixed/],
+    ['price_mode', '', /fixed/],
     ['delivery_failure_policy', 'pray', /keep, refund/],
     ['name', 'x'.repeat(101), /no more than 100 characters/],
     ['name', 'a\0b', /Null characters/],

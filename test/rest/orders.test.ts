@@ -44,9 +44,9 @@ describe('ordering', () => {
       total_cost: '2.5',
       quantity: 1,
       fund_crypto_transaction_id: null,
-      fund_tx_hash: null,
+      fund_tx_hash: '',
       payment_crypto_transaction_id: null,
-      payment_tx_hash: null,
+      payment_tx_hash: '',
       workflow_id: null,
       owner: buyer.email,
       created_at: expect.any(String),
@@ -68,7 +68,9 @@ describe('ordering', () => {
   it('takes the app by its name however its accents are typed', async () => {
     const owner = await app.admin()
     const name = `Café ${owner.username}`
-    const { id } = expectOk(await owner.rest('POST', 'store/network-apps/', { json: { name, price: '1' } }))
+    const { id } = expectOk(
+      await owner.rest('POST', 'store/network-apps/', { json: { name, price_mode: 'fixed', price: '1' } }),
+    )
     const order = await store.order(await app.newUser(), { network_app: name.normalize('NFD') })
     expect(order.network_app_id).toBe(id)
   })

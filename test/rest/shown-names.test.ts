@@ -15,7 +15,8 @@ const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $i
 const refusing = {
   'a display name': (name: string) => user.rest('PATCH', 'auth/users/profile/', { json: { display_name: name } }),
   'a display name by GraphQL': (name: string) => user.graphql(UPDATE, { input: { displayName: name } }),
-  'a network app': (name: string) => admin.rest('POST', 'store/network-apps/', { json: { name, price: '1' } }),
+  'a network app': (name: string) =>
+    admin.rest('POST', 'store/network-apps/', { json: { name, price_mode: 'fixed', price: '1' } }),
   'an API key': (name: string) => admin.rest('POST', 'store/api-keys/', { json: { name } }),
 }
 /** What is kept of it. */

@@ -9,7 +9,7 @@ import { assetChange } from './asset-change.ts'
 import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { presentAsset } from './present-asset.ts'
-import { seconds } from './present-commit.ts'
+import { seconds, treeSignature } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
 
 const assetTree = z
@@ -18,7 +18,7 @@ const assetTree = z
     commit: same('Commit.id', z.string()),
     assetTreeCid: same('Commit.treeCid', z.string()),
     assetTreeSha256: same('Commit.treeSha256', z.string()),
-    assetTreeSignature: same('Commit.treeSignature', z.string().nullable()),
+    assetTreeSignature: treeSignature,
     timestampCreated: z.number().int().describe('When it was accepted, in seconds since 1970.'),
     commitMessage: same('Commit.message', z.string()),
     assetTree: anyObject.describe('The tree.'),
@@ -69,7 +69,7 @@ const readTree = defineRoute({
       commit: commit.id,
       assetTreeCid: commit.treeCid,
       assetTreeSha256: commit.treeSha256,
-      assetTreeSignature: commit.treeSignature,
+      assetTreeSignature: commit.treeSignature ?? '',
       timestampCreated: seconds(commit.createdAt),
       commitMessage: commit.message,
       assetTree: commit.tree!,

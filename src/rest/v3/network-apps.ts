@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
@@ -18,6 +19,13 @@ const givenWebhook = givenText(2048).nullable()
 const policyFrom = ({ body }: RestRequest) =>
   body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
 
+/** Returns the price mode. The interface requires it, although GraphQL has a default. Raises VALIDATION_FAILED. */
+function priceModeFrom({ body }: RestRequest) {
+  const mode = body.choice('price_mode', { fixed: 'FIXED' } as const)
+  if (mode === undefined) throw validationFailed({ priceMode: ['This field is required.'] })
+  return mode
+}
+
 const create = defineRoute({
   method: 'POST',
   path: 'store/network-apps',
@@ -29,7 +37,7 @@ const create = defineRoute({
   body: z
     .object({
       name: same('CreateNetworkAppInput.name', neededText(100)),
-      price_mode: same('NetworkApp.priceMode', priceMode).optional(),
+      price_mode: priceMode.describe('How the price is determined. Must be `fixed`.'),
       price: same('CreateNetworkAppInput.price', givenAmount),
       webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
       delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
@@ -49,7 +57,7 @@ const create = defineRoute({
   variables: (request) => ({
     input: {
       name: request.body.text('name') ?? '',
-      priceMode: request.body.choice('price_mode', { fixed: 'FIXED' } as const),
+      priceMode: priceModeFrom(request),
       price: request.body.text('price') ?? '',
       webhookUrl: request.body.textOrNull('webhook_url'),
       deliveryFailurePolicy: policyFrom(request),
@@ -69,9 +77,9 @@ const list = defineRoute({
   operationId: 'listNetworkApps',
   tag: 'Store',
   summary: 'List network apps',
-  description: 'Administrators see those that are sold no more, too.',
+  description: 'The list includes network apps that are no longer sold.',
   query: pageQuery({ name: same('NetworkAppFilter.name', z.string()).optional() }),
-  action: 'store:read',
+  action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {
       networkApps(first: $limit, offset: $offset, filter: $filter) {
@@ -200,5 +208,5 @@ const rotateSecret = defineRoute({
   }),
 })
 
-/** Network apps: kept by administrators, and read by who may buy them. */
+/** Network apps. Administrators manage and list them; signed-in users read one by its identifier. */
 export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]

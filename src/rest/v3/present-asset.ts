@@ -109,7 +109,7 @@ export const assetRecord = z
       .array(
         z.object({
           search_id: z.string().describe('Hash of the chain transaction that carries the registration.'),
-          explorer_url: url.nullable().describe('Where a person can look at it, if an explorer is known.'),
+          explorer_url: z.string().describe('Its page in a block explorer. Empty when no explorer is configured.'),
         }),
       )
       .describe('Empty until the registration is on its way to the chain.'),
@@ -188,7 +188,7 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
     parent_asset_cid: textOf(custom.parentAssetCid),
     ...(Object.keys(custom).length > 0 && { nit_commit_custom: custom }),
     integrity_info: asset.registration.transactionHash
-      ? [{ search_id: asset.registration.transactionHash, explorer_url: asset.registration.explorerUrl }]
+      ? [{ search_id: asset.registration.transactionHash, explorer_url: asset.registration.explorerUrl ?? '' }]
       : [],
     ...untouched,
   }

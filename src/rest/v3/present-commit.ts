@@ -27,15 +27,24 @@ export const CommitRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** The signature of an asset tree. Existing callers read it as a string, so it is never null. */
+export const treeSignature = z
+  .string()
+  .describe(
+    'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
+  )
+
 /** A commit as it is answered. */
 export const commitRecord = z
   .object({
     id: same('Commit.id', z.string()),
-    transaction: same('Commit.transactionHash', z.string().nullable()),
-    txHash: z.string().nullable().describe('The same as `transaction`.'),
+    transaction: z
+      .string()
+      .describe('Hash of the chain transaction, which may carry other commits, too. Empty until it is signed.'),
+    txHash: z.string().describe('The same as `transaction`.'),
     assetTreeCid: same('Commit.treeCid', z.string()),
     assetTreeSha256: same('Commit.treeSha256', z.string()),
-    assetTreeSignature: same('Commit.treeSignature', z.string().nullable()),
+    assetTreeSignature: treeSignature,
     author: same('Commit.author', z.string()),
     committer: same('Commit.committer', z.string()),
     provider: same('Commit.provider', z.string()),
@@ -62,11 +71,11 @@ export const seconds = (time: Date | string) => Math.floor(new Date(time).getTim
 /** A commit as old callers read it; some of it under two names. */
 export const presentCommit = (commit: CommitRecordFragment): z.output<typeof commitRecord> => ({
   id: commit.id,
-  transaction: commit.transactionHash,
-  txHash: commit.transactionHash,
+  transaction: commit.transactionHash ?? '',
+  txHash: commit.transactionHash ?? '',
   assetTreeCid: commit.treeCid,
   assetTreeSha256: commit.treeSha256,
-  assetTreeSignature: commit.treeSignature,
+  assetTreeSignature: commit.treeSignature ?? '',
   author: commit.author,
   committer: commit.committer,
   provider: commit.provider,

@@ -49,9 +49,9 @@ export const orderRecord = z
     total_cost: amount.describe('The same as `price`.'),
     quantity: z.literal(1).describe('An order is of one action.'),
     fund_crypto_transaction_id: always(null),
-    fund_tx_hash: always(null),
+    fund_tx_hash: always(''),
     payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
-    payment_tx_hash: z.string().nullable().describe('The same as `payment_crypto_transaction_id`.'),
+    payment_tx_hash: z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.'),
     workflow_id: always(null),
     owner: z.string().describe('E-mail address of the buyer.'),
     created_at: same('Order.createdAt', moment),
@@ -91,10 +91,10 @@ export const presentOrder = (order: OrderRecordFragment): OrderAnswer => ({
   quantity: 1,
   // Wallets are funded before an order, not for it.
   fund_crypto_transaction_id: null,
-  fund_tx_hash: null,
+  fund_tx_hash: '',
   // The charge as it stands in the wallet's transfers.
   payment_crypto_transaction_id: order.transferId,
-  payment_tx_hash: order.transferId,
+  payment_tx_hash: order.transferId ?? '',
   workflow_id: null,
   // Told to the buyer alone, who is the only one to see the order.
   owner: order.buyer.email!,

@@ -228,7 +228,7 @@ export const deals: { [K in Asked]: Deal<K> } = {
   list: {
     rest: ({ price }, real, attempt) => ({
       path: v3('store/network-apps/'),
-      json: { name: real.appName(attempt), price },
+      json: { name: real.appName(attempt), price_mode: 'fixed', price },
     }),
     document: mutation('createNetworkApp', 'CreateNetworkAppInput', 'networkApp { id }'),
     variables: ({ price }, real, attempt) => ({ input: { name: real.appName(attempt), price } }),
