@@ -4,12 +4,12 @@ import type { Actor } from './domain/actor.ts'
 import type { AssetServices } from './domain/asset/asset-services.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
-import type { FigureService } from './domain/figures/figure-service.ts'
 import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain } from './domain/ports/chain.ts'
 import type { Database } from './domain/ports/database.ts'
 import type { Log } from './domain/ports/log.ts'
 import type { ReadPosition } from './domain/read-position.ts'
+import type { StatisticsService } from './domain/statistics/statistics-service.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { HeldCoinService } from './domain/wallet/held-coin-service.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
@@ -19,7 +19,7 @@ import type { WithdrawalService } from './domain/wallet/withdrawal-service.ts'
 export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
   audit: AuditService
   events: EventService
-  figures: FigureService
+  statistics: StatisticsService
   withdrawals: WithdrawalService
   heldCoins: HeldCoinService
   idempotency: Idempotency

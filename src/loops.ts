@@ -73,7 +73,7 @@ function choresOf({
   layer: { services, maintenance },
   chain: { gasQuote },
 }: LoopParts): Chore[] {
-  const { orders, grants, sessions, thumbnails, deletions, events, uploads, figures } = services
+  const { orders, grants, sessions, thumbnails, deletions, events, uploads } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -99,12 +99,6 @@ function choresOf({
       every: 10_000,
       work: thumbnails.sweep,
       failure: 'Thumbnails could not be asked for; it is tried again soon',
-    },
-    {
-      role: 'jobs',
-      every: 60_000,
-      work: figures.keep,
-      failure: 'What happened could not be counted for good; it is tried again in a minute',
     },
     {
       role: 'jobs',

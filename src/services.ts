@@ -12,7 +12,6 @@ import { createAssetServices } from './domain/asset/asset-services.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { throttled } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
-import { createFigureService } from './domain/figures/figure-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
 import type {
   AccountMailJob,
@@ -32,6 +31,7 @@ import type { ContentCredentials, ContentStore, PictureMaker } from './domain/po
 import type { Custody, EnvelopeCipher, KeyVault } from './domain/ports/keys.ts'
 import type { Log } from './domain/ports/log.ts'
 import type { Mailer } from './domain/ports/mail.ts'
+import { createStatisticsService } from './domain/statistics/statistics-service.ts'
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
 import type { Telemetry, WatchedServices } from './domain/telemetry.ts'
@@ -197,7 +197,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
     events: createEventService({ ...shared, config: config.limits }),
-    figures: createFigureService({ ...shared, config: config.store }),
+    statistics: createStatisticsService({ ...shared, config: config.store }),
     idempotency,
   }
   const { deletions, uploads, blocks } = services

@@ -15,8 +15,6 @@ import type { FuzzRequest } from '../../proofs/harness/fuzz-requests.ts'
 import { goodRestRequest, restShapes } from '../../proofs/harness/fuzz-rest.ts'
 import { type FuzzScene, openFuzzScene } from '../../proofs/harness/fuzz-scene.ts'
 import { createGateway, type Gateway } from '../../proofs/harness/gateway.ts'
-import { createFigureService, MOST_DAYS } from '../../src/domain/figures/figure-service.ts'
-import { findUnkept } from '../../src/domain/figures/figure-statements.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
@@ -61,7 +59,6 @@ async function openStand(
   afterwards: (work: () => Promise<unknown>) => void,
 ): Promise<Stand> {
   const url = await place.databaseOf(commits)
-  await keepFigures(url)
   const client = new pg.Client({ connectionString: url, application_name: 'growth' })
   await client.connect()
   afterwards(() => client.end())
@@ -102,17 +99,6 @@ async function openStand(
   await client.query('vacuum (analyze)')
   const reads = await readsOf(gateway.url, client)
   return { commits, gateway, client, scene, reads, clock, samples }
-}
-
-/** What the loop of a gateway has counted by then of the days that lie behind. */
-async function keepFigures(url: string): Promise<void> {
-  const database = createDatabase({ url, pool: 1, log: silent })
-  try {
-    const { keep } = createFigureService({ database, config: { orderWindowSeconds: 900 } })
-    while ((await database.query(findUnkept, { days: MOST_DAYS, limit: 1 })).length > 0) await keep()
-  } finally {
-    await database.close()
-  }
 }
 
 /** Each operation once at each size, in turn, so that what else the machine does meets all alike. */

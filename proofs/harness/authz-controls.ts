@@ -48,7 +48,7 @@ const administrative = new Set<keyof Services>([
     'adminSessions',
     'apiKeys',
     'deliveries',
-    'figures',
+    'statistics',
     'grants',
     'heldCoins',
     'networkApps',

@@ -1,63 +1,75 @@
-import { type Figures, MOST_DAYS } from '../domain/figures/figure-service.ts'
-import type { DayFigures } from '../domain/figures/figure-statements.ts'
+import { MAX_DAYS, type Statistics } from '../domain/statistics/statistics-service.ts'
+import type { DayStatistics } from '../domain/statistics/statistics-statements.ts'
 import { builder } from './builder.ts'
 import { atMost, characters } from './sizes.ts'
 
-const DayFiguresType = builder.objectRef<DayFigures>('DayFigures').implement({
-  description: 'What happened on one day.',
+const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement({
+  description: 'Statistics of one day.',
   fields: (t) => ({
     day: t.exposeString('day', { ...characters(10), description: 'The day in UTC, as in `2026-11-22`.' }),
     revenueNum: t.expose('revenueNum', {
       type: 'Decimal',
-      description: 'What the platform earned in currency units: fees and shares of sales, less what it gave back.',
+      description: 'Revenue in NUM: fees and sales shares, minus refunds.',
     }),
-    revenuePoints: t.expose('revenuePoints', { type: 'Decimal', description: 'The same in points.' }),
-    ordersMade: t.exposeInt('ordersMade', { description: 'Orders that were made.' }),
-    ordersPaid: t.exposeInt('ordersPaid', { description: 'Orders that were paid.' }),
-    refunds: t.exposeInt('refunds', { description: 'Refunds of orders.' }),
-    commits: t.exposeInt('commits', { description: 'Commits that were accepted.' }),
+    revenuePoints: t.expose('revenuePoints', {
+      type: 'Decimal',
+      description: 'Revenue in points: fees and sales shares, minus refunds.',
+    }),
+    ordersMade: t.exposeInt('ordersMade', { description: 'Number of orders created on this day.' }),
+    ordersPaid: t.exposeInt('ordersPaid', { description: 'Number of orders paid on this day.' }),
+    refunds: t.exposeInt('refunds', { description: 'Number of refunds on this day.' }),
+    commits: t.exposeInt('commits', { description: 'Number of commits accepted on this day.' }),
     lagP50: t.exposeInt('lagP50', {
       nullable: true,
       description:
-        'Median time from acceptance to final, in milliseconds, to within 3 % (2147483647: that or longer, some 25 days), of the commits that became final; null when none did.',
+        'Median time from acceptance to finality, in milliseconds, of the commits that became final on this day. The maximum is 2147483647. Null when no commit became final.',
     }),
     lagP95: t.exposeInt('lagP95', {
       nullable: true,
-      description: 'The 95th percentile of that time, told alike; null when none became final.',
+      description:
+        '95th percentile of the time from acceptance to finality, in milliseconds. Null when no commit became final.',
     }),
-    delivered: t.exposeInt('delivered', { description: 'Webhook deliveries of that day which the receiver took.' }),
-    pending: t.exposeInt('pending', { description: 'Webhook deliveries of that day which are still tried.' }),
-    givenUp: t.exposeInt('givenUp', { description: 'Webhook deliveries of that day which were given up.' }),
-    signUps: t.exposeInt('signUps', { description: 'Accounts that were made.' }),
+    delivered: t.exposeInt('delivered', {
+      description: 'Number of webhook deliveries created on this day that the receiver accepted.',
+    }),
+    pending: t.exposeInt('pending', {
+      description: 'Number of webhook deliveries created on this day that will be retried.',
+    }),
+    givenUp: t.exposeInt('givenUp', {
+      description: 'Number of webhook deliveries created on this day that failed permanently.',
+    }),
+    signUps: t.exposeInt('signUps', { description: 'Number of accounts created on this day.' }),
   }),
 })
 
-const FiguresType = builder.objectRef<Figures>('Figures').implement({
-  description: 'How the service does. Administrators see it.',
+const FiguresType = builder.objectRef<Statistics>('Figures').implement({
+  description: 'Statistics of the service, for administrators.',
   fields: (t) => ({
     days: t.field({
-      ...atMost(MOST_DAYS),
+      ...atMost(MAX_DAYS),
       type: [DayFiguresType],
-      description: 'Each day, the oldest first; the last one is today.',
+      description: 'Statistics per day in UTC, oldest first. The last day is today.',
       resolve: ({ days }) => days,
     }),
-    waitingCommits: t.exposeInt('waitingCommits', { description: 'Commits that are not on the chain yet.' }),
+    waitingCommits: t.exposeInt('waitingCommits', { description: 'Number of commits that are not in a block yet.' }),
     oldestWaitingCommitAt: t.expose('oldestWaitingCommitAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the oldest of them was accepted; null when none waits.',
+      description: 'Acceptance time of the oldest waiting commit. Null when no commit waits.',
     }),
-    waitingDeliveries: t.exposeInt('waitingDeliveries', { description: 'Webhook deliveries that are still tried.' }),
+    waitingDeliveries: t.exposeInt('waitingDeliveries', {
+      description: 'Number of webhook deliveries that will be retried.',
+    }),
   }),
 })
 
 builder.queryField('figures', (t) =>
   t.field({
     type: FiguresType,
-    description: 'How the service does, day by day. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+    description: 'Statistics of the service per day. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
     args: {
-      days: t.arg.int({ required: true, description: `How many days, today included: 1 to ${MOST_DAYS}.` }),
+      days: t.arg.int({ required: true, description: `Number of days including today, from 1 to ${MAX_DAYS}.` }),
     },
-    resolve: (_root, { days }, { actor, services }) => services.figures.read(actor, days),
+    resolve: (_root, { days }, { actor, services }) => services.statistics.read(actor, days),
   }),
 )

@@ -187,11 +187,6 @@ export const columns: Record<string, Names> = {
   settings: ours('key value'),
   spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
   timelines: ours('timeline noted_at'),
-  kept_figures: table(
-    moment('starts_at'),
-    count('orders_made orders_paid refunds commits lags deliveries given_up sign_ups'),
-    money('revenue_num revenue_points'),
-  ),
   lying_coins: table(row('wallet_id'), money('amount')),
   coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),

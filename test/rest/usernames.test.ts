@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -132,44 +131,4 @@ describe('an e-mail address', () => {
       expectOk(await user.rest('GET', `assets/?owner=${encodeURIComponent(same)}`))
     }
   })
-})
-
-it('accounts that were twins before stay, and nobody else gets their name', async () => {
-  const [file] = globSync('prisma/migrations/*_add_username_key/migration.sql')
-  const other = await createTestApp()
-  for (const text of [
-    'drop trigger users_username_key on users',
-    'drop function set_username_key, username_key',
-    'drop index users_username_key',
-    'alter table users drop column username_key',
-    'create unique index users_username_key on users (lower(username))',
-  ]) {
-    await other.sql(text)
-  }
-  for (const name of ['twin', 'tw\u200bin', 'ｔｗｉｎ', '\u200b', '\u200b\u200b', 'other']) {
-    const email = `${Buffer.from(name).toString('hex')}@example.org`
-    await other.sql('insert into users (username, email, password_hash, display_name) values ($1, $2, $3, $1)', [
-      name,
-      email,
-      'x',
-    ])
-  }
-  await other.installation.database.prisma.$executeRawUnsafe(
-    `do $migration$ begin ${readFileSync(file!, 'utf8').replaceAll('$$', '$body$')} end $migration$`,
-  )
-  const rows = await other.sql<{ username: string; username_key: string }>(
-    'select username, username_key from users order by created_at, id',
-  )
-  expect(rows.map(({ username }) => username)).toEqual([
-    'twin',
-    'tw\u200bin',
-    'ｔｗｉｎ',
-    '\u200b',
-    '\u200b\u200b',
-    'other',
-  ])
-  expect(new Set(rows.map((row) => row.username_key)).size).toBe(6)
-  expect(rows[0]!.username_key).toBe('twin')
-  const again = { username: 'TWIN', email: 'again@example.org', password: PASSWORD }
-  expectError(await other.rest('POST', 'auth/users/', { json: again }), 'DUPLICATE_USERNAME')
 })

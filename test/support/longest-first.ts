@@ -7,7 +7,6 @@ const LONG = [
   'pages/asset-page.test.ts',
   'processes/coins.processes.ts',
   'processes/content-credentials.processes.ts',
-  'processes/figures.processes.ts',
   'processes/key-rotation.processes.ts',
 ]
 

@@ -326,21 +326,6 @@ CREATE TABLE entries (
 CREATE INDEX entries_wallet_id_transfer_id_idx ON entries (wallet_id, transfer_id) WHERE (wallet_id IS NOT NULL);
 CREATE INDEX entries_coins_idx ON entries (book, currency) INCLUDE (amount) WHERE (book = ANY (ARRAY['DEPOSITS'::book, 'TOKENS'::book, 'SHORTFALL'::book, 'UNDER_WAY'::book, 'TREASURY'::book, 'WITHDRAWALS'::book]));
 
-CREATE TABLE kept_figures (
-  starts_at      timestamptz(3) NOT NULL,
-  revenue_num    numeric(38,18) NOT NULL,
-  revenue_points numeric(38,18) NOT NULL,
-  orders_made    integer NOT NULL,
-  orders_paid    integer NOT NULL,
-  refunds        integer NOT NULL,
-  commits        integer NOT NULL,
-  lags           jsonb NOT NULL,
-  deliveries     integer NOT NULL,
-  given_up       integer NOT NULL DEFAULT 0,
-  sign_ups       integer NOT NULL,
-  CONSTRAINT kept_figures_pkey PRIMARY KEY (starts_at)
-);
-
 CREATE TABLE statement_balances (
   wallet_id   uuid NOT NULL,
   transfer_id uuid NOT NULL,

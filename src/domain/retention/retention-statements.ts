@@ -1,5 +1,4 @@
 /** What is forgotten by age, table by table. How long each is kept stands in `retention.ts`. */
-import { noteGivenUpSql } from '../figures/figure-statements.ts'
 import { firstIdSql } from '../ids.ts'
 import { type ForgottenRows, forgottenRows } from './aged-rows.ts'
 import { noteKeptFromSql } from './kept-from.ts'
@@ -59,7 +58,6 @@ export const oldDeliveries: ForgottenRows = forgottenRows({
   isOver: `r.id < ${firstIdSql(beforeSql)} and r.settled_at < ${beforeSql}`,
   overSince: `r.settled_at + ${daysSql}`,
   parts: `deleted_attempts as (delete from webhook_attempts a using over_rows where a.delivery_id = over_rows.id),
-   ${noteGivenUpSql},
    ${noteKeptFromSql(beforeSql)}`,
 })
 

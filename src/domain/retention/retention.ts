@@ -114,11 +114,6 @@ export const retentions = {
 
   transfers: { grows: 'a charge, a refund, a grant, a deposit, coins that move', kept: 'ever', why: BOOKS },
   entries: { grows: 'a transfer, two to four', kept: 'ever', why: BOOKS },
-  kept_figures: {
-    grows: 'ten minutes',
-    kept: 'ever',
-    why: 'it says how the service did; a year is ten megabytes',
-  },
   statement_balances: { grows: 'every 256th transfer of a wallet or so', kept: 'ever', why: BOOKS },
   lying_coins: { grows: 'a wallet where coins come in', kept: 'ever', why: COINS },
   coin_balances: { grows: 'nothing: one row', kept: 'ever', why: 'it says where the coins of all lie' },

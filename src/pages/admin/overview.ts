@@ -38,7 +38,7 @@ const Overview = graphql(/* GraphQL */ `
 
 type Day = AdminOverviewQuery['figures']['days'][number]
 
-const spans = [7, 30, 90] as const
+const spans = [7, 30] as const
 const DEFAULT_SPAN = 30
 
 const compact = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumSignificantDigits: 3 })

@@ -130,11 +130,6 @@ export type Transfer = Prisma.TransferModel
  */
 export type Entry = Prisma.EntryModel
 /**
- * Model KeptFigures
- * What happened in ten minutes, counted once they were over.
- */
-export type KeptFigures = Prisma.KeptFiguresModel
-/**
  * Model StatementBalance
  * The balance of a wallet after one of its transfers, of which one in 256 has one (function in the migration): a page of a statement counts from the
  * nearest. Written once, by a trigger where the entry is written.

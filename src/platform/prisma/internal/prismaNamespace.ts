@@ -414,7 +414,6 @@ export const ModelName = {
   ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
-  KeptFigures: 'KeptFigures',
   StatementBalance: 'StatementBalance',
   CoinBalances: 'CoinBalances',
   LyingCoins: 'LyingCoins',
@@ -460,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "keptFigures" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1719,80 +1718,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.EntryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.EntryCountAggregateOutputType> | number
-        }
-      }
-    }
-    KeptFigures: {
-      payload: Prisma.$KeptFiguresPayload<ExtArgs>
-      fields: Prisma.KeptFiguresFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.KeptFiguresFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.KeptFiguresFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        findFirst: {
-          args: Prisma.KeptFiguresFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.KeptFiguresFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        findMany: {
-          args: Prisma.KeptFiguresFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>[]
-        }
-        create: {
-          args: Prisma.KeptFiguresCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        createMany: {
-          args: Prisma.KeptFiguresCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.KeptFiguresCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>[]
-        }
-        delete: {
-          args: Prisma.KeptFiguresDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        update: {
-          args: Prisma.KeptFiguresUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        deleteMany: {
-          args: Prisma.KeptFiguresDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.KeptFiguresUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.KeptFiguresUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>[]
-        }
-        upsert: {
-          args: Prisma.KeptFiguresUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptFiguresPayload>
-        }
-        aggregate: {
-          args: Prisma.KeptFiguresAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateKeptFigures>
-        }
-        groupBy: {
-          args: Prisma.KeptFiguresGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.KeptFiguresGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.KeptFiguresCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.KeptFiguresCountAggregateOutputType> | number
         }
       }
     }
@@ -4312,23 +4237,6 @@ export const EntryScalarFieldEnum = {
 export type EntryScalarFieldEnum = (typeof EntryScalarFieldEnum)[keyof typeof EntryScalarFieldEnum]
 
 
-export const KeptFiguresScalarFieldEnum = {
-  startsAt: 'startsAt',
-  revenueNum: 'revenueNum',
-  revenuePoints: 'revenuePoints',
-  ordersMade: 'ordersMade',
-  ordersPaid: 'ordersPaid',
-  refunds: 'refunds',
-  commits: 'commits',
-  lags: 'lags',
-  deliveries: 'deliveries',
-  givenUp: 'givenUp',
-  signUps: 'signUps'
-} as const
-
-export type KeptFiguresScalarFieldEnum = (typeof KeptFiguresScalarFieldEnum)[keyof typeof KeptFiguresScalarFieldEnum]
-
-
 export const StatementBalanceScalarFieldEnum = {
   walletId: 'walletId',
   transferId: 'transferId',
@@ -5266,7 +5174,6 @@ export type GlobalOmitConfig = {
   chainTransactionMember?: Prisma.ChainTransactionMemberOmit
   transfer?: Prisma.TransferOmit
   entry?: Prisma.EntryOmit
-  keptFigures?: Prisma.KeptFiguresOmit
   statementBalance?: Prisma.StatementBalanceOmit
   coinBalances?: Prisma.CoinBalancesOmit
   lyingCoins?: Prisma.LyingCoinsOmit

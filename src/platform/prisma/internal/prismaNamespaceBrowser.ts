@@ -68,7 +68,6 @@ export const ModelName = {
   ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
-  KeptFigures: 'KeptFigures',
   StatementBalance: 'StatementBalance',
   CoinBalances: 'CoinBalances',
   LyingCoins: 'LyingCoins',
@@ -372,23 +371,6 @@ export const EntryScalarFieldEnum = {
 } as const
 
 export type EntryScalarFieldEnum = (typeof EntryScalarFieldEnum)[keyof typeof EntryScalarFieldEnum]
-
-
-export const KeptFiguresScalarFieldEnum = {
-  startsAt: 'startsAt',
-  revenueNum: 'revenueNum',
-  revenuePoints: 'revenuePoints',
-  ordersMade: 'ordersMade',
-  ordersPaid: 'ordersPaid',
-  refunds: 'refunds',
-  commits: 'commits',
-  lags: 'lags',
-  deliveries: 'deliveries',
-  givenUp: 'givenUp',
-  signUps: 'signUps'
-} as const
-
-export type KeptFiguresScalarFieldEnum = (typeof KeptFiguresScalarFieldEnum)[keyof typeof KeptFiguresScalarFieldEnum]
 
 
 export const StatementBalanceScalarFieldEnum = {
