@@ -37,14 +37,18 @@ export const text = (max: number) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
 
+/** Trimmed text of at most `max` characters. White space at both ends does not count. */
+export const trimmedText = (max: number) =>
+  z
+    .string({ error: 'Expected text.' })
+    .transform((value) => value.trim())
+    .pipe(text(max))
+
 const isGiven = (value: string) => value.length > 0
 const BLANK = 'This field may not be blank.'
 
-/** As `text`, without white space around it; something must be left. */
-export const requiredText = (max: number) =>
-  text(max)
-    .transform((value) => value.trim())
-    .refine(isGiven, BLANK)
+/** Trimmed text of 1 to `max` characters. */
+export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BLANK)
 
 /** An identifier with this prefix, as callers see it. */
 export const idInput = (prefix: IdPrefix) =>
@@ -53,8 +57,9 @@ export const idInput = (prefix: IdPrefix) =>
 /** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
 export const label = (max: number) => text(max).transform(showable)
 
-/** A name that others are shown, at most `max` characters, without spaces around it. One that cannot be shown is refused. */
-export const shownName = (max: number) => checked(text(max).transform(tidied), nameProblem)
+/** A trimmed name of at most `max` characters that other users see. Rejects names with invisible characters. */
+export const shownName = (max: number) =>
+  checked(z.string({ error: 'Expected text.' }).transform(tidied).pipe(text(max)), nameProblem)
 
 /** The same; something must be left. */
 export const requiredName = (max: number) => shownName(max).refine(isGiven, BLANK)

@@ -39,7 +39,7 @@ export const registrationFields = (t: InputFields) => ({
 })
 
 const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
-  description: 'A file and the metadata of its first commit.',
+  description: 'A file and the metadata of its first commit. White space at both ends of texts is removed.',
   fields: (t) => ({
     assetFile: t.field({ type: 'Upload', required: true, description: 'The file, at most 250 MB.' }),
     ...registrationFields(t),
@@ -48,7 +48,8 @@ const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
 
 /** What an update takes; a quote of one takes the same. */
 export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
-  description: 'Only what is given changes.',
+  description:
+    'The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
     expectedHead: t.id({

@@ -24,7 +24,7 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
   throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
-/** A body that curl labels a form for want of a better word. */
+/** Whether a body with an imprecise Content-Type is JSON: curl labels it a form by default, and some clients label it plain text. */
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
@@ -47,8 +47,9 @@ const isEmpty = (req: IncomingMessage) =>
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 
 /**
- * An empty body is an empty object whatever its type says, and so are `null`, `""` and `[]` in JSON; a form that starts with `{` is JSON (curl without a
- * Content-Type). Raises PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
+ * Reads the fields of a body. An empty body is an empty object whatever its type, and so are `null`, `""` and `[]` in JSON. A form or plain text that
+ * starts with `{` is read as JSON. No credentials travel in cookies, so another site gains nothing from such a request. Raises PARSE_ERROR,
+ * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
   if (isEmpty(req)) return createFields({})
@@ -56,11 +57,10 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   if (type === 'multipart/form-data') return readMultipart(req, options)
   const text = (await options.readText(req, options.maxBytes)).trim()
   if (text === '') return createFields({})
-  const isJson = type === 'application/json' || type.endsWith('+json')
-  if (!isJson && type !== '' && type !== 'application/x-www-form-urlencoded') {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
-  }
-  return isJson || looksLikeJson(text, options)
-    ? createFields(readObject(text, options.listAs))
-    : createFields(parseForm(text, options), { isForm: true })
+  const isForm = type === '' || type === 'application/x-www-form-urlencoded'
+  const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json')
+  const mayBeJson = isForm || type === 'text/plain'
+  if (isJson || (mayBeJson && looksLikeJson(text, options))) return createFields(readObject(text, options.listAs))
+  if (isForm) return createFields(parseForm(text, options), { isForm: true })
+  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
 }

@@ -63,9 +63,9 @@ export const presentPassword = neededText(256).meta({ format: 'password' })
 /** A password to be set. */
 export const newPassword = z.string().min(8).max(32).meta({ format: 'password' })
 
-/** A field of an asset's metadata as it is sent. */
-export function givenMetadata({ kind, size, description }: MetadataField) {
-  const schema = { text: givenText(size), flag: givenFlag, json: givenJson }[kind]
+/** A field of an asset's metadata in a request body. `limit` names the maximum size that applies. */
+export function givenMetadata({ kind, description, ...sizes }: MetadataField, limit: 'size' | 'updateSize') {
+  const schema = { text: givenText(sizes[limit]), flag: givenFlag, json: givenJson }[kind]
   return schema.describe(description)
 }
 

@@ -6,6 +6,7 @@ import {
   metadataFields,
   registrationFields,
 } from '../../src/domain/asset/metadata.ts'
+import { description } from '../support/described.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { sampleMetadata, sampleOf } from '../support/metadata.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -59,6 +60,19 @@ it.each(named(fields))(
     expect(commits[1].changes).toEqual({ [column]: [before, after] })
   },
 )
+
+it('the REST description has the maximum length of each text in registrations and in updates', () => {
+  const schemas = description.components.schemas as Record<
+    string,
+    { properties: Record<string, { maxLength: number }> }
+  >
+  const texts = named(fields).filter(({ kind }) => kind === 'text')
+  for (const { column, size, updateSize } of texts) {
+    const lengths = ['AssetToRegister', 'UpdateAsset'].map((name) => schemas[name]!.properties[column]!.maxLength)
+    expect(lengths, column).toEqual([size, updateSize])
+  }
+  expect(metadataFields.headline).toMatchObject({ size: 100, updateSize: 25 })
+})
 
 it('the tree has those fields that have a name there', async () => {
   const { id } = await user.register(given)

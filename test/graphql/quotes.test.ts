@@ -104,7 +104,7 @@ describe('quotes', () => {
     const user = await app.newUser({ points: '0' })
     const problems = (quote: { problems: { code: string; field: string | null }[] }) =>
       quote.problems.map(({ code, field }) => [code, field])
-    const input = { headline: 'x'.repeat(26), meta: '{', maxCost: '0.01' }
+    const input = { headline: 'x'.repeat(101), meta: '{', maxCost: '0.01' }
     expect(problems(await asked(user, 'registerAsset', input))).toEqual([
       ['VALIDATION_FAILED', 'headline'],
       ['VALIDATION_FAILED', 'meta'],

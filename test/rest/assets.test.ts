@@ -241,6 +241,42 @@ describe('updating', () => {
     expectError(await user.rest('PATCH', `assets/${id}/`, { json: { headline: '🙂'.repeat(26) } }), 'VALIDATION_FAILED')
   })
 
+  describe('a headline of more than 25 characters', () => {
+    const long = '🙂'.repeat(100)
+
+    it('is accepted in a registration, up to 100 characters', async () => {
+      expect((await user.register({ headline: long })).headline).toBe(long)
+      const multipart = { asset_file: newFile(), headline: `${long}x` }
+      const { body } = expectError(await user.rest('POST', 'assets/', { multipart }), 'VALIDATION_FAILED')
+      expect(body.error.details).toEqual({ headline: ['Ensure this field has no more than 100 characters.'] })
+    })
+
+    it('stays when an update does not send it', async () => {
+      const { id } = await user.register({ headline: long })
+      const record = expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Changed' } }))
+      expect(record).toMatchObject({ headline: long, caption: 'Changed' })
+    })
+
+    it('is rejected in an update, also when the asset has it', async () => {
+      const { id } = await user.register({ headline: long })
+      const { body } = expectError(
+        await user.rest('PATCH', `assets/${id}/`, { json: { headline: long } }),
+        'VALIDATION_FAILED',
+      )
+      expect(body.error.details).toEqual({ headline: ['Ensure this field has no more than 25 characters.'] })
+    })
+
+    it('comes back when the asset is reverted to a version with it', async () => {
+      const { id } = await user.register({ headline: long })
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' } }))
+      const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
+      const json = { revert_to: commits[0].id }
+      const dryRun = await user.rest('POST', `assets/${id}/revert/?dry_run=true`, { json })
+      expect(dryRun.body.errors).toEqual([])
+      expect(expectOk(await user.rest('POST', `assets/${id}/revert/`, { json })).headline).toBe(long)
+    })
+  })
+
   it('takes custom fields of 10 KB and 16 levels, and no more', async () => {
     const { id } = await user.register()
     const path = `assets/${id}/`

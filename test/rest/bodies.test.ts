@@ -72,6 +72,89 @@ describe.each(encodings)('%s', (name, encode) => {
   })
 })
 
+describe('JSON', () => {
+  it.each(['text/plain', 'text/plain; charset=utf-8', 'TEXT/JSON', 'application/vnd.api+json'])(
+    'is read with the Content-Type %s',
+    async (type) => {
+      const caption = `JSON as ${type}`
+      const raw = ` ${JSON.stringify({ caption, nit_commit_custom: { a: [1] } })}`
+      const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }))
+      expect(record).toMatchObject({ caption, nit_commit_custom: { a: [1] } })
+    },
+  )
+
+  it.each(['text/plain', 'text/json'])('is read as a list with the Content-Type %s', async (type) => {
+    const { commits } = expectOk(await user.rest('GET', `${path}history/`))
+    const [{ assetTreeCid, timestampCreated }] = commits
+    const raw = JSON.stringify([{ assetTreeCid, timestampCreated }])
+    const merged = expectOk(await user.rest('POST', 'assets/merge-trees/', { raw, headers: { 'Content-Type': type } }))
+    expect(merged.assetTrees).toHaveLength(1)
+  })
+})
+
+describe('white space at both ends of a text', () => {
+  const untidy = {
+    caption: ' \t Two words \n',
+    headline: ' Title ',
+    alt_text: ' Alt ',
+    tag: ' tag ',
+    commit_message: ' Why ',
+  }
+  const tidy = { caption: 'Two words', headline: 'Title', alt_text: 'Alt', tag: 'tag' }
+  const messageOf = async (id: string) =>
+    expectOk(await user.rest('GET', `assets/${id}/history/`)).commits.at(-1).commitMessage
+
+  it.each(['json', 'urlencoded', 'multipart'])('is removed from a body in %s', async (encoding) => {
+    const { id } = await user.register()
+    const changed = await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy })
+    expect([expectOk(changed), await messageOf(id)]).toMatchObject([tidy, 'Why'])
+    const again = expectOk(await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy }))
+    expect([again.updated_at, await app.commitCount(id)]).toEqual([changed.body.updated_at, 2])
+  })
+
+  it('is removed in a registration', async () => {
+    const { id, ...record } = await user.register(untidy)
+    expect([record, await messageOf(id)]).toMatchObject([tidy, 'Why'])
+    expect(expectOk(await user.rest('GET', 'assets/?tag=%20tag%20')).results).toContainEqual(
+      expect.objectContaining({ id }),
+    )
+  })
+
+  it('is removed over GraphQL, too', async () => {
+    const { id } = await user.register()
+    const { alt_text: altText, commit_message: commitMessage, ...rest } = untidy
+    const document =
+      'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption headline altText tag } } }'
+    const data = expectOk(await user.graphql(document, { input: { id, altText, commitMessage, ...rest } }))
+    const { alt_text, ...others } = tidy
+    expect(data.updateAssetMetadata.asset).toEqual({ ...others, altText: alt_text })
+    expect(await messageOf(id)).toBe('Why')
+  })
+
+  it('does not count towards the maximum length', async () => {
+    const { id } = await user.register()
+    const json = { headline: ` ${'x'.repeat(25)} `, caption: `${'x'.repeat(4_000)}\n` }
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
+    const name = ` ${'x'.repeat(100)} `
+    const profile = { display_name: name, description: ' About me ' }
+    expect(expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))).toMatchObject({
+      display_name: name.trim(),
+      description: 'About me',
+    })
+  })
+
+  it('is kept in JSON texts and in passwords', async () => {
+    const { id } = await user.register({ signed_metadata: ' {"a": 1} ' })
+    expect(expectOk(await user.rest('GET', `assets/${id}/`)).signed_metadata).toBe(' {"a": 1} ')
+    const account = { username: 'spacious', email: ' spacious@example.org ', password: ' a password ' }
+    expect((await app.rest('POST', 'auth/users/', { json: account })).status).toBe(201)
+    const signIn = (password: string) =>
+      app.rest('POST', 'auth/token/login/', { json: { email: 'spacious@example.org', password } })
+    expectOk(await signIn(account.password))
+    expectError(await signIn(account.password.trim()), 'INCORRECT_LOGIN_CREDENTIALS')
+  })
+})
+
 describe('an empty body is an empty object', () => {
   const types = [
     undefined,
@@ -113,6 +196,8 @@ describe('a body that cannot be read', () => {
     ['{"caption": ', 'application/json'],
     ['{"caption": "x",}', 'application/json'],
     ['{broken', 'application/x-www-form-urlencoded'],
+    ['{broken', 'text/plain'],
+    ['broken', 'text/json'],
     ['[1, 2]', 'application/json'],
     ['"text"', 'application/json'],
     ['0', 'application/json'],
@@ -192,7 +277,7 @@ describe('a body that cannot be read', () => {
     expect(record.caption).toBe('as it is')
   })
 
-  it.each(['text/plain', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
+  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
     const headers = { 'Content-Type': type }
     expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
   })
@@ -256,7 +341,7 @@ describe('a field', () => {
 it('no upload stays on disk when its request has ended, however it ended', async () => {
   await user.register()
   expectError(
-    await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), headline: 'x'.repeat(26) } }),
+    await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), headline: 'x'.repeat(101) } }),
     'VALIDATION_FAILED',
   )
   expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])

@@ -76,7 +76,7 @@ describe('a dry run', () => {
     const user = await app.newUser({ points: '0.01' })
     const fields = {
       caption: 'x'.repeat(4001),
-      headline: 'x'.repeat(26),
+      headline: 'x'.repeat(101),
       public_access: 'perhaps',
       nit_commit_custom: '[1]',
       max_cost: '0.001',
@@ -96,7 +96,7 @@ describe('a dry run', () => {
   it('of a registration without a file is told so, among the rest', async () => {
     const user = await app.newUser({ points: '0' })
     const answer = await tried(() =>
-      user.rest('POST', 'assets/?dry_run=true', { multipart: { headline: 'x'.repeat(26), max_cost: 'much' } }),
+      user.rest('POST', 'assets/?dry_run=true', { multipart: { headline: 'x'.repeat(101), max_cost: 'much' } }),
     )
     expect(told(answer)).toEqual([
       'asset_commit_insufficient_fund',

@@ -214,7 +214,7 @@ describe('the database refuses', () => {
       'api_keys_hash_length',
     ],
     ['a file registered twice', insertAsset({ nid: `'bafy-first'` }), 'assets_nid_key'],
-    ['a headline of 26 characters', insertAsset({ headline: `'${'é'.repeat(26)}'` }), 'assets_headline_length'],
+    ['a headline of 101 characters', insertAsset({ headline: `'${'é'.repeat(101)}'` }), 'assets_headline_length'],
     ['a negative file size', insertAsset({ file_size: '-1' }), 'assets_file_size_not_negative'],
     ['a hash in capitals', insertAsset({ sha256: `'${'A'.repeat(64)}'` }), 'assets_sha256_format'],
     ['custom fields that are no object', insertAsset({ custom: `'[]'` }), 'assets_custom_object'],
@@ -254,7 +254,7 @@ describe('the database refuses', () => {
 describe('the database accepts', () => {
   it.each([
     ['names and headlines at their full length', insertUser('ü'.repeat(21), 'b@example.org')],
-    ['a headline of 25 characters', insertAsset({ headline: `'${'é'.repeat(25)}'` })],
+    ['a headline of 100 characters', insertAsset({ headline: `'${'é'.repeat(100)}'` })],
     [
       'a file registered again after its deletion',
       `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`,

@@ -201,7 +201,7 @@ CREATE TABLE assets (
   CONSTRAINT assets_custom_object CHECK (jsonb_typeof(custom) = 'object'::text),
   CONSTRAINT assets_file_size_not_negative CHECK (file_size >= 0),
   CONSTRAINT assets_head_sequence_positive CHECK (head_sequence >= 1),
-  CONSTRAINT assets_headline_length CHECK (char_length(headline) <= 25),
+  CONSTRAINT assets_headline_length CHECK (char_length(headline) <= 100),
   CONSTRAINT assets_sha256_format CHECK (sha256 ~ '^[0-9a-f]{64}$'::text),
   CONSTRAINT assets_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT assets_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checked, label, length, text } from '../input.ts'
+import { checked, label, length, text, trimmedText } from '../input.ts'
 import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
 import { isOpaqueString, toOpaqueString } from './opaque-string.ts'
@@ -20,7 +20,7 @@ export const addressProblem = (name: string, email: string | undefined) =>
   looksLikeEmail(name) && name.toLowerCase() !== email?.toLowerCase() ? othersEmail : undefined
 
 /** An e-mail address in the form in which it is kept (`normalizeEmail`), at most 254 characters. */
-export const email = text(254)
+export const email = trimmedText(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
 
@@ -60,8 +60,8 @@ export const signUpInput = z
     username,
     email,
     password,
-    language: text(16).default('en-us'),
-    referralCode: text(64).default(''),
+    language: trimmedText(16).default('en-us'),
+    referralCode: trimmedText(64).default(''),
   })
   .superRefine(({ username, email }, context) => {
     const message = addressProblem(username, email)
@@ -70,7 +70,7 @@ export const signUpInput = z
 
 /** A sign-in. A wrong address or password is not a validation error; only the length is checked here. */
 export const signInInput = z.strictObject({
-  email: text(254).transform(normalizeEmail),
+  email: trimmedText(254).transform(normalizeEmail),
   password: presentPassword,
   name: label(100).optional(),
 })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { shownName, text } from '../input.ts'
+import { shownName, trimmedText } from '../input.ts'
 
 /** What a person may change of their own record; what is left out stays. */
 export const profileInput = z.strictObject({
   displayName: shownName(100).optional(),
-  description: text(1000).optional(),
-  language: text(16).optional(),
-  defaultTag: text(100).optional(),
+  description: trimmedText(1000).optional(),
+  language: trimmedText(16).optional(),
+  defaultTag: trimmedText(100).optional(),
   allowC2paDownload: z.boolean({ error: 'Must be a valid boolean.' }).optional(),
 })
 

@@ -3,11 +3,11 @@ import { normalizeEmail } from '../account/email-address.ts'
 import { type DomainError, validationFailed } from '../errors.ts'
 import { MOST_IN_FILE_NAME } from '../file-name.ts'
 import { isNid } from '../ids.ts'
-import { jsonObject, text } from '../input.ts'
+import { jsonObject, text, trimmedText } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
 import { isMimeType } from './file-type.ts'
-import { customField, metadataInputs, registrationInputs } from './metadata.ts'
+import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
 
 /** Bytes of a file that is registered. */
 export const MAX_FILE_BYTES = 250_000_000
@@ -41,29 +41,25 @@ const nitCommitCustom = jsonObject
 /** In characters. */
 export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MOST_IN_FILE_NAME } as const
 
-const metadata = {
-  ...metadataInputs,
-  nitCommitCustom,
-  commitMessage: text(inputLengths.commitMessage),
-  maxCost,
-}
+const shared = { nitCommitCustom, commitMessage: trimmedText(inputLengths.commitMessage), maxCost }
 
 const partial = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
 
 /** What a registration gives beside the file, all of it optional. Unknown keys are refused. */
 export const registerInput = partial({
-  ...metadata,
-  assetFileMimeType: text(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
+  ...metadataInputs,
+  ...shared,
+  assetFileMimeType: trimmedText(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
   ...registrationInputs,
 })
 
 /** Only what is given changes. */
-export const updateInput = partial(metadata)
+export const updateInput = partial({ ...metadataUpdateInputs, ...shared })
 
 /** What an asset goes back to; of the input only the moment must be given. */
 export const revertInput = z.strictObject({
   revertTo: text(64),
-  commitMessage: metadata.commitMessage.optional(),
+  commitMessage: shared.commitMessage.optional(),
   maxCost,
 })
 
@@ -72,9 +68,9 @@ const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''
 
 /** Which assets a list is narrowed to. `proofHash` is the file's SHA-256. */
 export const filterInput = partial({
-  owner: text(254).transform(normalizeEmail),
+  owner: trimmedText(254).transform(normalizeEmail),
   proofHash: sha256,
-  tag: text(255),
+  tag: trimmedText(255),
   isOriginalOwner: z.boolean(),
 })
 

@@ -3,7 +3,7 @@
  * tables, and so are the inputs of both interfaces. How a field is added: `docs/adding-a-field.md`.
  */
 import { z } from 'zod'
-import { jsonText, text as textOf } from '../input.ts'
+import { jsonText, trimmedText } from '../input.ts'
 import { boolean, jsonb, orNull, type SqlType, text } from '../sql.ts'
 
 interface Names {
@@ -21,12 +21,16 @@ interface FieldOf<Value> extends Names {
   /** How it is sent: as text, as a flag, or as JSON text that is kept as it was sent. */
   kind: 'text' | 'flag' | 'json'
   type: SqlType<Value>
-  /** What is taken of a caller. */
+  /** Validates the value in a registration. */
   input: z.ZodType<NonNullable<Value>>
+  /** Validates the value in an update. */
+  updateInput: z.ZodType<NonNullable<Value>>
   /** What it is until it is given, and once the asset is deleted. */
   empty: Value
-  /** How large it can be: of JSON in bytes, of text in characters. */
+  /** Maximum size: bytes of JSON, characters of text. */
   size: number
+  /** Maximum size in an update. */
+  updateSize: number
 }
 
 /** A field of the tables below: of text, of JSON text that may be missing, or a flag. */
@@ -34,20 +38,37 @@ export type MetadataField = FieldOf<string> | FieldOf<string | null> | FieldOf<b
 
 const grouped = new Intl.NumberFormat('en-US')
 
-const words = (size: number, { description, ...names }: Names): FieldOf<string> => ({
-  ...names,
-  ...{ kind: 'text', type: text, input: textOf(size), empty: '', size },
-  description: `${description}, at most ${grouped.format(size)} characters.`,
+const words = (size: number, { description, ...names }: Names, updateSize = size): FieldOf<string> => {
+  const limit = `at most ${grouped.format(size)} characters`
+  return {
+    ...names,
+    ...{ kind: 'text', type: text, empty: '', size, updateSize },
+    ...{ input: trimmedText(size), updateInput: trimmedText(updateSize) },
+    description:
+      updateSize === size
+        ? `${description}, ${limit}.`
+        : `${description}, ${limit} in a registration and ${updateSize} in an update.`,
+  }
+}
+
+/** Properties of a field with the same rules in registrations and updates. */
+const sameInput = <Value>(input: z.ZodType<Value>, size: number) => ({
+  input,
+  updateInput: input,
+  size,
+  updateSize: size,
 })
 
 const flag = (names: Names): FieldOf<boolean> => ({
   ...names,
-  ...{ kind: 'flag', type: boolean, input: z.boolean({ error: 'Expected true or false.' }), empty: false, size: 0 },
+  ...{ kind: 'flag', type: boolean, empty: false },
+  ...sameInput(z.boolean({ error: 'Expected true or false.' }), 0),
 })
 
 const keptJson = (kilobytes: number, { description, ...names }: Names): FieldOf<string | null> => ({
   ...names,
-  ...{ kind: 'json', type: orNull(text), input: jsonText(kilobytes * 1024), empty: null, size: kilobytes * 1024 },
+  ...{ kind: 'json', type: orNull(text), empty: null },
+  ...sameInput(jsonText(kilobytes * 1024), kilobytes * 1024),
   description: `${description}: JSON text kept as it was sent, at most ${kilobytes} KB.`,
 })
 
@@ -57,10 +78,11 @@ export const metadataFields = {
     ...{ column: 'caption', treeName: 'abstract', isAlwaysInTree: true },
     description: 'Brief description',
   }),
-  headline: words(25, {
-    ...{ column: 'headline', treeName: 'headline', isAlwaysInTree: true },
-    description: 'Title',
-  }),
+  headline: words(
+    100,
+    { ...{ column: 'headline', treeName: 'headline', isAlwaysInTree: true }, description: 'Title' },
+    25,
+  ),
   altText: words(1_000, {
     ...{ column: 'alt_text', treeName: 'altText' },
     description: 'Alternative text for accessibility (IPTC), for those who cannot see it',
@@ -124,8 +146,13 @@ export type Inputs<Fields> = {
     : never
 }
 
-/** Input rules of the fields that commits change. */
+/** Input rules of the fields that commits change, for registrations. */
 export const metadataInputs = ofEach<Inputs<typeof metadataFields>>(metadataFields, ({ input }) => input)
+/** Input rules of the same fields, for updates. */
+export const metadataUpdateInputs = ofEach<Inputs<typeof metadataFields>>(
+  metadataFields,
+  ({ updateInput }) => updateInput,
+)
 /** Input rules of the fields that only a registration gives. */
 export const registrationInputs = ofEach<Inputs<typeof registrationFields>>(registrationFields, ({ input }) => input)
 

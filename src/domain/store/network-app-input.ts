@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fromId } from '../ids.ts'
-import { checked, requiredName, text } from '../input.ts'
+import { checked, requiredName, trimmedText } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { webhookUrlProblem } from './webhook-url.ts'
 
@@ -21,10 +21,7 @@ function priceProblem(value: string): string | undefined {
   return undefined
 }
 
-const price = checked(
-  text(100).transform((value) => value.trim()),
-  priceProblem,
-).transform((value) => fromUnits(toUnits(value)))
+const price = checked(trimmedText(100), priceProblem).transform((value) => fromUnits(toUnits(value)))
 
 const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
 
@@ -36,7 +33,7 @@ export type NetworkAppInputs = ReturnType<typeof createNetworkAppInputs>
  * be http and internal.
  */
 export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boolean }) {
-  const webhookUrl = checked(text(2048), (url) => webhookUrlProblem(url, { allowInsecure }))
+  const webhookUrl = checked(trimmedText(2048), (url) => webhookUrlProblem(url, { allowInsecure }))
   return {
     create: z.strictObject({
       name,
@@ -51,7 +48,7 @@ export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boole
 }
 
 /** Which apps a list is narrowed to; `name` is a part of it, in either case. */
-export const networkAppFilter = z.strictObject({ name: text(100), isActive: z.boolean() }).partial()
+export const networkAppFilter = z.strictObject({ name: trimmedText(100), isActive: z.boolean() }).partial()
 
 /** An app that is registered, as a caller gives it. */
 export type CreateNetworkAppInput = z.input<NetworkAppInputs['create']>

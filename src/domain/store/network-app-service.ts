@@ -99,7 +99,7 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
   const filterOf = (actor: Actor, rawFilter: NetworkAppFilter) => {
     const { name, isActive } = parse(networkAppFilter, rawFilter)
     return {
-      name: name?.normalize().trim() || null,
+      name: name?.normalize() || null,
       isActive: isActive ?? null,
       onlySold: !canAdminister(actor),
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonObject, text } from '../input.ts'
+import { jsonObject, trimmedText } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 
 /** Bytes of the serialised object. */
@@ -12,9 +12,9 @@ const actionArgs = jsonObject
 
 /** An order: the network app by id or name, and the arguments of its webhook, which become JSON text. */
 export const createOrderInput = z.strictObject({
-  networkApp: text(100)
-    // As names are kept: an accent may be typed as a character of its own.
-    .transform((value) => value.normalize().trim())
+  networkApp: trimmedText(100)
+    // Names are stored in NFC. A client may send an accent as a separate character.
+    .transform((value) => value.normalize())
     .refine((value) => value.length > 0, 'This field is required.'),
   actionArgs,
   maxCost,

@@ -331,7 +331,7 @@ export type RefundOrderInput = {
   reason: string;
 };
 
-/** A file and the metadata of its first commit. */
+/** A file and the metadata of its first commit. White space at both ends of texts is removed. */
 export type RegisterAssetInput = {
   /** Alternative text for accessibility (IPTC), for those who cannot see it, at most 1,000 characters. */
   altText?: string | null | undefined;
@@ -345,7 +345,7 @@ export type RegisterAssetInput = {
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;
-  /** Title, at most 25 characters. */
+  /** Title, at most 100 characters in a registration and 25 in an update. */
   headline?: string | null | undefined;
   /** Refuses a higher total with PRICE_EXCEEDS_MAX_COST. */
   maxCost?: string | null | undefined;
@@ -506,7 +506,7 @@ export type UnlockUserInput = {
   userId: string | number;
 };
 
-/** Only what is given changes. */
+/** The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed. */
 export type UpdateAssetMetadataInput = {
   /** Alternative text for accessibility (IPTC), for those who cannot see it, at most 1,000 characters. */
   altText?: string | null | undefined;
@@ -518,7 +518,7 @@ export type UpdateAssetMetadataInput = {
   dryRun?: boolean | null | undefined;
   /** Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one. */
   expectedHead?: string | number | null | undefined;
-  /** Title, at most 25 characters. */
+  /** Title, at most 100 characters in a registration and 25 in an update. */
   headline?: string | null | undefined;
   /** The nid. */
   id: string | number;

@@ -28,8 +28,11 @@ Every address works with and without a slash at its end, and those of \`/api/v3/
 \`multipart/form-data\` or \`application/x-www-form-urlencoded\`; a file needs \`multipart/form-data\`. Everything but files is at
 most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
 
+White space at both ends of a text is removed before the text is checked and stored, also over GraphQL. Passwords and JSON
+texts (\`meta\`, \`signed_metadata\`, \`signature\`) stay as they are.
+
 Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
-expected, \`True\` for \`true\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out,
+expected, \`True\` for \`true\`, JSON with the Content-Type \`text/json\` or \`text/plain\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out,
 and the JSON \`null\` and \`[]\` as an empty body.
 
 ## Answers

@@ -28,17 +28,17 @@ import { quoteRecord } from './quote.ts'
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
   ofEach<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
 
-/** These fields as a body has them, under the names of REST. */
-const ofColumns = (fields: Record<string, MetadataField>) =>
-  Object.fromEntries(Object.values(fields).map((field) => [field.column, givenMetadata(field).optional()]))
+/** Schemas of these fields in a body, under the names of REST. `limit` names the maximum size that applies. */
+const ofColumns = (fields: Record<string, MetadataField>, limit: 'size' | 'updateSize') =>
+  Object.fromEntries(Object.values(fields).map((field) => [field.column, givenMetadata(field, limit).optional()]))
 
-/** What POST and PATCH take alike. */
-const metadataBody = {
-  ...ofColumns(metadataFields),
+/** Schemas of the fields that POST and PATCH share. */
+const metadataBody = (limit: 'size' | 'updateSize') => ({
+  ...ofColumns(metadataFields, limit),
   nit_commit_custom: same('UpdateAssetMetadataInput.nitCommitCustom', givenObject).optional(),
   commit_message: same('UpdateAssetMetadataInput.commitMessage', givenText(1_000)).optional(),
   max_cost: same('UpdateAssetMetadataInput.maxCost', givenAmount).optional(),
-}
+})
 
 const registrationDescription =
   'The first commit is written with it. It costs as much as an update; the answer does not wait for the chain. Retry with the same `Idempotency-Key`: it is charged once.'
@@ -75,8 +75,8 @@ const register = defineRoute({
     .object({
       asset_file: same('RegisterAssetInput.assetFile', givenFile),
       asset_file_mime_type: same('RegisterAssetInput.assetFileMimeType', givenText(255)).optional(),
-      ...metadataBody,
-      ...ofColumns(registrationFields),
+      ...metadataBody('size'),
+      ...ofColumns(registrationFields, 'size'),
     })
     .meta({ id: 'AssetToRegister', description: 'A file and what is said of it.' }),
   action: 'asset:register',
@@ -119,7 +119,7 @@ const update = defineRoute({
   summary: 'Change what is said of an asset',
   description: updateDescription,
   ...assetChange,
-  body: z.object(metadataBody).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
+  body: z.object(metadataBody('updateSize')).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {
       updateAssetMetadata(input: $input) {
