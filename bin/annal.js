@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 /** The package's command line, on Node 24: the one that runs this, or else the one that the package `node` brought. Must itself run on Node 20. */
 import { spawn } from 'node:child_process'
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED_MAJOR = 24
-/** Milliseconds. */
-const LOOK_EVERY_MS = 250
-/** Of the service, as in `npm start`: where there is much memory, V8 takes twice as much of it, and wins little by it. */
+/** Interval between two checks of the launchers, in milliseconds. */
+const CHECK_INTERVAL_MS = 250
+/** V8 options of the service, as in `npm start`. On a machine with much memory, V8 would use twice as much and gain little. */
 const HEAP = ['--max-semi-space-size=32', '--heap-growing-percent=50']
 // Where `npm start` keeps it; a folder that cannot be written to is done without.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/annal', import.meta.url))
@@ -23,7 +24,7 @@ function findOwnNode() {
   }
 }
 
-/** Runs this file in a process of the other Node, passes signals on to it, and ends as it does. */
+/** Runs this file in a child process on the other Node, forwards signals to it, and exits as it does. */
 function runOnOwnNode() {
   const node = findOwnNode()
   if (node === undefined) {
@@ -33,44 +34,68 @@ function runOnOwnNode() {
     )
     process.exit(1)
   }
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })
+  process.env.LAUNCHER_PIDS = [process.pid, ...findNpxPids()].join()
+  const child = spawn(node, [...findHeapOptions(), ...process.argv.slice(1)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }
 
-/** npx runs a shell between itself and this process. Told to end, both end and tell nobody: then this process tells itself. */
-function endWithNpx() {
-  if (process.env.npm_lifecycle_event !== 'npx' || !/^'?annal'?$/.test(process.env.npm_lifecycle_script)) return
-  const shell = process.ppid
-  const look = setInterval(() => {
-    if (process.ppid === shell) return
-    clearInterval(look)
-    process.kill(process.pid, 'SIGTERM')
-  }, LOOK_EVERY_MS)
-  look.unref()
+/** Returns the process IDs of npx and of the shell that it runs Annal in. Neither passes its end on to this process. */
+function findNpxPids() {
+  if (process.env.npm_lifecycle_event !== 'npx' || !/^'?annal'?$/.test(process.env.npm_lifecycle_script)) return []
+  const parent = process.ppid
+  try {
+    // Some shells replace themselves by the command. The parent is npx itself then.
+    const isNpx = readlinkSync(`/proc/${parent}/exe`) === realpathSync(process.env.npm_node_execpath)
+    if (isNpx) return [parent]
+    const [, npx] = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${parent}/status`, 'utf8'))
+    return [parent, Number(npx)]
+  } catch {
+    return [parent]
+  }
 }
 
-/** What V8 is told when a process begins: this one begins again, where the system can. */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+
+/** Sends SIGTERM to this process when a process that launched it ends. A launcher that is killed passes no signal on. */
+function endWithLaunchers() {
+  const launchers = process.env.LAUNCHER_PIDS?.split(',').map(Number) ?? findNpxPids()
+  delete process.env.LAUNCHER_PIDS
+  if (launchers.length === 0) return
+  const parent = process.ppid
+  const check = setInterval(() => {
+    if (process.ppid === parent && launchers.every(isAlive)) return
+    clearInterval(check)
+    process.kill(process.pid, 'SIGTERM')
+  }, CHECK_INTERVAL_MS)
+  check.unref()
+}
+
+const findHeapOptions = () => (process.argv[2] === 'serve' ? HEAP : [])
+
+/** Starts this process again with the V8 options that it lacks, where the system can replace a process. */
 function beginWithHeap() {
-  if (
-    process.argv[2] !== 'serve' ||
-    process.platform === 'win32' ||
-    HEAP.every((flag) => process.execArgv.includes(flag))
-  )
-    return
+  const options = findHeapOptions()
+  if (process.platform === 'win32' || options.every((option) => process.execArgv.includes(option))) return
   process.execve(
     process.execPath,
-    [process.execPath, ...process.execArgv, ...HEAP, ...process.argv.slice(1)],
+    [process.execPath, ...process.execArgv, ...options, ...process.argv.slice(1)],
     process.env,
   )
 }
 
 if (Number.parseInt(process.versions.node, 10) < NEEDED_MAJOR) {
   runOnOwnNode()
-  endWithNpx()
 } else {
   beginWithHeap()
-  endWithNpx()
+  endWithLaunchers()
   const { enableCompileCache, setSourceMapsSupport } = await import('node:module')
   enableCompileCache(process.env.NODE_COMPILE_CACHE)
   setSourceMapsSupport(true, { nodeModules: true })

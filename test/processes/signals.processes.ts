@@ -51,6 +51,22 @@ describe.concurrent('a signal', () => {
     },
   )
 
+  it.for(['start', 'dev'])('SIGKILL to the npm of npm run %s stops the service', async (name, { onTestFinished }) => {
+    const script = await startNpmScript(name)
+    onTestFinished(script.remove)
+    await script.ready()
+    script.npm.kill('SIGKILL')
+    await script.ended
+    const isRunning = () => {
+      try {
+        return process.kill(-script.npm.pid!, 0)
+      } catch {
+        return false
+      }
+    }
+    await eventually(isRunning, (isStillRunning) => !isStillRunning)
+  })
+
   it('while it starts ends it, and nothing is left', async ({ expect, onTestFinished }) => {
     const script = await startNpmScript('start')
     onTestFinished(script.remove)
