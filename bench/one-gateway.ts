@@ -26,6 +26,7 @@ export async function withGateway(
       ROLES: 'http',
       CHAIN_RPC_URL: chain.rpcUrl,
       CHAIN_RELAY_KEYS: developmentKey,
+      CHAIN_DEPLOY_REGISTRY: 'true',
       LOG_LEVEL: 'warn',
       SIGN_UP_POINTS: '100000',
       LIMIT_SIGN_UPS_PER_IP: '100000000',

@@ -116,6 +116,7 @@ export function readConfig(
       rpcUrl: values.CHAIN_RPC_URL,
       id: values.CHAIN_ID,
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
+      mayDeployRegistry: values.CHAIN_DEPLOY_REGISTRY,
       registryBlock: values.CHAIN_REGISTRY_BLOCK,
       relayKeys: values.CHAIN_RELAY_KEYS,
       earlierRelays: values.CHAIN_EARLIER_RELAYS,

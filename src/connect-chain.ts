@@ -5,7 +5,7 @@ import type { GasQuote } from './chain/gas-quote.ts'
 import type { RelayAccount } from './chain/keys.ts'
 import type { Registry } from './chain/registry/registry.ts'
 import type { Relay } from './chain/relay/options.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type { Histories } from './domain/ports/chain.ts'
@@ -66,6 +66,21 @@ async function startChain(config: Config, log: Log) {
 export const startEmbeddedChain = async (config: Config, log: Log): Promise<{ stop(): Promise<void> } | undefined> =>
   config.chain.rpcUrl ? undefined : startChain(config, log)
 
+/**
+ * Raises ConfigError when this start would deploy a registry contract on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not
+ * call the node.
+ */
+export async function assertRegistryChosen(
+  { chain }: Config,
+  { database }: Pick<Installation, 'database'>,
+): Promise<void> {
+  const { rpcUrl, registryAddress, mayDeployRegistry, id } = chain
+  if (rpcUrl === undefined || registryAddress !== undefined || mayDeployRegistry) return
+  const { createRegistry, NO_REGISTRY_CHOSEN } = await import('./chain/registry/registry.ts')
+  if (await createRegistry({ rpcUrl, database, ...(id !== undefined && { chainId: id }) }).recall()) return
+  throw new ConfigError([NO_REGISTRY_CHOSEN])
+}
+
 const noDeposits: DepositWatcher = { start() {}, async stop() {} }
 
 /** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */
@@ -105,9 +120,9 @@ export async function connectChain(
   const anvil = rpcUrl ? undefined : await startChain(config, log)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
-    throw new Error(
+    throw new ConfigError([
       'ANNAL_EMBEDDED_DEPOSITS is refused: on this system other programs can make coins on the embedded chain. Set CHAIN_RPC_URL.',
-    )
+    ])
   }
   const url = rpcUrl ?? anvil!.rpcUrl
   const registry = createRegistry({

@@ -2,7 +2,7 @@
  * The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close.
  * What is large is loaded when it is opened: a command pays for what it needs.
  */
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { DomainError } from './domain/errors.ts'
 import type { FeedNotifications } from './domain/ports/feed.ts'
@@ -20,6 +20,7 @@ import { type ConnectedDatabase, createDatabase } from './platform/database/data
 import { createEventNotifications } from './platform/database/event-notifications.ts'
 import { assertMigrated } from './platform/database/migrations.ts'
 import { lookAtWays } from './platform/database/pooler.ts'
+import { FixableError } from './platform/fixable-error.ts'
 import { createPasswordHasher, type WatchedHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
@@ -72,10 +73,8 @@ export async function openInstallation(
   { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
 ): Promise<Installation> {
   await closeFolders(config.dir)
-  // What does not fit is told before anything is opened.
   const { contentCredentials } = config
-  if (mayMigrate) findSigningIdentity(contentCredentials, config.dir)
-  if (mayMigrate && contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
+  if (mayMigrate) checkNamedFiles(config)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
   const pooler = postgres ? undefined : await lookAtWays({ url, directUrl: databaseUrl })
@@ -142,6 +141,16 @@ export async function openInstallation(
       await postgres?.stop()
     },
     abandon: async () => postgres?.stop(),
+  }
+}
+
+/** Reads the files that C2PA variables name. Raises ConfigError, and a FixableError for a damaged development certificate. */
+function checkNamedFiles({ contentCredentials, dir }: Config): void {
+  try {
+    findSigningIdentity(contentCredentials, dir)
+    if (contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
+  } catch (error) {
+    throw error instanceof FixableError ? error : new ConfigError([(error as Error).message])
   }
 }
 

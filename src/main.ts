@@ -2,6 +2,7 @@
 import { findUnread, readConfig } from './config.ts'
 import { explainError } from './domain/explain-error.ts'
 import { endWithLaunchers } from './platform/end-with-launchers.ts'
+import { exitCodeOf } from './platform/exit-code.ts'
 import { createLog } from './platform/log.ts'
 
 /**
@@ -27,6 +28,6 @@ if (import.meta.main) {
   endWithLaunchers()
   serve().catch((error: unknown) => {
     process.stderr.write(`${explainError(error)}\n`)
-    process.exit(1)
+    process.exit(exitCodeOf(error))
   })
 }

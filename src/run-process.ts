@@ -4,7 +4,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
 import type { App } from './app.ts'
 import type { Config } from './config.ts'
-import { type ChainConnection, connectChain } from './connect-chain.ts'
+import { assertRegistryChosen, type ChainConnection, connectChain } from './connect-chain.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { startLoops } from './loops.ts'
 import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
@@ -87,6 +87,7 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   opening = openInstallation(config, log, { mayMigrate: true, telemetry })
   const installation = await opening
   opened.unshift(installation.close)
+  await assertRegistryChosen(config, installation)
   const { database } = installation
   const presence = createPresence({ database, roles: config.roles, worker })
   connecting = connectChain(installation, publicUrl)

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
 import type { Config } from './config.ts'
-import { startEmbeddedChain } from './connect-chain.ts'
+import { assertRegistryChosen, startEmbeddedChain } from './connect-chain.ts'
 import { blindWatch } from './domain/telemetry.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
@@ -60,6 +60,7 @@ export async function supervise(config: Config): Promise<never> {
     const port = await crew.startFirst(first!)
     opening = openInstallation(config, log, { mayMigrate: true })
     installation = await opening
+    await assertRegistryChosen(config, installation)
     startingChain = startEmbeddedChain(config, log)
     chain = await startingChain
     handlers.push(...(await operatorsHandlers(installation)))

@@ -69,6 +69,7 @@ async function openStand(
     ROLES: 'http',
     CHAIN_RPC_URL: rpcUrl,
     CHAIN_RELAY_KEYS: developmentKey,
+    CHAIN_DEPLOY_REGISTRY: 'true',
     LOG_LEVEL: 'warn',
     SIGN_UP_POINTS: '100000',
     WITHDRAWAL_COOLING_HOURS: '0',

@@ -69,6 +69,7 @@ export async function measureWallets(
     ROLES: 'http',
     CHAIN_RPC_URL: 'http://127.0.0.1:1',
     CHAIN_RELAY_KEYS: developmentKey,
+    CHAIN_DEPLOY_REGISTRY: 'true',
     LOG_LEVEL: 'warn',
   })
   await gateway.start()

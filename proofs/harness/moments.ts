@@ -67,7 +67,11 @@ export const coinsOf = (moment: number) => moment + 1
 const fee = 0.179
 
 /** So that the relay waits: a node that does not answer. */
-const awayChain = { CHAIN_RPC_URL: 'http://127.0.0.1:1', CHAIN_RELAY_KEYS: developmentKey }
+const awayChain = {
+  CHAIN_RPC_URL: 'http://127.0.0.1:1',
+  CHAIN_RELAY_KEYS: developmentKey,
+  CHAIN_DEPLOY_REGISTRY: 'true',
+}
 
 /** As `openAccount` chose the password. Undefined when they are refused. */
 export async function signIn(url: string, username: string): Promise<string | undefined> {

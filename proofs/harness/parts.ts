@@ -101,6 +101,7 @@ export async function startParts(
       DATABASE_URL: postgres.url,
       CHAIN_RPC_URL: rpcUrl,
       CHAIN_RELAY_KEYS: developmentKey,
+      CHAIN_DEPLOY_REGISTRY: 'true',
       KEY_ENCRYPTION_KEY: '11'.repeat(32),
       LOG_LEVEL: 'warn',
       SIGN_UP_POINTS: '100000',

@@ -1,6 +1,7 @@
 /** Carries out one command: what it is called with, and what becomes of its errors. */
 import { CommanderError } from 'commander'
 import { DomainError } from '../domain/errors.ts'
+import { exitCodeOf } from '../platform/exit-code.ts'
 import { FAILURE, red, say, WRONG_USAGE } from './output.ts'
 import { createProgram } from './program.ts'
 import { atTerminal, type Terminal } from './terminal.ts'
@@ -18,14 +19,12 @@ function problemsOf({ message, details }: DomainError): string {
 }
 
 function explain(error: unknown): { text: string; code: number } {
-  // By its name: the configuration is loaded by the commands that need it.
-  if (error instanceof Error && error.name === 'ConfigError') return { text: error.message, code: WRONG_USAGE }
   if (error instanceof DomainError) {
     if (error.code === 'VALIDATION_FAILED') return { text: problemsOf(error), code: WRONG_USAGE }
     const details = error.details === undefined ? '' : `\n${JSON.stringify(error.details, null, 2)}`
     return { text: error.message + causeOf(error) + details, code: FAILURE }
   }
-  return { text: error instanceof Error ? error.message : String(error), code: FAILURE }
+  return { text: error instanceof Error ? error.message : String(error), code: exitCodeOf(error) }
 }
 
 function tell(error: unknown): number {

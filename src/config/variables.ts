@@ -101,7 +101,11 @@ export const variables = {
   },
   CHAIN_REGISTRY_ADDRESS: {
     schema: address.optional(),
-    doc: 'The ERC-7053 registry. Default: deployed at first start.',
+    doc: 'Address of the ERC-7053 registry contract. Default: the one that this installation deployed.',
+  },
+  CHAIN_DEPLOY_REGISTRY: {
+    schema: flag.default(false),
+    doc: 'Deploys a registry contract at the first start on the chain of CHAIN_RPC_URL. The first account of CHAIN_RELAY_KEYS pays for about 450,000 gas. Without it and without CHAIN_REGISTRY_ADDRESS, a first start is refused. The embedded chain always gets a registry.',
   },
   CHAIN_REGISTRY_BLOCK: {
     schema: whole(0, 2_147_483_647).optional(),

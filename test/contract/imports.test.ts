@@ -190,7 +190,7 @@ const rules: Record<string, Rule> = {
     instead: 'The supervisor is to be idle whatever its workers do: put the work into run-process.ts.',
   },
   'worker.ts': {
-    local: /^(config|run-process|domain\/explain-error)\.ts$|^platform\/workers\//,
+    local: /^(config|run-process|domain\/explain-error|platform\/exit-code)\.ts$|^platform\/workers\//,
     instead: 'A worker is a process like any other: put the work into run-process.ts.',
   },
   'main.ts': {

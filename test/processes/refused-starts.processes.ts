@@ -1,12 +1,17 @@
 /** Starts that fail for something outside: which part it is, why, and what to do, and no secret. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readPostmaster } from '../../src/platform/embedded/postgres-cluster.ts'
 import { annalHere, runAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/listen.ts'
+import { createSharedInstallation } from '../support/service.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-refused-'))
 afterAll(() => rm(dir, { recursive: true }))
@@ -64,4 +69,72 @@ it('one that is refused once its database runs stops what it had started', async
   const left = await readPostmaster(join(own, 'postgres'))
   if (left) process.kill(left.pid, 'SIGINT')
   expect(left).toBeUndefined()
+})
+
+/** Runs the service as `npm start` does. */
+async function startMain(env: Record<string, string>) {
+  const main = join(import.meta.dirname, '../../src/main.ts')
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { PATH: process.env.PATH, HOME: dir, ANNAL_DIR: dir, PORT: '0', ...env },
+  })
+  const ended = once(child, 'exit')
+  const [stderr] = await Promise.all([text(child.stderr), text(child.stdout)])
+  const [code] = (await ended) as [number]
+  return { code, stderr }
+}
+
+describe('the exit status of a refused start', () => {
+  it.each([
+    ['a wrong variable', { CHAIN_CONFIRMATIONS: '-' }, 'CHAIN_CONFIRMATIONS'],
+    ['a file that a variable names and that is missing', { SMTP_URL_FILE: '/none' }, 'SMTP_URL_FILE'],
+    ['variables that do not fit together', { S3_ENDPOINT: 'https://s3.example.org' }, 'S3_BUCKET is needed'],
+    ['documents that cannot be read', { GRAPHQL_TRUSTED_DOCUMENTS: '/none.json' }, 'GRAPHQL_TRUSTED_DOCUMENTS'],
+    ['certificates that cannot be read', { C2PA_CERTIFICATES: '/none', C2PA_PRIVATE_KEY: 'x' }, 'C2PA_CERTIFICATES'],
+    ['a trust list that cannot be read', { C2PA_TRUST_LIST: '/none' }, 'C2PA_TRUST_LIST'],
+  ])('is 2 for %s', async (_, env, variable) => {
+    for (const said of [await serve(env), await startMain(env)])
+      expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) })
+  })
+
+  it('is 1 for a database that is away', async () => {
+    const env = { DATABASE_URL: 'postgresql://127.0.0.1:5/db' }
+    for (const said of [await serve(env), await startMain(env)])
+      expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
+  })
+})
+
+describe("a first start on the operator's own chain", () => {
+  const address = `0x${'11'.repeat(20)}`
+
+  it('is refused with exit status 2 until a registry is named or may be deployed', async () => {
+    const shared = await createSharedInstallation({ CHAIN_DEPLOY_REGISTRY: '' })
+    onTestFinished(shared.remove)
+    const refused =
+      /Set CHAIN_REGISTRY_ADDRESS to .*CHAIN_DEPLOY_REGISTRY=true to deploy one: .* pays for about 450,000 gas/
+    const environments: Record<string, string>[] = [{}, { WEB_CONCURRENCY: '2' }, { ROLES: 'http' }]
+    for (const env of environments) {
+      const { code, output } = await (await shared.spawn([], env)).ended
+      expect([code, output]).toEqual([2, expect.stringMatching(refused)])
+    }
+    const main = await startMain({ ...shared.env, ANNAL_DIR: shared.dir })
+    expect(main).toMatchObject({ code: 2, stderr: expect.stringMatching(refused) })
+    const doctor = async (env = {}) =>
+      JSON.parse(
+        (await annalHere({ ...shared.env, ANNAL_DIR: shared.dir, ...env }, ['doctor', '--only', 'chain', '--json']))
+          .stdout,
+      )
+    expect(await doctor()).toContainEqual({
+      ...{ check: 'chain', state: 'wrong', finding: 'This installation has no registry contract yet.' },
+      fix: expect.stringMatching(refused),
+    })
+    expect((await doctor({ CHAIN_DEPLOY_REGISTRY: 'true' })).at(-1)).toMatchObject({ state: 'to know' })
+
+    const named = await shared.start([], { CHAIN_REGISTRY_ADDRESS: address })
+    expect(await named.stop()).toMatchObject({ code: 0 })
+    const deploying = await shared.start([], { CHAIN_DEPLOY_REGISTRY: 'true' })
+    const remembered = () => shared.sql(`select from settings where key like 'registry:%'`)
+    await eventually(remembered, (rows) => rows.length === 1)
+    expect(await deploying.stop()).toMatchObject({ code: 0 })
+    expect(await (await shared.start()).stop()).toMatchObject({ code: 0 })
+  })
 })

@@ -55,6 +55,7 @@ export async function startNpmScript(script: string): Promise<NpmScript> {
       DATABASE_URL: database.url,
       CHAIN_RPC_URL: inject('rpcUrl'),
       CHAIN_RELAY_KEYS: await fundedKey(),
+      CHAIN_DEPLOY_REGISTRY: 'true',
     },
   })
   const output = Promise.all([text(npm.stdout), text(npm.stderr)])

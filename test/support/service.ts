@@ -43,6 +43,7 @@ export async function createSharedInstallation(variables: Record<string, string>
     DATABASE_URL: database.url,
     CHAIN_RPC_URL: inject('rpcUrl'),
     CHAIN_RELAY_KEYS: await fundedKey(),
+    CHAIN_DEPLOY_REGISTRY: 'true',
     CHAIN_CONFIRMATIONS: '1',
     LOG_LEVEL: 'warn',
     ...variables,

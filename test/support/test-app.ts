@@ -115,6 +115,7 @@ export async function createTestApp({
     DATABASE_URL: testDatabase.url,
     CHAIN_RPC_URL: rpcUrl,
     CHAIN_RELAY_KEYS: await fundedKey(),
+    CHAIN_DEPLOY_REGISTRY: 'true',
   }
   const config = readConfig(variables)
   const handlers: HttpHandler[] = []

@@ -79,6 +79,12 @@ export interface Registry {
   readAll(recorders: readonly string[], fromBlock: number): AsyncIterable<ChainCommit>
 }
 
+/** Problem of a first start on an operator's chain that neither names a registry contract nor allows to deploy one. */
+export const NO_REGISTRY_CHOSEN =
+  'This installation has no registry contract yet. ' +
+  'Set CHAIN_REGISTRY_ADDRESS to the address of an existing ERC-7053 registry. ' +
+  'Or set CHAIN_DEPLOY_REGISTRY=true to deploy one: the first account of CHAIN_RELAY_KEYS pays for about 450,000 gas.'
+
 /** The name under which the registry's address on a chain is remembered. */
 export const registrySetting = (chainId: number) => `${settingKeys.registry}${chainId}`
 

@@ -46,10 +46,14 @@ function diagnoseChainId(parts: { chainId: number; meant: number | undefined; fi
 }
 
 async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promise<Diagnosis> {
-  const { registrySetting } = await import('../../chain/registry/registry.ts')
+  const { NO_REGISTRY_CHOSEN, registrySetting } = await import('../../chain/registry/registry.ts')
   const { chain } = await parts.config()
   const address = chain.registryAddress ?? (await remembered(parts, registrySetting(chainId)))
-  if (address === undefined) return toKnow('The registry is deployed with the first commit.')
+  if (address === undefined) {
+    if (chain.mayDeployRegistry) return toKnow('The first start deploys a registry contract (CHAIN_DEPLOY_REGISTRY).')
+    const [finding, ...ways] = NO_REGISTRY_CHOSEN.split(/(?<=\.) /)
+    return wrong(finding!, ways.join(' '))
+  }
   const code = await rpc.call<string>('eth_getCode', address, 'latest')
   if (code !== '0x') return right(`The registry stands at ${address}.`)
   const fix =
