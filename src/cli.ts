@@ -4,10 +4,8 @@ import manifest from '../package.json' with { type: 'json' }
 import { FAILURE, red, say } from './cli/output.ts'
 import { run } from './cli/run.ts'
 import { terminal } from './cli/terminal.ts'
-import { endWithLaunchers } from './platform/end-with-launchers.ts'
 import { systemReason } from './platform/system-reason.ts'
 
-endWithLaunchers()
 const own = terminal()
 
 own.stdout.on('error', (error: NodeJS.ErrnoException) => {

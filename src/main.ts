@@ -1,7 +1,6 @@
 /** The service: one process with its roles, or a supervisor with several below it. */
 import { findUnread, readConfig } from './config.ts'
 import { explainError } from './domain/explain-error.ts'
-import { endWithLaunchers } from './platform/end-with-launchers.ts'
 import { exitCodeOf } from './platform/exit-code.ts'
 import { createLog } from './platform/log.ts'
 
@@ -25,7 +24,6 @@ export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): P
 }
 
 if (import.meta.main) {
-  endWithLaunchers()
   serve().catch((error: unknown) => {
     process.stderr.write(`${explainError(error)}\n`)
     process.exit(exitCodeOf(error))

@@ -1,23 +1,25 @@
-/** Interval between two checks of the launchers, in milliseconds. */
+/**
+ * Loaded before the scripts of package.json. Sends SIGTERM to this process when npm, which started it, ends: npm that is killed passes
+ * no signal on. `annal.js` does the same for the package.
+ */
+import process from 'node:process'
+
+/** Interval between two checks, in milliseconds. */
 const CHECK_INTERVAL_MS = 250
 
-function isAlive(pid: number): boolean {
+function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return error.code === 'EPERM'
   }
 }
 
-/**
- * Sends SIGTERM to this process when one of the processes in `LAUNCHER_PIDS` ends, such as npm. A launcher that is killed passes no
- * signal on. `bin/annal.js` does the same for the package.
- */
-export function endWithLaunchers(): void {
-  const launchers = process.env.LAUNCHER_PIDS?.split(',').map(Number)
-  delete process.env.LAUNCHER_PIDS
-  if (!launchers) return
+const launchers = process.env.LAUNCHER_PIDS?.split(',').map(Number) ?? []
+// The processes that this one starts have another launcher.
+delete process.env.LAUNCHER_PIDS
+if (launchers.length > 0) {
   const parent = process.ppid
   const check = setInterval(() => {
     if (process.ppid === parent && launchers.every(isAlive)) return
