@@ -64,7 +64,7 @@ const config = readConfig({
 })
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
 const handlers: HttpHandler[] = []
-const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests })
+const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests({ log, sampleRate: 1 }) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: true })
 await sql(queueClockSql)

@@ -1,4 +1,5 @@
 /** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
+import type { ServerResponse } from 'node:http'
 import manifest from '../package.json' with { type: 'json' }
 import { passwordLength, passwordProblem } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
@@ -69,7 +70,10 @@ export function createApp(deps: Dependencies): App {
   const layer = createServices(deps)
   const { services, linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
-  const contextWith = createRequestContexts({ services, database, linkConfig, log, clientAddress })
+  const { watch } = telemetry
+  /** Lines of a request have its ID. */
+  const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
+  const contextWith = createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createGate(largeAnswerGate)
@@ -90,6 +94,7 @@ export function createApp(deps: Dependencies): App {
     // Documents whose answers could be too large are refused, so no page has to end early.
     createContext: contextWith(false),
     log,
+    logOf,
     body,
     telemetry,
     ...config.graphql,
@@ -107,7 +112,8 @@ export function createApp(deps: Dependencies): App {
     ...telling,
     routes: adminRoutes(run, createTellRefusal(telling)),
     shared: { services, database, linkConfig },
-    log,
+    logOf,
+    watch,
     clientAddress,
     readText,
     publicUrl,
@@ -147,14 +153,15 @@ export function createApp(deps: Dependencies): App {
           refusal: refusalPage,
         },
         readText,
+        watch,
       }),
     ],
     createContext: contextWith(true),
-    fallback: { log: () => log },
+    logOf,
     presentMissing: presentRefusalPage,
     publicUrl,
     body,
-    watch: telemetry.watch,
+    watch,
   })
 
   return {

@@ -106,6 +106,7 @@ export function readConfig(
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     dir: resolve(values.ANNAL_DIR),
     logLevel: values.LOG_LEVEL,
+    requestSampleRate: values.LOG_REQUEST_SAMPLE_RATE,
     database: {
       url: values.DATABASE_URL,
       directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,

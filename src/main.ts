@@ -11,7 +11,7 @@ import { createLog } from './platform/log.ts'
 export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): Promise<never> {
   const config = readConfig(undefined, overrides)
   const log = createLog(config.logLevel)
-  for (const sentence of findUnread()) log.warn({}, sentence)
+  for (const sentence of findUnread()) log.warn({ problem: sentence }, 'Environment variable ignored')
   // Told before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments && config.roles.has('http')) {

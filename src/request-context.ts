@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Context, Identity } from './context.ts'
 import { validationFailed } from './domain/errors.ts'
-import type { Log } from './domain/ports/log.ts'
 import { parsePosition } from './domain/read-position.ts'
+import type { RequestWatch } from './domain/telemetry.ts'
 
 /** Of a request: the position of what it must be shown; of an answer: the position of what was written. */
 const POSITION_HEADER = 'Annal-Read-After'
@@ -38,7 +38,9 @@ function positionOf(header: string | undefined) {
 }
 
 interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConfig'> {
-  log: Log
+  /** The log of a request. */
+  logOf(res: ServerResponse): Context['log']
+  watch: RequestWatch
   /** Where a request comes from, past proxies that are trusted. */
   clientAddress(req: IncomingMessage): string
 }
@@ -47,7 +49,7 @@ interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConf
  * Makes contexts of requests. `cutsPages`: whether a page of long texts ends early. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED,
  * and what `admit` raises.
  */
-export function createRequestContexts({ services, database, linkConfig, log, clientAddress }: Dependencies) {
+export function createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress }: Dependencies) {
   return (cutsPages: boolean) =>
     async (
       req: IncomingMessage,
@@ -55,9 +57,9 @@ export function createRequestContexts({ services, database, linkConfig, log, cli
       { ignoresCredentials = false, admit }: ContextOptions = {},
     ): Promise<Context> => {
       const { headers } = req
-      const requestId = String(res.getHeader('X-Request-Id'))
       const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
       const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
+      if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
       admit?.(identity)
       // What else the headers say is looked at once the request is counted, and whoever asks may ask.
       const key = headers['idempotency-key'] as string | undefined
@@ -70,7 +72,7 @@ export function createRequestContexts({ services, database, linkConfig, log, cli
         services,
         database,
         linkConfig,
-        log: () => log.child({ requestId }),
+        log: logOf(res),
         idempotency: { key, replayed: false },
         cutsPages,
         readAfter,

@@ -6,12 +6,13 @@ import type { App } from './app.ts'
 import type { Config } from './config.ts'
 import { assertRegistryChosen, type ChainConnection, connectChain } from './connect-chain.ts'
 import { type Installation, openInstallation } from './installation.ts'
+import { createLifecycleLog } from './lifecycle-log.ts'
 import { startLoops } from './loops.ts'
 import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
 import { repeat } from './platform/jobs/repeat.ts'
 import { createLog } from './platform/log.ts'
 import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
-import { ABANDON_MS, stopSignal } from './platform/stop-signal.ts'
+import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
@@ -55,23 +56,26 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
     worker,
   })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
+  const lifecycle = createLifecycleLog(log, supervisor !== undefined)
   logUnhandledRejections(log)
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
   let opening: Promise<Installation> | undefined
   let connecting: Promise<ChainConnection> | undefined
-  const abandon = async () => {
+  const abandon = async (reason: StopReason) => {
+    lifecycle.stopped(reason)
     await Promise.allSettled([connecting?.then((chain) => chain.close()), opening?.then((parts) => parts.abandon())])
   }
   // Also while it starts: what is half started is not left behind.
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
+  void stopped.then(lifecycle.shuttingDown)
   const handlers: HttpHandler[] = []
   const server = createHttpServer({
     handlers,
     presentError,
     log,
     publicUrl: config.publicUrl,
-    telemetry: telemetry.requests,
+    telemetry: telemetry.requests({ log, sampleRate: config.requestSampleRate }),
   })
   // A port is taken first: a second start is told at once, and nothing of the first is touched.
   const listensFirst = supervisor?.listensFirst ?? true
@@ -116,29 +120,30 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   await layer.prepare()
   await presence.beat()
   database.watchStandstills()
-  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'It could not be said that this process lives')
+  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'Failed to record the heartbeat of this process')
   const watched = { ...layer.watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: taken?.healthPort }
   handlers.push(
     ...telemetry.createHandlers({ watched, access, log, supervisor }),
-    ...(layer.handlers ?? [createProbesOnly(createProbes(probes))]),
+    ...(layer.handlers ?? [createProbesOnly(createProbes(probes), telemetry.watch)]),
   )
   await (taken ?? (await listen(server, config, true))).openRequests()
   const loops = await startLoops({ installation, chain, layer }, config.roles)
+  lifecycle.ready({ url: publicUrl, roles: config.roles })
   if (supervisor) supervisor.ready()
   else announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
 
-  const signal = await stopped
-  log.info({ signal }, 'Draining')
+  await stopped
   leave()
   await delay(shutdownDelayMs)
   await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
   await layer.services.sessions
     .recordUse()
-    .catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
+    .catch((error: unknown) => log.warn({ err: error }, 'Failed to record when sessions were last used'))
   await presence.leave().catch(() => undefined)
   await installation.close()
   await telemetry.close()
+  lifecycle.stopped()
   return process.exit(0)
 }
 

@@ -9,12 +9,13 @@ import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
 import type { Config } from './config.ts'
 import { assertRegistryChosen, startEmbeddedChain } from './connect-chain.ts'
-import { blindWatch } from './domain/telemetry.ts'
 import { type Installation, openInstallation } from './installation.ts'
+import { createLifecycleLog } from './lifecycle-log.ts'
 import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
 import { createLog } from './platform/log.ts'
 import { createPresence } from './platform/processes.ts'
-import { ABANDON_MS, stopSignal } from './platform/stop-signal.ts'
+import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.ts'
+import { createRequestTelemetry } from './platform/telemetry/request-telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import { createCrew, type Member } from './platform/workers/crew.ts'
 import { createProbes, createProbesOnly } from './rest/probes.ts'
@@ -38,15 +39,24 @@ function membersOf({ workers, roles }: Config): Member[] {
 /** Serves with workers until a signal stops it, and then ends the process. Raises what keeps it, or a worker, from starting. */
 export async function supervise(config: Config): Promise<never> {
   const log = createLog(config.logLevel)
+  const lifecycle = createLifecycleLog(log, false)
   logUnhandledRejections(log)
   const stopped = stopSignal(config.shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
+  void stopped.then(lifecycle.shuttingDown)
   const readAllMetrics = async () => {
     const { mergeMetrics } = await import('./platform/telemetry/merge-metrics.ts')
     return mergeMetrics(await crew.readMetrics())
   }
   const crew = createCrew({ program, log, readAllMetrics })
   const handlers: HttpHandler[] = []
-  const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
+  const { watch, follow } = createRequestTelemetry()
+  const server = createHttpServer({
+    handlers,
+    presentError,
+    log,
+    publicUrl: config.publicUrl,
+    telemetry: follow({ log, sampleRate: config.requestSampleRate }),
+  })
   let opening: Promise<Installation> | undefined
   let installation: Installation | undefined
   let startingChain: ReturnType<typeof startEmbeddedChain> | undefined
@@ -67,6 +77,7 @@ export async function supervise(config: Config): Promise<never> {
     for (const member of others) crew.start(member)
     const publicUrl = config.publicUrl ?? `http://localhost:${port}`
     await crew.open(publicUrl)
+    lifecycle.ready({ url: publicUrl, roles: config.roles, workers: config.workers })
     announce(installation, { publicUrl, workers: config.workers })
   }
 
@@ -87,7 +98,7 @@ export async function supervise(config: Config): Promise<never> {
     })
     const { createMetricsHandler } = await import('./platform/telemetry/metrics-handler.ts')
     const access = { token: config.metrics.token, port: config.healthPort }
-    return [createMetricsHandler({ access, watch: blindWatch, scrape: readAllMetrics }), createProbesOnly(probes)]
+    return [createMetricsHandler({ access, watch, scrape: readAllMetrics }), createProbesOnly(probes, watch)]
   }
 
   async function stop() {
@@ -99,7 +110,8 @@ export async function supervise(config: Config): Promise<never> {
   }
 
   /** Workers that are told again end at once. They use what is embedded, so it stops after them. */
-  async function abandon() {
+  async function abandon(reason: StopReason) {
+    lifecycle.stopped(reason)
     await crew.stop()
     await Promise.allSettled([
       startingChain?.then((embedded) => embedded?.stop()),
@@ -116,10 +128,10 @@ export async function supervise(config: Config): Promise<never> {
     await stop()
     throw end.error
   }
-  log.info({ signal: end }, 'Draining')
   isStopping = true
   crew.leave()
   await delay(config.shutdownDelayMs)
   await stop()
+  lifecycle.stopped()
   return process.exit(0)
 }

@@ -22,6 +22,11 @@ export const whole = (min: number, max: number) =>
 export const port = whole(0, 65_535)
 /** A whole number above 0. */
 export const count = whole(1, 999_999_999)
+/** A share from 0 to 1. */
+export const share = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.')
+  .transform(Number)
 /** The identifier of a chain: some have more digits than 32 bits hold. */
 export const chainId = whole(1, Number.MAX_SAFE_INTEGER)
 /** An address on the chain. */

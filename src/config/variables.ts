@@ -16,6 +16,7 @@ import {
   port,
   relayKeys,
   roleList,
+  share,
   webUrl,
   webUrls,
   whole,
@@ -248,18 +249,18 @@ export const variables = {
     doc: 'Which traces are kept. Those that begin with parentbased heed what callers say of their own.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
-    schema: z
-      .string()
-      .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.')
-      .default('1')
-      .transform(Number),
+    schema: share.prefault('1'),
     doc: 'The share of traces that the samplers with traceidratio keep.',
   },
   OTEL_BSP_SCHEDULE_DELAY: { schema: count.prefault('5000'), doc: 'Milliseconds between two exports of traces.' },
   OTEL_SDK_DISABLED: { schema: flag.default(false), doc: 'Makes no traces, whatever else is set.' },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    doc: 'Least level that is logged.',
+    doc: 'Minimum level of the log lines that are written.',
+  },
+  LOG_REQUEST_SAMPLE_RATE: {
+    schema: share.prefault('1'),
+    doc: 'Share of the successful requests that get a log line, from 0 to 1. Failed requests are always logged.',
   },
   CURRENCY: { schema: z.string().default('NUM'), doc: 'Name of the currency unit.' },
   ASSET_UPDATE_FEE: {

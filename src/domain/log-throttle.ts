@@ -1,29 +1,29 @@
-/** Milliseconds. */
 const DEFAULT_QUIET_MS = 60_000
-/** Texts that are remembered. */
+/** Maximum number of remembered texts. */
 const MEMORY = 500
 
-/** A line that is to be logged: how often it was suppressed since it was logged last. */
+/** A line to log now. */
 export interface ThrottledLine {
-  untold: number
+  /** Number of times the line was left out since it was last logged. */
+  suppressed: number
 }
 
 /**
- * For what may come with each request, such as a database that is away: the same text is logged once in `quiet` milliseconds.
- * Returns what decides about a text: undefined when it is not to be logged now.
+ * Creates a rate limit for repeated lines: the same text is logged once in `quiet` milliseconds. The returned function returns undefined
+ * for a text that should not be logged now.
  */
 export function createLogThrottle(quiet = DEFAULT_QUIET_MS, now = () => performance.now()) {
-  const logged = new Map<string, { at: number; untold: number }>()
+  const logged = new Map<string, { at: number; suppressed: number }>()
   return (text: string): ThrottledLine | undefined => {
     const last = logged.get(text)
     if (last && now() - last.at < quiet) {
-      last.untold += 1
+      last.suppressed += 1
       return undefined
     }
     logged.delete(text)
-    logged.set(text, { at: now(), untold: 0 })
+    logged.set(text, { at: now(), suppressed: 0 })
     const [oldest] = logged.keys()
     if (logged.size > MEMORY && oldest !== undefined) logged.delete(oldest)
-    return { untold: last?.untold ?? 0 }
+    return { suppressed: last?.suppressed ?? 0 }
   }
 }

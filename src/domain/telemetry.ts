@@ -25,14 +25,19 @@ export interface Meter {
   swept(sweep: string, count: number): void
 }
 
-/** Which of the ways into the service a request takes. */
-export type Door = 'graphql' | 'rest' | 'operator' | 'none'
+/** How a request reached the service. */
+export type Door = 'graphql' | 'rest' | 'admin' | 'operator' | 'none'
 
-/** What is told of a request while it is answered; `answer` is the response that belongs to it. */
+/** Collects facts about a request while it is answered. `answer` is the response of the request. */
 export interface RequestWatch {
-  /** What it asks for. The name is one of a bounded number: a route's pattern, or a field of the schema. */
-  asked(answer: object, door: Door, operation: string): void
-  /** Why it was refused; the first reason is the one that counts. */
+  /**
+   * Sets what the request asks for. `operation` is a route pattern or an operation type with a root field, so the number of names is bounded.
+   * `operationName` is the name that a GraphQL client gave the operation.
+   */
+  asked(answer: object, door: Door, operation: string, operationName?: string): void
+  /** Sets the UUID of the user who sent the request. */
+  identified(answer: object, userId: string): void
+  /** Sets the error code. The first code counts. */
   refused(answer: object, code: ErrorCode): void
 }
 
@@ -50,7 +55,7 @@ export const silentMeter: Meter = {
 }
 
 /** Sees nothing. */
-export const blindWatch: RequestWatch = { asked: nothing, refused: nothing }
+export const blindWatch: RequestWatch = { asked: nothing, identified: nothing, refused: nothing }
 
 /** How full a queue of this process is. */
 export interface QueueLoad {

@@ -103,7 +103,9 @@ export function createKnownQueries(options: Options) {
     const { operation } = asked
     const run = () => admission.enter(asked, async () => read(context, variables))
     const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
-    if (result && !result.errors) telemetry.watch.asked(request.res, 'graphql', nameOfOperation(operation))
+    if (result && !result.errors) {
+      telemetry.watch.asked(request.res, 'graphql', nameOfOperation(operation), operation.name?.value)
+    }
     return result
   }
 

@@ -17,14 +17,20 @@ const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: 
 
 const SYNTAX_ERROR = /^Syntax Error/
 
-const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) =>
-  new GraphQLError(message.slice(0, MAX_MESSAGE).toWellFormed(), {
+/** Errors that are masked already. */
+const masked = new WeakSet<GraphQLError>()
+
+function shown(message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) {
+  const error = new GraphQLError(message.slice(0, MAX_MESSAGE).toWellFormed(), {
     nodes: from?.nodes,
     source: from?.source,
     positions: from?.positions,
     path: from?.path,
     extensions: { code, ...extras, ...http },
   } as GraphQLErrorOptions)
+  masked.add(error)
+  return error
+}
 
 /** The code of an error that speaks our vocabulary already, or says it by its status. */
 const knownCode = ({ extensions }: GraphQLError): ErrorCode | undefined =>
@@ -60,15 +66,19 @@ export function refusedFields(errors: readonly GraphQLError[]): FieldErrors | un
   return Object.keys(fields).length > 0 ? fields : undefined
 }
 
-/** The error as it leaves, with a code of our vocabulary. Faults are logged, and so is what a part that is away says. */
+/**
+ * Returns the error that the caller sees. Logs unexpected errors and those of unavailable parts. An error that is masked already is
+ * returned as it is.
+ */
 export function maskError(error: unknown, log: () => Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
+  if (from && masked.has(from)) return from
   const http = from?.extensions.http ? { http: from.extensions.http } : undefined
   const refusal = domainErrorOf(error)
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
-      log().warn({ err: refusal.cause ?? refusal }, refusal.message)
+      log().warn({ err: refusal.cause ?? refusal, code, reason: refusal.message }, 'Request failed: part unavailable')
     return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }
   const cause = from?.originalError ?? error
@@ -78,6 +88,6 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     return shown(withoutValues(from.message, reasonOf(from)), code, from, {}, http)
   }
-  log().error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
+  log().error({ err: cause, path: from?.path }, 'Request failed: unexpected error')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
 }

@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 
-/** What a plugin of the GraphQL door knows of a request before anybody has been asked who sent it. */
+/** What a GraphQL plugin knows of a request before the caller is authenticated. */
 export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
+  /** The log of the request. */
+  log: Context['log']
   /** Finds out who asks and with what. */
   findCaller(): Promise<Context>
   /** The body, if that is text. Raises what `BodyReaders` say. */
@@ -15,6 +17,7 @@ export interface NodeContext {
 /** How a request is read. */
 export interface RequestReaders {
   createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
+  logOf(res: ServerResponse): Context['log']
   body: Pick<BodyReaders<IncomingMessage>, 'readText' | 'maxBytes'>
 }
 
@@ -32,12 +35,13 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
  * heap, and with it all that the request holds.
  */
 export const newNodeContext = (
-  { createContext, body }: RequestReaders,
+  { createContext, logOf, body }: RequestReaders,
   req: IncomingMessage,
   res: ServerResponse,
 ): NodeContext => ({
   req,
   res,
+  log: logOf(res),
   findCaller: once(() => createContext(req, res)),
   readText: once(() => body.readText(req, body.maxBytes)),
 })

@@ -2,6 +2,7 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
 import { mediaTypeOf } from '../platform/http/media-type.ts'
+import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 
 /**
@@ -11,7 +12,9 @@ import type { NodeContext } from './node-context.ts'
 export const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
-    const context = await serverContext.findCaller()
+    const context = await serverContext.findCaller().catch((error: unknown) => {
+      throw maskError(error, serverContext.log)
+    })
     // No operation that accepts an invalid token takes files, so the body need not be read.
     const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'
     if (context.hasStaleToken && hasFiles) throw authenticationFailed()

@@ -2,7 +2,6 @@ import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { Log } from '../domain/ports/log.ts'
 import type { Admission } from './admission.ts'
 import type { DocumentChecks } from './document-checks.ts'
 import { LARGE_ANSWER } from './document-cost.ts'
@@ -31,6 +30,7 @@ const tellsTooMuch = (bytes: number) =>
 
 /** What is carried out, as the hooks tell it. */
 interface Carried {
+  contextValue: Context
   document: DocumentNode
   operationName?: string | null
   variableValues?: Readonly<Record<string, unknown>> | null
@@ -44,23 +44,26 @@ export function useDocumentLimits({
   checks,
   introspection,
   admission,
-  log,
 }: {
   checks: DocumentChecks
   introspection: boolean
   /** What operations wait for. */
   admission: Admission
-  log: Log
 }): Plugin<Context> {
   /** What is wrong with an operation, or how many bytes its answer may have. */
-  function judge({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | number {
+  function judge({
+    contextValue,
+    document,
+    operationName,
+    variableValues,
+  }: Carried): { errors: GraphQLError[] } | number {
     const operation = getOperationAST(document, operationName)
     if (!operation) return 0
     try {
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
       // What stops before anything is carried out is masked by nobody else.
-      return { errors: [maskError(error, () => log)] }
+      return { errors: [maskError(error, contextValue.log)] }
     }
   }
 

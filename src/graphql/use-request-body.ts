@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { mediaTypeOf } from '../platform/http/media-type.ts'
+import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams, readSearchParams } from './read-params.ts'
 import { readUploadForm } from './read-upload-form.ts'
@@ -80,7 +81,7 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
         try {
           return await read()
         } catch (error) {
-          throw transportError(error)
+          throw maskError(transportError(error), serverContext.log)
         }
       })
     },

@@ -14,21 +14,21 @@ export function nameOfOperation({ operation, selectionSet: { selections } }: Ope
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'other'}`
 }
 
-/** Tells what each request asks for, once its document is known to be valid, and why it was refused. */
+/** Reports the operation of each request once its document is valid, and the error code of a failed request. */
 export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeContext, NodeContext> {
-  function tell(document: DocumentNode, operationName: string | null | undefined, { res }: NodeContext) {
+  function report(document: DocumentNode, operationName: string | null | undefined, { res }: NodeContext) {
     const operation = getOperationAST(document, operationName)
-    if (operation) watch.asked(res, 'graphql', nameOfOperation(operation))
+    if (operation) watch.asked(res, 'graphql', nameOfOperation(operation), operation.name?.value)
   }
   return {
     onRequest({ serverContext }) {
       watch.asked(serverContext.res, 'graphql', 'other')
     },
     onExecute({ args: { document, operationName, contextValue } }) {
-      tell(document, operationName, contextValue)
+      report(document, operationName, contextValue)
     },
     onSubscribe({ args: { document, operationName, contextValue } }) {
-      tell(document, operationName, contextValue)
+      report(document, operationName, contextValue)
     },
     // After the vocabulary: what it is told is what callers read.
     onResultProcess({ result, serverContext: { res } }) {

@@ -22,6 +22,7 @@ import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useExecute } from './use-execute.ts'
+import { useMaskedErrors } from './use-masked-errors.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
 import { useRequestWatch } from './use-request-watch.ts'
@@ -42,6 +43,7 @@ export function createGraphQLHandler({
   executor,
   createContext,
   log,
+  logOf,
   body,
   introspection,
   admission,
@@ -55,6 +57,8 @@ export function createGraphQLHandler({
   executor: ReturnType<typeof createExecutor>
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
+  /** The log of a request. */
+  logOf(res: ServerResponse): Context['log']
   body: BodyReaders<IncomingMessage>
   /** Whether the schema is told. */
   introspection: boolean
@@ -91,8 +95,9 @@ export function createGraphQLHandler({
       useCsrfGuard(),
       useCaller(),
       useRequestBody(body),
-      useDocumentLimits({ checks, introspection, admission, log }),
+      useDocumentLimits({ checks, introspection, admission }),
       useStaleTokens(schema),
+      useMaskedErrors(),
       useStreams(),
       ...persistedDocuments,
       useReplayHeader(),
@@ -118,15 +123,16 @@ export function createGraphQLHandler({
     maxRequestBodySize: false,
     batching: false,
     logging: {
-      debug: (...parts) => log.debug({}, parts.join(' ')),
-      info: (...parts) => log.info({}, parts.join(' ')),
-      warn: (...parts) => log.warn({}, parts.join(' ')),
-      // The caller is told, and what nobody expected is logged. As text, an error quotes the document: a password may stand there.
+      // Yoga describes each step of every request.
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (...parts) => log.warn({ reason: parts.join(' ') }, 'GraphQL server warning'),
+      // `maskError` logs unexpected errors. The text of an error quotes the document, which may hold a password.
       error: () => undefined,
     },
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
-    const request = newNodeContext({ createContext, body }, req, res)
+    const request = newNodeContext({ createContext, logOf, body }, req, res)
     // Whatever answers may say otherwise. Without a word of it caches keep what was asked by GET, whoever asks next.
     res.setHeader('Cache-Control', 'private, no-cache')
     if (await knownQueries.answer(request)) return undefined

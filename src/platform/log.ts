@@ -1,65 +1,80 @@
+import { createRequire } from 'node:module'
+import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import { createLogThrottle } from '../domain/log-throttle.ts'
 import type { Log } from '../domain/ports/log.ts'
 import type { Tracer } from '../domain/telemetry.ts'
 
-/** Bytes of lines that wait until they can be written; what comes beyond is left out. */
-const MOST_WAITING = 1_000_000
+const STDERR = 2
 
-/** A log that cannot be written, as on a full disk, ends nothing: its lines wait until they can be. */
+/** Maximum number of bytes that wait to be written. Further lines are dropped. */
+const MAX_WAITING_BYTES = 1_000_000
+
+/** JSON lines. A log that cannot be written, for example on a full disk, does not stop the process: its lines wait. */
 function toStderr(): DestinationStream {
-  const destination = pino.destination({ dest: 2, sync: true, maxLength: MOST_WAITING })
+  const destination = pino.destination({ dest: STDERR, sync: true, maxLength: MAX_WAITING_BYTES })
   destination.on('error', () => {})
   return destination
 }
-const WARN = pino.levels.values.warn
 
-/** Where an error came from tells nothing of what it is about. */
+/** Readable lines. pino-pretty is loaded only for a terminal. */
+function toTerminal(): DestinationStream {
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
+  const format = prettyFactory({ translateTime: 'SYS:HH:MM:ss', singleLine: true })
+  const destination = toStderr()
+  return { write: (line) => destination.write(format(line)) }
+}
+
+/** Replaces errors by their messages: a stack does not tell two problems apart. */
 const withMessages = (fields: object) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
   )
 
-/** What a line is about: its sentence, its fields, and of an error its message. */
+/** The key by which repeated warnings are recognized: message and fields. */
 const subjectOf = (fields: object, message: string | undefined) =>
   `${message} ${inspect(withMessages(fields), { breakLength: Infinity })}`
 
-/** A warning that comes with each request or try is told once a minute; `untold`: how often it came in between. */
-function tellRarely(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
+const WARN = pino.levels.values.warn
+
+/** Logs the same warning once a minute. `suppressed` is the number of times it was left out since. */
+function throttleWarnings(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
   const throttle = createLogThrottle()
   return function (args, write, level) {
+    if (level !== WARN) return write.apply(this, args)
     const [fields, message] = args as unknown as [object, string?]
-    const line = level === WARN ? throttle(subjectOf(fields, message)) : { untold: 0 }
-    if (line) write.call(this, line.untold > 0 ? { ...fields, ...line } : fields, message)
+    const line = throttle(subjectOf(fields, message))
+    if (line) write.call(this, line.suppressed > 0 ? { ...fields, ...line } : fields, message)
   }
 }
 
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
 
-/** What leads from a line to its trace, by the names that OpenTelemetry has for logs in other formats. */
-function placeOf(tracer: Pick<Tracer, 'origin'>): object {
+/** IDs of the current trace and span, with the field names that OpenTelemetry defines for JSON logs. */
+function traceFields(tracer: Pick<Tracer, 'origin'>): object {
   const [, trace_id, span_id, trace_flags] = TRACEPARENT.exec(tracer.origin() ?? '') ?? []
   return trace_id === undefined ? {} : { trace_id, span_id, trace_flags }
 }
 
-/** Where lines go, and who knows what they are a part of. */
+/** Where lines go, and what they contain besides their own fields. */
 export interface LogOptions {
   destination?: DestinationStream
   tracer?: Pick<Tracer, 'origin'>
-  /** Of a supervisor: stands in each line. */
+  /** Name of the worker process. It is a field of every line. */
   worker?: string | undefined
 }
 
-/** JSON lines on stderr. Names that hold secrets are censored wherever they turn up. */
-export const createLog = (level: string, { destination = toStderr(), tracer, worker }: LogOptions = {}): Log =>
+/** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Fields that hold secrets are censored. */
+export const createLog = (level: string, { destination, tracer, worker }: LogOptions = {}): Log =>
   pino(
     {
       level,
       base: worker === undefined ? undefined : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
-      ...(tracer && { mixin: () => placeOf(tracer) }),
-      hooks: { logMethod: tellRarely() },
+      formatters: { level: (label) => ({ level: label }) },
+      ...(tracer && { mixin: () => traceFields(tracer) }),
+      hooks: { logMethod: throttleWarnings() },
       redact: {
         paths: [
           'authorization',
@@ -75,5 +90,5 @@ export const createLog = (level: string, { destination = toStderr(), tracer, wor
         censor: '[censored]',
       },
     },
-    destination,
+    destination ?? (isatty(STDERR) ? toTerminal() : toStderr()),
   ) as Log

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
+import type { RequestWatch } from '../domain/telemetry.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
 import { mediaTypeOf } from '../platform/http/media-type.ts'
 import type { DirectRoute } from './define-route.ts'
@@ -32,8 +33,15 @@ export function sendPage(req: IncomingMessage, res: ServerResponse, { status, he
   res.end(req.method === 'HEAD' ? undefined : html)
 }
 
-/** Two routes for each page with a form: one that shows it, one that takes it. */
-export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
+/** What page routes are made of. */
+interface PageRouteParts {
+  pages: Pages
+  readText: ReadText
+  watch: RequestWatch
+}
+
+/** Creates two routes for each page with a form: one shows it, one handles what is submitted. */
+export function createPageRoutes({ pages, readText, watch }: PageRouteParts): DirectRoute[] {
   /** Also where the page itself was not asked: a person reads it. */
   const presentBy =
     (refusal: Pages['refusal']): PresentRefusal =>
@@ -53,6 +61,7 @@ export function createPageRoutes({ pages, readText }: { pages: Pages; readText: 
         page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
+        watch.refused(res, refusal.code)
         page = presentRefusal(refusal, req)
         for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
       }

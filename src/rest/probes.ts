@@ -1,6 +1,7 @@
 /** What supervisors and balancers ask a process, whatever it is there for. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { notFound } from '../domain/errors.ts'
+import type { RequestWatch } from '../domain/telemetry.ts'
 import { presentError } from './status.ts'
 
 /** What probes tell of. */
@@ -40,18 +41,23 @@ export const sendProbe = (req: IncomingMessage, res: ServerResponse, { status, b
     .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
 }
 
-/** What a process answers that serves no requests: probes, and that there is nothing else. */
-export function createProbesOnly(probes: Probes) {
+/** Creates the handler of a process without the role `http`: it answers probes, and 404 for everything else. */
+export function createProbesOnly(probes: Probes, watch: RequestWatch) {
   const probeAt = (url: string | undefined) => {
-    const path = /^\/(\w+)\/?(?:\?|$)/.exec(url ?? '')?.[1] ?? ''
-    return Object.hasOwn(probes, path) ? probes[path as keyof Probes] : undefined
+    const name = /^\/(\w+)\/?(?:\?|$)/.exec(url ?? '')?.[1] ?? ''
+    return Object.hasOwn(probes, name) ? (name as keyof Probes) : undefined
   }
   return {
     matches: () => true,
     async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
       const probe = req.method === 'GET' || req.method === 'HEAD' ? probeAt(req.url) : undefined
-      if (probe) return sendProbe(req, res, await probe())
-      const { status, headers, body } = presentError(notFound('Resource'))
+      if (probe) {
+        watch.asked(res, 'operator', `GET /${probe}`)
+        return sendProbe(req, res, await probes[probe]())
+      }
+      const error = notFound('Resource')
+      watch.refused(res, error.code)
+      const { status, headers, body } = presentError(error)
       res
         .writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' })
         .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))

@@ -32,8 +32,8 @@ export interface RestDependencies extends Executor {
     res: ServerResponse,
     options: { ignoresCredentials: boolean; admit: (identity: Identity) => void },
   ) => Promise<Context>
-  /** For what goes wrong before there is a context. */
-  fallback: Pick<Context, 'log'>
+  /** The log of a request, for errors before there is a context. */
+  logOf(res: ServerResponse): Context['log']
   /** How a person is told that there is nothing at an address. */
   presentMissing: NonNullable<DirectRoute['presentRefusal']>
   publicUrl: string
@@ -190,7 +190,7 @@ export function createRestHandler(deps: RestDependencies) {
   }
 
   function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context, found?: Found) {
-    const refusal = refusalOf(error, context ?? deps.fallback)
+    const refusal = refusalOf(error, context ?? { log: deps.logOf(res) })
     deps.watch.refused(res, refusal.code)
     if (res.headersSent) return res.destroy()
     for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)

@@ -1,4 +1,5 @@
 /** The routes that are no operations of REST, as tables: nothing can be asked of them here. */
+import { blindWatch } from '../../src/domain/telemetry.ts'
 import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
 import { createAssetPage } from '../../src/pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
@@ -25,6 +26,7 @@ export const directRoutes: DirectRoute[] = [
       refusal: refusalPage,
     },
     readText: async () => '',
+    watch: blindWatch,
   }),
 ]
 

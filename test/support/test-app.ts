@@ -124,7 +124,12 @@ export async function createTestApp({
     tracing: config.tracing,
     version: 'test',
   })
-  const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests })
+  const server = createHttpServer({
+    handlers,
+    presentError,
+    log,
+    telemetry: telemetry.requests({ log, sampleRate: config.requestSampleRate }),
+  })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
     ...(await openInstallation(config, log, { mayMigrate: false, telemetry })),

@@ -6,14 +6,27 @@ export interface LogLine {
   fields: object
 }
 
-/** Keeps what was logged at `warn` and above, of all its children, too. */
+/** Keeps the lines of a log and of all its children. */
 export interface TestLog extends Log {
+  /** Lines at `warn` and above. */
   lines: LogLine[]
+  /** Fields of the request lines at `info`. */
+  requests: Record<string, unknown>[]
 }
 
-export function createTestLog(lines: LogLine[] = []): TestLog {
+export function createTestLog(lines: LogLine[] = [], requests: Record<string, unknown>[] = []): TestLog {
   const keep = (level: LogLine['level']) => (fields: object, message: string) => {
     lines.push({ level, message, fields })
   }
-  return { lines, debug() {}, info() {}, warn: keep('warn'), error: keep('error'), child: () => createTestLog(lines) }
+  return {
+    lines,
+    requests,
+    debug() {},
+    info(fields, message) {
+      if (message.startsWith('Request ')) requests.push({ ...fields })
+    },
+    warn: keep('warn'),
+    error: keep('error'),
+    child: () => createTestLog(lines, requests),
+  }
 }

@@ -7,6 +7,7 @@ import createRouter from 'find-my-way'
 import { html } from 'hono/html'
 import type { Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
+import type { RequestWatch } from '../../domain/telemetry.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
@@ -28,7 +29,9 @@ export interface AdminParts {
   routes: readonly AdminRoute[]
   /** What is the same in the context of every request. */
   shared: Pick<Context, 'services' | 'database' | 'linkConfig'>
-  log: ReturnType<Context['log']>
+  /** The log of a request. */
+  logOf(res: ServerResponse): Context['log']
+  watch: RequestWatch
   clientAddress(req: IncomingMessage): string
   /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
@@ -104,7 +107,7 @@ function split(url: string): { path: string; query: URLSearchParams } {
 
 /** The handler of everything at `/admin`. */
 export function createAdminHandler(parts: AdminParts) {
-  const { shared, publicUrl, tell } = parts
+  const { shared, publicUrl, tell, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
   const { adminSessions } = shared.services
   const router = createRouter({ ignoreTrailingSlash: true })
@@ -118,6 +121,13 @@ export function createAdminHandler(parts: AdminParts) {
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
     assertOwnForm(req, publicUrl)
     return formOf(await parts.readText(req, MAX_FORM_BYTES))
+  }
+
+  /** Pattern of the route at a path, without its parameters; `other` where there is none. */
+  function patternAt(path: string): string {
+    if (path === SIGN_IN || path === SIGN_OUT) return path
+    const found = router.find('GET', path) ?? router.find('POST', path)
+    return (found?.store as AdminRoute | undefined)?.path ?? 'other'
   }
 
   /** The methods that an address has; none where there is no page. */
@@ -135,6 +145,7 @@ export function createAdminHandler(parts: AdminParts) {
       return
     }
     const { status = 200, retryAfter } = answer.refused ?? {}
+    if (answer.refused) watch.refused(res, answer.refused.code)
     if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
     const text = renderAdminPage(answer, path, request)
     res.writeHead(status, { ...adminHeaders, 'Content-Length': Buffer.byteLength(text) })
@@ -251,13 +262,15 @@ export function createAdminHandler(parts: AdminParts) {
     const { path, query } = split(req.url ?? '/')
     const secret = secretOf(req, isSecure)
     const address = parts.clientAddress(req)
-    const requestId = String(res.getHeader('X-Request-Id'))
-    const log = () => parts.log.child({ requestId })
+    watch.asked(res, 'admin', `${req.method} ${patternAt(path)}`)
+    const log = parts.logOf(res)
     const context = contextOf({ kind: 'anonymous', address, service: undefined }, log)
     const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {
       if (answerMethod(req, res, path)) return
-      request.context = contextOf(await adminSessions.authenticate(secret, address), log)
+      const actor = await adminSessions.authenticate(secret, address)
+      if (actor.kind === 'user') watch.identified(res, actor.id)
+      request.context = contextOf(actor, log)
       send(req, res, await answer(request, req, res, path), request, path)
     } catch (error) {
       refuse(error, req, res, request, path)

@@ -1,6 +1,7 @@
 /** What a page for administrators is to the handler that serves it, and how every one is laid out. */
 import { html, raw } from 'hono/html'
 import type { Context } from '../../context.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import type { Html } from '../layout.ts'
 import { adminContentPolicy, adminStyle } from './admin-style.ts'
 
@@ -24,8 +25,8 @@ export type AdminAnswer = AdminPage | { redirect: string }
 
 /** A page's own parts. */
 export interface AdminPage {
-  /** How it is answered when it is not what was asked for. */
-  refused?: { status: number; retryAfter?: number | undefined }
+  /** Set when the page shows an error. */
+  refused?: { code: ErrorCode; status: number; retryAfter?: number | undefined }
   title: string
   content: Html
   /** A secret is shown, or nobody is signed in: without the navigation. */

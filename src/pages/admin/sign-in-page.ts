@@ -18,7 +18,7 @@ const KEPT = 'What you sent was not done. Sign in again to see it as you filled 
 
 /** The form by which an administrator gets in. `next`: where they wanted to go. */
 export const signInPage = (next: string, { isEnded, refused, email = '', kept = '' }: SignInState): AdminPage => ({
-  ...(refused ? { refused } : kept !== '' && { refused: { status: 403 } }),
+  ...(refused ? { refused } : kept !== '' && { refused: { code: 'NOT_AUTHENTICATED' as const, status: 403 } }),
   isBare: true,
   title: refused ? 'Not signed in' : 'Sign in',
   content: html`<p class="quiet">Annal, administration</p>

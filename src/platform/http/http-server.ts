@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, type ErrorCode } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
@@ -62,13 +62,37 @@ export interface ErrorAnswer {
   body: object
 }
 
-/** What follows requests for operators. */
-export interface RequestTelemetry {
-  /** Has a request answered by `answer`, and follows it to the end of its answer. Returns what `answer` returns. */
-  serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
+/** A request that the server answers without a handler, because it could not be parsed or did not arrive in time. */
+export interface RejectedRequest {
+  requestId: string
+  status: number
+  code: ErrorCode
+  /** The response of the request, if its headers arrived. */
+  answer: ServerResponse | undefined
 }
 
-const followingNothing: RequestTelemetry = { serve: (_req, _res, answer) => answer() }
+/** Follows requests for metrics, traces and the log. */
+export interface RequestTelemetry {
+  /** Calls `answer` and follows the request to the end of its response. Returns the result of `answer`. */
+  serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
+  /** Sets the code with which the server itself answers a request. */
+  refused(res: ServerResponse, code: ErrorCode): void
+  rejected(request: RejectedRequest): void
+}
+
+const followingNothing: RequestTelemetry = {
+  serve: (_req, _res, answer) => answer(),
+  refused() {},
+  rejected() {},
+}
+
+/** A caller's own request ID is used only in this form: it is logged and sent back. */
+const SAFE_REQUEST_ID = /^[\w.-]{1,128}$/
+
+const requestIdOf = ({ headers }: IncomingMessage) => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : randomUUID()
+}
 
 /** What answers requests, and how errors are told that nobody else sees. */
 export interface HttpServerOptions {
@@ -128,26 +152,37 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
 /** As far as it can be seen: the method of a request that could not be read. */
 const asksForHead = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
 
+/** The response that a connection is working on. */
+const currentAnswer = (socket: Duplex) => (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
+
 /**
- * Sends an answer on a connection whose request could not be read, unless that one's answer has begun. Requests before it were good, and are
- * answered first: their caller would take this for the answer to one of them, which may have been carried out.
+ * Sends an error response on a connection whose request could not be read, unless a response to it has begun. Requests before it
+ * are answered first: otherwise their caller would take the error for the response to one of them. Calls `sent` with the request ID
+ * and, if the headers of the request arrived, its response.
  */
-function answerBare(socket: Duplex, answer: ErrorAnswer, isHead: boolean) {
-  const earlier = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
+function answerBare(
+  socket: Duplex,
+  answer: ErrorAnswer,
+  isHead: boolean,
+  sent: (requestId: string, res: ServerResponse | undefined) => void,
+) {
+  const current = currentAnswer(socket)
   if (!socket.writable) return void socket.destroy()
-  if (earlier?.req.complete) return void earlier.once('close', () => answerBare(socket, answer, isHead))
-  if (earlier?.headersSent) return void socket.destroy()
+  if (current?.req.complete) return void current.once('close', () => answerBare(socket, answer, isHead, sent))
+  if (current?.headersSent) return void socket.destroy()
   const { status, headers, body } = answer
   const text = JSON.stringify(body)
+  const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
   const lines = Object.entries({
     ...headers,
     ...keptByNobody,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
-    'X-Request-Id': randomUUID(),
+    'X-Request-Id': requestId,
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
+  sent(requestId, current ?? undefined)
 }
 
 /**
@@ -231,7 +266,9 @@ export function createHttpServer({
   const answer = (req: IncomingMessage, res: ServerResponse, path: string, isHttp: boolean): unknown => {
     const handler = handlers.find((candidate) => candidate.matches(path, req))
     if (handler && isHttp) return handler.handle(req, res)
-    const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
+    const error = isHttp ? starting() : new DomainError(...noHttp)
+    telemetry.refused(res, error.code)
+    const { status, headers, body } = presentError(error)
     const text = JSON.stringify(body)
     const length = Buffer.byteLength(text)
     const type = 'application/json'
@@ -249,13 +286,13 @@ export function createHttpServer({
     const isHttp = target !== undefined && isAddressed(req)
     const end = url.indexOf('?')
     const path = end < 0 ? url : url.slice(0, end)
-    res.setHeader('X-Request-Id', randomUUID())
+    res.setHeader('X-Request-Id', requestIdOf(req))
     for (const [name, value] of headers) res.setHeader(name, value)
     if (endsConnections) res.setHeader('Connection', 'close')
     drainRest(req, res)
     breakOffLoudly(req, res)
     void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path, isHttp))).catch((error: unknown) => {
-      log.error({ err: error }, 'A request was dropped')
+      log.error({ err: error, requestId: res.getHeader('X-Request-Id') }, 'Request handler failed; connection closed')
       res.destroy()
     })
   }
@@ -290,9 +327,14 @@ export function createHttpServer({
     // Whatever comes after it is not read either, and told again each time.
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
-    const answer = presentError(new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp)))
+    const refusal = new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp))
+    const answer = presentError(refusal)
     const allHeaders = { ...Object.fromEntries(headers), ...answer.headers }
-    answerBare(socket, { ...answer, headers: allHeaders }, asksForHead(error as { rawPacket?: Buffer }))
+    const { status } = answer
+    const isHead = asksForHead(error as { rawPacket?: Buffer })
+    answerBare(socket, { ...answer, headers: allHeaders }, isHead, (requestId, res) =>
+      telemetry.rejected({ requestId, status, code: refusal.code, answer: res }),
+    )
   })
 
   const listeners: Listener[] = []

@@ -5,12 +5,13 @@ import type { HttpHandler, RequestTelemetry } from '../http/http-server.ts'
 import type { SupervisorLink } from '../workers/supervisor-link.ts'
 import type { Watched } from './collect.ts'
 import type { MetricsAccess } from './metrics-handler.ts'
+import { createRequestTelemetry, type RequestLogOptions } from './request-telemetry.ts'
 import type { TracingOptions } from './tracing.ts'
 
 /** The telemetry of a process. */
 export interface RunningTelemetry extends Telemetry {
-  /** Follows requests; undefined when nobody wants to know. */
-  requests: RequestTelemetry | undefined
+  /** Follows requests, and logs one line for each. */
+  requests(options: RequestLogOptions): RequestTelemetry
   /** What answers `/metrics`, if anything does: to be asked before all others. */
   createHandlers(parts: {
     watched: Watched
@@ -34,13 +35,6 @@ export interface TelemetryOptions {
   worker?: string | undefined
 }
 
-const silent: RunningTelemetry = {
-  ...silentTelemetry,
-  requests: undefined,
-  createHandlers: () => [],
-  close: async () => undefined,
-}
-
 async function openMetrics(version: string, worker: string | undefined) {
   const { createMetrics } = await import('./metrics.ts')
   const { createMetricsHandler } = await import('./metrics-handler.ts')
@@ -54,23 +48,20 @@ export async function openTelemetry({
   version,
   worker,
 }: TelemetryOptions): Promise<RunningTelemetry> {
-  if (!hasMetrics && !wanted) return silent
   const shown = hasMetrics ? await openMetrics(version, worker) : undefined
   const tracing = wanted && (await (await import('./tracing.ts')).openTracing(wanted, version))
-  const { createRequestTelemetry } = await import('./request-telemetry.ts')
-  const requests = createRequestTelemetry(shown?.metrics, tracing)
-  const { watch } = requests
+  const { watch, follow } = createRequestTelemetry(shown?.metrics, tracing)
   return {
-    meter: shown?.metrics.meter ?? silent.meter,
-    tracer: tracing?.tracer ?? silent.tracer,
+    meter: shown?.metrics.meter ?? silentTelemetry.meter,
+    tracer: tracing?.tracer ?? silentTelemetry.tracer,
     watch,
-    requests,
+    requests: follow,
     createHandlers({ watched, access, log, supervisor }) {
       if (!shown) return []
       const { text, list } = shown.metrics.createScrape(watched, log)
       supervisor?.tellMetrics(list)
       return [shown.createMetricsHandler({ access, watch, scrape: supervisor?.askMetrics ?? text })]
     },
-    close: tracing?.close ?? silent.close,
+    close: tracing?.close ?? (async () => undefined),
   }
 }
