@@ -5,6 +5,7 @@ import type { StopReason } from './platform/stop-signal.ts'
 
 /** Logs the start and the end of the service. */
 export interface LifecycleLog {
+  /** Does nothing after `shuttingDown`: a signal may arrive during start-up. */
   ready(facts: { url: string; roles: ReadonlySet<Role>; workers?: number }): void
   shuttingDown(signal: NodeJS.Signals): void
   /** `reason` is set when the process ends before all work is finished. */
@@ -20,6 +21,7 @@ export function createLifecycleLog(log: Log, isWorker: boolean): LifecycleLog {
   let stopping: { signal: NodeJS.Signals; since: number } | undefined
   return {
     ready({ url, roles, workers }) {
+      if (stopping) return
       const durationMs = Math.round(performance.now())
       log[level]({ url, version: manifest.version, roles: [...roles], workers, durationMs }, 'Ready')
     },

@@ -5,4 +5,4 @@ import type { Log } from '../domain/ports/log.ts'
  * are not ended with it, and nothing is half done: what is written is written in transactions.
  */
 export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'Something failed that nobody waited for'))
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))

@@ -220,7 +220,7 @@ describe('an error', () => {
       ])
     }
     expect(app.log.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(
-      Array(2).fill('A request failed for a reason nobody expected'),
+      Array(2).fill('Request failed: unexpected error'),
     )
   })
 })

@@ -46,16 +46,16 @@ describe('What is repeated', () => {
   it('is told again after a minute, with how often it came meanwhile', () => {
     let now = 0
     const throttle = createLogThrottle(60_000, () => now)
-    expect(throttle('away')).toEqual({ untold: 0 })
+    expect(throttle('away')).toEqual({ suppressed: 0 })
     for (now = 1_000; now < 60_000; now += 1_000) expect(throttle('away')).toBeUndefined()
-    expect(throttle('away')).toEqual({ untold: 59 })
-    expect(throttle('slow')).toEqual({ untold: 0 })
+    expect(throttle('away')).toEqual({ suppressed: 59 })
+    expect(throttle('slow')).toEqual({ suppressed: 0 })
   })
 
   it('is not remembered without a bound', () => {
     const throttle = createLogThrottle(60_000, () => 0)
     throttle('first')
     for (let n = 0; n < 1_000; n += 1) throttle(`text ${n}`)
-    expect(throttle('first')).toEqual({ untold: 0 })
+    expect(throttle('first')).toEqual({ suppressed: 0 })
   })
 })

@@ -16,7 +16,7 @@ it('A rejection that nobody waits for is logged as an error, and the process goe
   expect(stdout).toBe('went on\n')
   expect(JSON.parse(stderr)).toMatchObject({
     level: 50,
-    msg: 'Something failed that nobody waited for',
+    msg: 'Unhandled promise rejection',
     err: { message: 'Left to nobody' },
   })
 })

@@ -14,9 +14,13 @@ export interface TestLog extends Log {
   requests: Record<string, unknown>[]
 }
 
-export function createTestLog(lines: LogLine[] = [], requests: Record<string, unknown>[] = []): TestLog {
+export function createTestLog(
+  lines: LogLine[] = [],
+  requests: Record<string, unknown>[] = [],
+  bindings: object = {},
+): TestLog {
   const keep = (level: LogLine['level']) => (fields: object, message: string) => {
-    lines.push({ level, message, fields })
+    lines.push({ level, message, fields: { ...bindings, ...fields } })
   }
   return {
     lines,
@@ -27,6 +31,6 @@ export function createTestLog(lines: LogLine[] = [], requests: Record<string, un
     },
     warn: keep('warn'),
     error: keep('error'),
-    child: () => createTestLog(lines, requests),
+    child: (more) => createTestLog(lines, requests, { ...bindings, ...more }),
   }
 }

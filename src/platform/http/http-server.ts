@@ -19,9 +19,16 @@ export interface HttpHandler {
   drain?(): void
 }
 
-/** Milliseconds: a caller that sends slowly, and one that says nothing between requests. */
-const REQUEST_TIMEOUT_MS = 300_000
-const HEADERS_TIMEOUT_MS = 30_000
+/** Time limits of a request, in milliseconds. */
+export interface RequestTimeouts {
+  /** For the whole request. */
+  request: number
+  headers: number
+  /** Interval between two checks of all connections. */
+  checkEvery: number
+}
+
+const requestTimeouts: RequestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
@@ -106,6 +113,7 @@ export interface HttpServerOptions {
   /** Connections that are open at one port at most; above them one is closed as it comes. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
+  timeouts?: RequestTimeouts
 }
 
 const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
@@ -260,6 +268,7 @@ export function createHttpServer({
   slowReaders = slowReaderDefaults,
   connections = mostConnections(),
   telemetry = followingNothing,
+  timeouts = requestTimeouts,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let endsConnections = false
@@ -298,8 +307,9 @@ export function createHttpServer({
   }
   const server = createServer(
     {
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: timeouts.request,
+      headersTimeout: timeouts.headers,
+      connectionsCheckingInterval: timeouts.checkEvery,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
       IncomingMessage: BoundedRequest,

@@ -1,0 +1,103 @@
+/** The log of a started service. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { annalCommand } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { createSharedInstallation } from '../support/service.ts'
+
+const installation = await createSharedInstallation({ LOG_LEVEL: 'info' })
+afterAll(installation.remove)
+
+/** Starts a service and waits for its banner, which follows the line "Ready". */
+async function start(env: Record<string, string> = {}) {
+  const service = await installation.spawn([], env)
+  await Promise.race([once(service.child.stdout, 'data'), service.ended])
+  return service
+}
+
+const manifest = (await import('../../package.json', { with: { type: 'json' } })).default
+
+/** The lines that are JSON: stderr has them, and stdout the banner. */
+const linesOf = (output: string): Record<string, unknown>[] =>
+  output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+
+it('has JSON lines with level names and UTC times, from Ready to Stopped', async () => {
+  const service = await start()
+  const answer = await fetch(`${service.url}/api/v3/nothing/`)
+  const { output, code } = await service.stop()
+  expect(code).toBe(0)
+  const lines = linesOf(output)
+  for (const { level, time } of lines) {
+    expect(level).toMatch(/^(info|warn|error)$/)
+    expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+  const [ready, ...after] = lines.slice(lines.findIndex(({ msg }) => msg === 'Ready'))
+  expect(ready).toMatchObject({
+    url: service.url.replace('127.0.0.1', 'localhost'),
+    version: manifest.version,
+    roles: ['http', 'relay', 'jobs', 'deliveries'],
+    durationMs: expect.any(Number),
+  })
+  const known = after.filter(({ msg }) => /^(Request|Shutting|Stopped)/.test(String(msg)))
+  expect(known).toMatchObject([
+    { msg: 'Request completed', requestId: answer.headers.get('x-request-id'), status: 404, code: 'NOT_FOUND' },
+    { msg: 'Shutting down', signal: 'SIGTERM' },
+    { msg: 'Stopped', signal: 'SIGTERM', durationMs: expect.any(Number) },
+  ])
+})
+
+it('has one Ready and one Stopped line for a service of several processes', async () => {
+  const service = await start({ WEB_CONCURRENCY: '2' })
+  await eventually(
+    () => fetch(`${service.url}/api/v3/nothing/`).then(({ status }) => status),
+    (status) => status === 404,
+  )
+  const { output } = await service.stop()
+  const lines = linesOf(output)
+  const named = (name: string) => lines.filter(({ msg }) => msg === name)
+  expect(named('Ready')).toMatchObject([{ workers: 2, url: expect.stringContaining('http://localhost:') }])
+  expect(named('Shutting down')).toMatchObject([{ signal: 'SIGTERM' }])
+  expect(named('Stopped')).toMatchObject([{ signal: 'SIGTERM', durationMs: expect.any(Number) }])
+  expect(lines.find(({ status }) => status === 404)).toMatchObject({ worker: expect.stringMatching(/^http-[12]$/) })
+})
+
+it('names the reason when a second signal ends the service early', async () => {
+  const service = await start({ SHUTDOWN_DELAY_SECONDS: '60' })
+  service.child.kill('SIGTERM')
+  await eventually(
+    () => service.child.kill('SIGTERM'),
+    () => service.child.exitCode !== null,
+  )
+  expect(linesOf((await service.ended).output).filter(({ msg }) => msg === 'Stopped')).toMatchObject([
+    { signal: 'SIGTERM', reason: 'second signal' },
+  ])
+})
+
+/** `script` of util-linux runs a command on a terminal and copies what it prints. */
+it('is readable text on a terminal', async () => {
+  const port = String(await findFreePort())
+  const command = annalCommand('serve').map((part) => `'${part}'`)
+  const child = spawn('script', ['--quiet', '--command', `exec ${command.join(' ')}`, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, ANNAL_DIR: installation.dir, ...installation.env, PORT: port, NO_COLOR: '1' },
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const ended = once(child, 'exit')
+  let said = ''
+  child.stdout.on('data', (piece: Buffer) => (said += piece))
+  await eventually(
+    () => said,
+    (output) => output.includes('Stop with Ctrl-C'),
+  )
+  // Ctrl-C.
+  child.stdin.write('\x03')
+  await ended
+  expect(said).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: Ready \{.*"roles":/m)
+  expect(said).toMatch(/\[\d\d:\d\d:\d\d\] INFO: Shutting down \{"signal":"SIGINT"\}/m)
+  expect(said).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: Stopped \{"signal":"SIGINT"/m)
+  expect(said).not.toContain('"level"')
+})
