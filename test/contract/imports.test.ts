@@ -124,7 +124,8 @@ const rules: Record<string, Rule> = {
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
-    local: /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
+    local:
+      /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },
