@@ -1,7 +1,7 @@
-import manifest from '../package.json' with { type: 'json' }
-import type { Log } from './domain/ports/log.ts'
-import type { Role } from './domain/roles.ts'
-import type { StopReason } from './platform/stop-signal.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Log } from '../domain/ports/log.ts'
+import type { Role } from '../domain/roles.ts'
+import type { StopReason } from './stop-signal.ts'
 
 /** Logs the start and the end of the service. */
 export interface LifecycleLog {
