@@ -56,7 +56,7 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
     worker,
   })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
-  const lifecycle = createLifecycleLog(log, supervisor !== undefined)
+  const lifecycle = createLifecycleLog(log, { version: manifest.version, isWorker: supervisor !== undefined })
   logUnhandledRejections(log)
   // A worker's port is open for the others: what is not yet accepted is not lost with it.
   const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs

@@ -39,7 +39,7 @@ function membersOf({ workers, roles }: Config): Member[] {
 /** Serves with workers until a signal stops it, and then ends the process. Raises what keeps it, or a worker, from starting. */
 export async function supervise(config: Config): Promise<never> {
   const log = createLog(config.logLevel)
-  const lifecycle = createLifecycleLog(log, false)
+  const lifecycle = createLifecycleLog(log, { version: manifest.version, isWorker: false })
   logUnhandledRejections(log)
   const stopped = stopSignal(config.shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   void stopped.then(lifecycle.shuttingDown)

@@ -1,4 +1,3 @@
-import manifest from '../../package.json' with { type: 'json' }
 import type { Log } from '../domain/ports/log.ts'
 import type { Role } from '../domain/roles.ts'
 import type { StopReason } from './stop-signal.ts'
@@ -16,14 +15,17 @@ export interface LifecycleLog {
  * Creates the log of one process. Worker processes log at `debug`: their supervisor logs for the whole service. The durations are those
  * since the process was started and since the signal arrived.
  */
-export function createLifecycleLog(log: Log, isWorker: boolean): LifecycleLog {
+export function createLifecycleLog(
+  log: Log,
+  { version, isWorker }: { version: string; isWorker: boolean },
+): LifecycleLog {
   const level = isWorker ? 'debug' : 'info'
   let stopping: { signal: NodeJS.Signals; since: number } | undefined
   return {
     ready({ url, roles, workers }) {
       if (stopping) return
       const durationMs = Math.round(performance.now())
-      log[level]({ url, version: manifest.version, roles: [...roles], workers, durationMs }, 'Ready')
+      log[level]({ url, version, roles: [...roles], workers, durationMs }, 'Ready')
     },
     shuttingDown(signal) {
       stopping = { signal, since: performance.now() }
