@@ -41,8 +41,8 @@ interface GuardOptions {
 }
 
 /**
- * Opens connections for undici; one that would lead inside fails with InternalAddressError, unless `allowInternal`.
- * `timeout`: milliseconds until it is open.
+ * Opens sockets. A connection to an internal address fails with InternalAddressError unless `allowInternal` is set.
+ * `timeout`: milliseconds until the connection is open.
  */
 export function createGuardedConnector({ allowInternal, resolve, timeout }: GuardOptions): buildConnector.connector {
   const lookup: LookupFunction = (host, { all }, callback) => {

@@ -14,18 +14,17 @@ const sentences: Record<string, string> = {
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was reset.',
   EPIPE: 'The connection was reset.',
-  UND_ERR_SOCKET: 'The connection was closed before an answer came.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
   UND_ERR_CONNECT_TIMEOUT: 'No connection came about in time.',
   ETIMEDOUT: 'No connection came about in time.',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large.',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are too large.',
 }
 
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** Why a call failed that raised this; `timeout` in milliseconds. */
+/** Describes the error of a failed call; `timeout` in milliseconds. */
 export function failureOf(error: unknown, timeout: number): string {
   if (error instanceof InternalAddressError) return INTERNAL
   if (error instanceof Error && error.name === 'TimeoutError')
@@ -35,13 +34,17 @@ export function failureOf(error: unknown, timeout: number): string {
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL)/.test(code)) {
     return `The receiver's certificate or TLS is not accepted (${code}).`
   }
-  if (code.startsWith('HPE_')) return 'The answer is not HTTP.'
-  return sentences[code] ?? `The call failed (${code}).`
+  if (code === 'ECONNRESET' && error instanceof Error && error.message === 'socket hang up')
+    return 'The connection was closed before an answer came.'
+  const sentence = sentences[code]
+  if (sentence) return sentence
+  return code.startsWith('HPE_') ? 'The answer is not HTTP.' : `The call failed (${code}).`
 }
 
-/** Why an answer counts as a failure; undefined for 2xx. */
+/** Describes the failure of a final response; undefined for 2xx. */
 export function failureOfStatus(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined
+  if (status < 200) return `The receiver answered ${status}; no switch of protocols was requested.`
   if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`
   return `The receiver answered ${status}.`
 }

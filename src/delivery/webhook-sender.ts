@@ -1,6 +1,8 @@
-/** Calls receivers of webhooks: signed after Standard Webhooks 1.0, and never anything but the internet outside. */
+/** Calls receivers of webhooks: signed after Standard Webhooks 1.0, and only at public addresses. */
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestByHttp } from 'node:http'
+import { request as requestByHttps } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import { Webhook } from 'standardwebhooks'
-import { Client } from 'undici'
 import type { WebhookCall, WebhookSender } from '../domain/ports/webhooks.ts'
 import { isInternalHost } from '../domain/store/internal-address.ts'
 import { blindTracer, type Tracer } from '../domain/telemetry.ts'
@@ -72,8 +74,20 @@ function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
   return kept.slice(0, MAX_EXCERPT).join('')
 }
 
-/** Reads at most `MAX_RESPONSE_BYTES` bytes. An answer that breaks off or is slow counts as far as it came: its status is known. */
-async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
+interface FinalResponse {
+  statusCode: number
+  headers: IncomingHttpHeaders
+  body: AsyncIterable<Buffer> | readonly Buffer[]
+}
+
+const finalOf = ({ statusCode = 0, headers }: IncomingMessage, body: FinalResponse['body']): FinalResponse => ({
+  statusCode,
+  headers,
+  body,
+})
+
+/** Reads at most `MAX_RESPONSE_BYTES` bytes. Returns what was received if the response is cut short or too slow. */
+async function readStart(body: FinalResponse['body']): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -98,8 +112,8 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall, traceparent: string |
 })
 
 /**
- * Calls receivers, each over a connection of its own: no redirects, 64 KiB of an answer at most, and of that the first
- * characters, with what must not be kept taken out.
+ * Calls receivers, each over its own connection. Follows no redirects and reads at most 64 KiB of a response. Keeps the first
+ * characters of it and removes secrets from them.
  */
 export function createWebhookSender({
   allowInsecure,
@@ -113,22 +127,35 @@ export function createWebhookSender({
     timeout,
   })
 
-  /** A connection of its own for each call: none is shared, kept or found broken. */
+  /** Sends a call over its own connection and reads the start of the final response. Interim responses (1xx) are skipped. */
   async function post(call: WebhookCall, url: URL) {
-    const client = new Client(url.origin, { connect, headersTimeout: 0, bodyTimeout: 0 })
+    const { hostname } = urlToHttpOptions(url)
+    const signal = AbortSignal.timeout(timeout)
+    const request = url.protocol === 'https:' ? requestByHttps : requestByHttp
+    const outgoing = request(url, {
+      method: 'POST',
+      headers: headersOf(call, tracer.origin()),
+      signal,
+      createConnection(_options, connected) {
+        const { host, protocol, port } = url
+        connect({ hostname: hostname!, host, protocol, port }, (...[error, socket]) => connected(error, socket!))
+        return undefined
+      },
+    })
     try {
-      const { statusCode, headers, body } = await client.request({
-        method: 'POST',
-        path: url.pathname + url.search,
-        headers: headersOf(call, tracer.origin()),
-        body: call.body,
-        signal: AbortSignal.timeout(timeout),
+      const { statusCode, headers, body } = await new Promise<FinalResponse>((resolve, reject) => {
+        outgoing.once('response', (response) => resolve(finalOf(response, response)))
+        // A switch of protocols that was not requested. Node.js hands the socket over, and no body follows.
+        outgoing.once('upgrade', (response, socket) => {
+          socket.destroy()
+          resolve(finalOf(response, []))
+        })
+        outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error))
+        outgoing.end(call.body)
       })
-      // It fails when it is cut, and nobody waits for that.
-      body.on('error', () => undefined)
       return { statusCode, retryAfter: parseRetryAfter(headers['retry-after']), bytes: await readStart(body) }
     } finally {
-      client.destroy().catch(() => undefined)
+      outgoing.destroy()
     }
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createServer as createTcpServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -7,6 +8,7 @@ import { INTERNAL } from '../../src/delivery/webhook-failure.ts'
 import { createWebhookSender, parseRetryAfter } from '../../src/delivery/webhook-sender.ts'
 import type { WebhookCall } from '../../src/domain/ports/webhooks.ts'
 import { eventually } from '../support/eventually.ts'
+import { listen } from '../support/listen.ts'
 import { answerWith, type ReceivedCall, startReceiver } from '../support/receiver.ts'
 import { internalHosts } from './internal-hosts.ts'
 
@@ -65,6 +67,69 @@ describe('A call', () => {
     expect(String(receiver.calls[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2)
     for (const secret of secrets) {
       for (const library of ['standardwebhooks', 'svix'] as const) verify(library, secret, receiver.calls[0]!)
+    }
+  })
+})
+
+/** Starts a receiver that sends these bytes for every call, and keeps the connection open unless it `ends`. */
+async function startRawReceiver(bytes: string, { ends = false } = {}) {
+  const closed = Promise.withResolvers<void>()
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('close', () => closed.resolve())
+    socket.once('data', () => void (ends ? socket.end(bytes) : socket.write(bytes)))
+  })
+  const port = await listen(server, onTestFinished)
+  return { url: `http://127.0.0.1:${port}/hook`, closed: closed.promise }
+}
+
+describe('An interim response', () => {
+  const interim = (...statuses: string[]) => statuses.map((status) => `HTTP/1.1 ${status}\r\n\r\n`).join('')
+  const hints = '103 Early Hints\r\nLink: </style.css>; rel=preload'
+  const final = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nbody`
+
+  it.each([
+    ['100', interim('100 Continue')],
+    ['102', interim('102 Processing')],
+    ['103', interim(hints)],
+    ['an unknown status', interim('199 Something')],
+    ['several', interim('100 Continue', '102 Processing', '102 Processing', hints, hints)],
+  ])('is skipped, and the final response decides: %s', async (_, before) => {
+    const { url } = await startRawReceiver(before + final('200 OK'))
+    expect(await insecure.send(callOf(url))).toMatchObject({ statusCode: 200, failure: undefined, response: 'body' })
+    const { url: failing } = await startRawReceiver(before + final('503 Service Unavailable'))
+    expect(await insecure.send(callOf(failing))).toMatchObject({
+      statusCode: 503,
+      failure: 'The receiver answered 503.',
+      response: 'body',
+    })
+  })
+
+  it('that no final response follows is a failure', async () => {
+    const { url } = await startRawReceiver(interim('102 Processing', hints), { ends: true })
+    const outcome = await insecure.send(callOf(url))
+    expect(outcome.failure).toBe('The connection was closed before an answer came.')
+    expect(outcome).not.toHaveProperty('statusCode')
+  })
+
+  it('that no final response follows in time is a failure', async () => {
+    const { url } = await startRawReceiver(interim('100 Continue'))
+    const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(url))
+    expect(outcome.failure).toBe('No answer came within 0.3 seconds.')
+  })
+
+  it.each([
+    ['with an Upgrade header', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket'],
+    ['without an Upgrade header', '101 Switching Protocols'],
+  ])('of 101 is a failure and ends the connection, %s', async (_, status) => {
+    for (const before of ['', interim(hints)]) {
+      const { url, closed } = await startRawReceiver(before + interim(status) + final('200 OK'))
+      expect(await insecure.send(callOf(url))).toMatchObject({
+        statusCode: 101,
+        failure: 'The receiver answered 101; no switch of protocols was requested.',
+        response: '',
+      })
+      await closed
     }
   })
 })
