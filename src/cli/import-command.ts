@@ -140,11 +140,13 @@ export function addImportCommand(program: Command): void {
     ],
     `Fields besides \`file\` are those of POST /api/v3/assets/: caption, headline, alt_text, tag, public_access, nit_commit_custom (JSON)
 and so on. Rows are counted as spreadsheets count them: the header of a CSV is row 1. Files are only read in their folder.
+The header of a CSV decides whether commas, semicolons or tabs separate its cells; case and spaces in field names do not matter.
+Lists are UTF-8, or UTF-16 as Excel saves "Unicode Text". A backslash in a path separates folders, as on Windows.
 Nothing is begun when the wallet cannot pay for all of it. A file that the account has registered already, by an earlier import or
 otherwise, costs nothing and stays as it is; one that has changed since is another file.
 Exits with 0 when all that was wanted is registered, or on a dry run could be, and else with 1.`,
   )
-    .argument('<source>', 'a folder, or a .csv, .jsonl or .ndjson whose field `file` names each file')
+    .argument('<source>', 'a folder, or a .csv, .tsv, .txt, .jsonl or .ndjson list whose field `file` names each file')
     .option('--files <folder>', 'where the files are that a CSV or JSON lines name; default: beside it')
     .option('--url <url>', 'where the server is; default: the one on this machine')
     .option('--token-file <path>', 'a file with the access token of who pays; default: the variable ANNAL_TOKEN')

@@ -117,6 +117,103 @@ describe('annal import', () => {
     expect(await ownedBy(user)).toBe(2)
   })
 
+  /** A list as programs of an office write it, with three rows. */
+  const listOf = (name: string, separator: string, [file, caption, tag] = ['file', 'caption', 'tag']) =>
+    [
+      [file, caption, tag],
+      [`${name}/1.jpg`, '"One, two; three"', 'x'],
+      [`${name}\\2.jpg`, 'Größe', ''],
+      [`.\\${name}\\..\\${name}\\3.jpg`, '', 'y'],
+    ]
+      .map((cells) => cells.join(separator))
+      .join('\r\n')
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le')
+
+  it.each<[string, string, (name: string) => string | Buffer]>([
+    ['semicolons', 'csv', (name) => listOf(name, ';')],
+    ['tabs', 'tsv', (name) => listOf(name, '\t')],
+    ['tabs in a .txt', 'txt', (name) => listOf(name, '\t')],
+    ['commas', 'CSV', (name) => listOf(name, ',')],
+    ['a line that names the separator', 'csv', (name) => `sep=;\r\n${listOf(name, ';')}`],
+    ['field names with capitals and spaces', 'csv', (name) => listOf(name, ';', [' File', 'CAPTION ', 'Tag'])],
+    [
+      'a byte order mark before a quoted header',
+      'csv',
+      (name) => `\uFEFF${listOf(name, ';', ['"FILE"', '"Caption"', '"tag"'])}`,
+    ],
+    ['UTF-16 with a byte order mark', 'txt', (name) => utf16(`\uFEFF${listOf(name, '\t')}`)],
+    ['UTF-16 in big-endian order', 'txt', (name) => utf16(`\uFEFF${listOf(name, '\t')}`).swap16()],
+    ['UTF-16 without a byte order mark', 'csv', (name) => utf16(listOf(name, ';'))],
+  ])('reads a list with %s, and paths with backslashes', async (kind, extension, contentOf) => {
+    const user = await app.newUser({ num: '10' })
+    const folder = await newFolder(3)
+    const list = join(dir, `${kind.replaceAll(' ', '-')}.${extension}`)
+    await writeFile(list, contentOf(basename(folder)))
+    const report = await importAs(user, list)
+    expect(report.rows).toMatchObject([2, 3, 4].map((row) => ({ row, state: 'registered' })))
+    const assets = await Promise.all(
+      report.rows.map(async ({ nid }: { nid: string }) => expectOk(await user.rest('GET', `assets/${nid}/`))),
+    )
+    expect(assets).toMatchObject([
+      { asset_file_name: '1.jpg', asset_file_mime_type: 'image/jpeg', caption: 'One, two; three', tag: 'x' },
+      { asset_file_name: '2.jpg', asset_file_mime_type: 'image/jpeg', caption: 'Größe', tag: '' },
+      { asset_file_name: '3.jpg', asset_file_mime_type: 'image/jpeg', caption: '', tag: 'y' },
+    ])
+  })
+
+  it('reads files with backslashes in JSON lines, and never outside of the folder', async () => {
+    const user = await app.newUser({ num: '10' })
+    const folder = await newFolder(2)
+    await mkdir(join(folder, 'below'))
+    await writeFile(join(folder, 'below', '3.jpg'), `below ${folder}`)
+    await writeFile(join(folder, 'a\\b.jpg'), `a backslash in a name of ${folder}`)
+    const list = join(dir, 'windows.jsonl')
+    const paths = [
+      'below\\3.jpg',
+      'a\\b.jpg',
+      '..\\..\\etc\\passwd',
+      '\\etc\\passwd',
+      'below\\..\\..\\..\\etc\\passwd',
+      'C:\\1.jpg',
+    ]
+    await writeFile(list, paths.map((file) => JSON.stringify({ file })).join('\n'))
+    const { rows } = await importAs(user, list, '--files', folder)
+    const outside = { state: 'failed', message: `The file lies outside of ${folder}.` }
+    expect(rows).toMatchObject([
+      { path: 'below\\3.jpg', state: 'registered' },
+      { path: 'a\\b.jpg', state: 'registered' },
+      outside,
+      outside,
+      outside,
+      { state: 'failed', message: 'There is no such file.' },
+    ])
+  })
+
+  it('reports files and folders whose names are not UTF-8 by row, and registers the others', async () => {
+    const user = await app.newUser({ num: '10' })
+    const folder = await newFolder(1)
+    const below = Buffer.from(`${folder}/caf\xe9`, 'latin1')
+    await mkdir(below)
+    await writeFile(Buffer.concat([below, Buffer.from('/2.jpg')]), `in a folder of ${folder}`)
+    await writeFile(Buffer.from(`${folder}/t\xfcr.jpg`, 'latin1'), `a door of ${folder}`)
+    const problem = { state: 'failed', code: 'not_sent', message: 'The name is not UTF-8. Rename the file or folder.' }
+    const { code, rows } = await importAs(user, folder)
+    expect(code).toBe(1)
+    expect(rows).toMatchObject([
+      { row: 1, path: '1.jpg', state: 'registered' },
+      { row: 2, path: 'caf\uFFFD/2.jpg', ...problem },
+      { row: 3, path: 't\uFFFDr.jpg', ...problem },
+    ])
+    const list = join(dir, 'names.csv')
+    await writeFile(list, 'file\n1.jpg\nt\uFFFDr.jpg\n')
+    expect((await importAs(user, list, '--files', folder)).rows).toMatchObject([
+      { row: 2, state: 'before' },
+      { row: 3, ...problem },
+    ])
+    const said = await annal(user, join(dir, 'caf\uFFFD.csv'))
+    expect(said).toMatchObject({ code: 2, stderr: expect.stringMatching(/There is no .*The name is not UTF-8/) })
+  })
+
   it('does not begin when the wallet cannot pay for all of it, and says what is missing', async () => {
     const user = await app.newUser({ points: '0.4' })
     const folder = await newFolder(3)
@@ -241,7 +338,16 @@ describe('annal import', () => {
     ['without.csv', 'caption\nx\n', /No field says which file/],
     ['twice.csv', 'file,tag,tag\na.jpg,x,y\n', /The field 'tag' is there twice/],
     ['open.csv', 'file\n"a', /is not CSV: Quote Not Closed/],
-    ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8/],
+    ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8 in row 2\. Save it as "CSV UTF-8"/],
+    [
+      'windows.csv',
+      Buffer.from('\xef\xbb\xbf"file";tag\na.jpg;"two\nlines"\nb.jpg;\x80\n', 'latin1'),
+      /is not UTF-8 in row 3\./,
+    ],
+    ['header.csv', Buffer.from('file,Größe\n', 'latin1'), /is not UTF-8 in row 1\./],
+    ['latin.jsonl', Buffer.from('{"file":"a"}\n\n{"file":"\xe9"}\n', 'latin1'), /is not UTF-8 in row 3\./],
+    ['cut.txt', Buffer.from('\ufefffile', 'utf16le').subarray(0, -1), /is not valid UTF-16\. Save it/],
+    ['both.csv', 'File;FILE\na;b\n', /The field 'file' is there twice/],
     ['unknown.jsonl', '{"file":"a","note":1}', /There is no field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],
   ])('refuses the source %s with 2', async (name, content, message) => {

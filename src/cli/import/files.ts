@@ -1,10 +1,10 @@
 /** The files that a source names: where they are, whether they can be sent, and what tells them apart. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { SourceRow } from './source.ts'
+import { NOT_UTF8, type SourceRow, UNDECODABLE } from './source.ts'
 
 /** A row whose file can be sent. */
 export interface ImportRow extends Omit<SourceRow, 'problem'> {
@@ -63,19 +63,23 @@ const reasons: Record<string, string> = {
   EACCES: 'The file may not be read.',
   ELOOP: 'The link leads nowhere.',
 }
-const reasonOf = (error: unknown) => {
+const reasonOf = (path: string, error: unknown) => {
   const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' && path.includes(UNDECODABLE)) return NOT_UTF8
   return (typeof code === 'string' ? reasons[code] : undefined) ?? `The file cannot be read: ${message}.`
 }
 
+/** Returns a row's path with slashes. A backslash separates folders, as on Windows, unless a file has it in its name. */
+async function withSlashes(path: string, folder: string): Promise<string> {
+  const isName = !path.includes('\\') || (await lstat(resolve(folder, path)).catch(() => undefined)) !== undefined
+  return isName ? path : path.replaceAll('\\', '/')
+}
+
 /**
- * The file of a row, or what is wrong with it. It must lie in the folder, links followed: a source may come from somebody who is not to choose
- * among everything that its reader may read.
+ * Returns the file at a path, or its problem. The file must be in the folder after links are resolved: an untrusted list must not
+ * choose among everything that the user of the command can read.
  */
-async function locate(
-  { path }: SourceRow,
-  folder: string,
-): Promise<{ file: string; size: number } | { problem: string }> {
+async function locate(path: string, folder: string): Promise<{ file: string; size: number } | { problem: string }> {
   const { MAX_FILE_BYTES } = await import('../../domain/asset/asset-input.ts')
   const outside = { problem: `The file lies outside of ${folder}.` }
   const named = resolve(folder, path)
@@ -95,22 +99,23 @@ async function look(row: SourceRow, folder: string): Promise<ImportRow | BadRow>
   if (row.problem !== undefined) return { row: number, path, problem: row.problem }
   if (path === '') return { row: number, path, problem: 'The row names no file: its field `file` is empty.' }
   try {
-    const located = await locate(row, folder)
+    const named = await withSlashes(path, folder)
+    const located = await locate(named, folder)
     if ('problem' in located) return { row: number, path, problem: located.problem }
     const { default: mime } = await import('mime')
-    // By the name that the source has for it: a link may lead to one that says nothing.
-    const type = mime.getType(path) ?? 'application/octet-stream'
+    // The name in the source decides: a link may lead to a name without an extension.
+    const type = mime.getType(named) ?? 'application/octet-stream'
     return {
       row: number,
       path,
       fields,
       ...located,
-      fileName: basename(path),
+      fileName: basename(named),
       type,
       sha256: await digestOf(located.file),
     }
   } catch (error) {
-    return { row: number, path, problem: reasonOf(error) }
+    return { row: number, path, problem: reasonOf(path, error) }
   }
 }
 

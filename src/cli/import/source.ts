@@ -1,6 +1,7 @@
-/** What is to be imported, as its source says it: rows of a CSV or of JSON lines, or the files of a folder. */
+/** Reads what to import from a source: the rows of a CSV or JSON lines list, or the files of a folder. */
+import { isUtf8 } from 'node:buffer'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, extname, join, relative } from 'node:path'
+import { basename, dirname, extname, sep } from 'node:path'
 import { CommanderError } from 'commander'
 import { WRONG_USAGE } from '../output.ts'
 
@@ -24,6 +25,11 @@ export interface Source {
 }
 
 const FILE_COLUMN = 'file'
+
+/** The character that replaces bytes of a name that are not UTF-8. */
+export const UNDECODABLE = '\uFFFD'
+/** The problem of a file with such a name. */
+export const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
 const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.import', message)
 
 /** The columns that a source may have besides `file`. */
@@ -44,28 +50,57 @@ async function assertColumns(columns: readonly string[]): Promise<void> {
   if (twice !== undefined) throw wrong(`The field '${twice}' is there twice.`)
 }
 
-/** Without a byte order mark, which spreadsheets write. */
-async function readText(path: string): Promise<string> {
+/** Detects UTF-16, in which Excel saves "Unicode Text". A list starts with a byte order mark or an ASCII character. */
+function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === undefined || second === undefined) return 'utf-8'
+  if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le'
+  return (first === 0xfe && second === 0xff) || first === 0 ? 'utf-16be' : 'utf-8'
+}
+
+const isValid = (text: string) => isUtf8(Buffer.from(text, 'latin1'))
+
+/**
+ * Reads a list without its byte order mark. `rowsOf` divides a text into rows; the first is row 1. Raises CommanderError with the
+ * number of the first row that is not UTF-8.
+ */
+async function readText(path: string, rowsOf: (text: string) => string[][]): Promise<string> {
+  const bytes = await readFile(path)
+  const encoding = encodingOf(bytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
-  } catch (error) {
-    throw error instanceof TypeError ? wrong(`${path} is not UTF-8: save it so.`) : error
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes).replace(/^\uFEFF/, '')
+  } catch {
+    if (encoding !== 'utf-8') throw wrong(`${path} is not valid UTF-16. Save it as "CSV UTF-8".`)
   }
+  // Separators and quotes are ASCII, so the rows are the same in Latin-1, in which every byte is a character.
+  const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '')
+  const row = rowsOf(text).findIndex((cells) => !cells.every(isValid)) + 1
+  throw wrong(`${path} is not UTF-8 in row ${row}. Save it as "CSV UTF-8".`)
+}
+
+/** Excel reads this line as the separator of the other lines. */
+const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i
+
+/** Divides CSV into rows of cells. The first separator in the header is that of all lines: no field name contains one. */
+function csvRows(text: string, parse: typeof import('csv-parse/sync').parse): string[][] {
+  const named = SEPARATOR_LINE.exec(text)
+  const lines = named ? text.slice(named[0].length) : text
+  const [header] = /^[^\r\n]*/.exec(lines)!
+  const delimiter = named?.[1] ?? /[,;\t]/.exec(header)?.[0] ?? ','
+  return parse(lines, { delimiter, relax_column_count: true })
 }
 
 async function readCsv(path: string): Promise<SourceRow[]> {
   const { CsvError, parse } = await import('csv-parse/sync')
-  const text = await readText(path)
-  let header: string[] = []
-  let records: string[][]
+  const rowsOf = (text: string) => csvRows(text, parse)
+  let rows: string[][]
   try {
     // An empty line is one empty cell, and counts: spreadsheets count it, too.
-    const all = parse(text, { relax_column_count: true })
-    header = (all[0] ?? []).map((name) => name.trim())
-    records = all.slice(1)
+    rows = rowsOf(await readText(path, rowsOf))
   } catch (error) {
     throw error instanceof CsvError ? wrong(`${path} is not CSV: ${error.message}.`) : error
   }
+  const [names = [], ...records] = rows
+  const header = names.map((name) => name.trim().toLowerCase().replaceAll(/\s+/g, '_'))
   await assertColumns(header)
   return records.flatMap((cells, index) =>
     cells.every((cell) => cell === '') ? [] : [rowOfCells(header, cells, index + 2)],
@@ -103,41 +138,58 @@ function rowOfLine(line: string, row: number): SourceRow {
 }
 
 async function readJsonLines(path: string): Promise<SourceRow[]> {
-  const lines = (await readText(path)).split('\n')
+  const linesOf = (text: string) => text.split('\n')
+  const lines = linesOf(await readText(path, (text) => linesOf(text).map((line) => [line])))
   const rows = lines.flatMap((line, index) => (line.trim() === '' ? [] : [rowOfLine(line, index + 1)]))
   await assertColumns([FILE_COLUMN, ...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))])
   return rows
 }
 
-/** Hidden files are somebody's tools'. Links are looked at later, as what they lead to. */
+const SEPARATOR = Buffer.from(sep)
+const DOT = 0x2e
+
+/** Returns the files in a folder and below it, as relative paths, without hidden ones. Paths are bytes: not every name is UTF-8. */
+async function filesIn(folder: Buffer): Promise<Buffer[]> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  const files: Buffer[] = []
+  for (const entry of entries.filter(({ name }) => name[0] !== DOT)) {
+    if (!entry.isDirectory()) files.push(entry.name)
+    else
+      for (const path of await filesIn(Buffer.concat([folder, SEPARATOR, entry.name])))
+        files.push(Buffer.concat([entry.name, SEPARATOR, path]))
+  }
+  return files
+}
+
+/** Returns the files of a folder in the order of their names. Links are resolved later. */
 async function readFolder(folder: string): Promise<SourceRow[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.split(/[\\/]/).some((part) => part.startsWith('.')))
-  return paths.sort().map((path, index) => ({ row: index + 1, path, fields: {} }))
+  const files = await filesIn(Buffer.from(folder))
+  const rows = files.map((path) => ({ path: path.toString(), ...(!isUtf8(path) && { problem: NOT_UTF8 }) }))
+  rows.sort((one, other) => (one.path < other.path ? -1 : 1))
+  return rows.map((each, index) => ({ row: index + 1, fields: {}, ...each }))
 }
 
 const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
   '.csv': readCsv,
+  '.tsv': readCsv,
+  '.txt': readCsv,
   '.jsonl': readJsonLines,
   '.ndjson': readJsonLines,
 }
 
 /**
- * Reads a folder, `.csv`, `.jsonl` or `.ndjson`. `files`: where the files are that it names; its own folder when left out. Raises
- * CommanderError for what is none of these or cannot be read, and for columns that are not known.
+ * Reads a folder or a list: `.csv`, `.tsv`, `.txt`, `.jsonl` or `.ndjson`. `files`: the folder of the files that a list names; the
+ * list's own folder if omitted. Raises CommanderError for another kind of source, unreadable text and unknown columns.
  */
 export async function readSource(source: string, files?: string): Promise<Source> {
   const found = await stat(source).catch(() => undefined)
-  if (!found) throw wrong(`There is no ${source}.`)
+  if (!found) throw wrong(`There is no ${source}.${source.includes(UNDECODABLE) ? ` ${NOT_UTF8}` : ''}`)
   if (found.isDirectory()) {
     if (files !== undefined) throw wrong('--files is for a CSV or JSON lines: a folder holds its own files.')
     return { rows: await readFolder(source), folder: source }
   }
   const read = readers[extname(source).toLowerCase()]
-  if (!read) throw wrong(`${basename(source)} is neither a folder nor .csv, .jsonl or .ndjson.`)
+  if (!read) throw wrong(`${basename(source)} is neither a folder nor .csv, .tsv, .txt, .jsonl or .ndjson.`)
   const folder = files ?? dirname(source)
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw wrong(`There is no folder ${folder}.`)
   return { rows: await read(source), folder }
