@@ -58,7 +58,10 @@ const send = ({ url }: Gateway, ask: Ask, tokens: Tokens): Promise<Answer> => {
   return trySend(`${url}/graphql`, { json: { query: document }, ...shared })
 }
 
-/** Sentences about answers that are too large, too slow, shorter than what was asked for or no answers. Asks repeatedly, so that the process is warm afterwards. */
+/**
+ * Sentences about answers that are too large, too slow, shorter than what was asked for or no answers. Pages of REST are streamed, so that
+ * their size and time are not limited. Asks repeatedly, so that the process is warm afterwards.
+ */
 async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, asks: (Ask | ListAsk)[], tokens: Tokens) {
   const times = setting('TIMES', 3)
   const reasons: string[] = []
@@ -73,6 +76,7 @@ async function judgeAnswers({ say, setting }: ProofContext, gateway: Gateway, as
       // Such an answer says nothing about the largest one.
       const short = 'lines' in ask && !refused ? shortOf(ask, text) : undefined
       if (short) reasons.push(`${ask.name}: ${short}`)
+      if (ask.document === undefined) continue
       if (bytes > MOST_BYTES) reasons.push(`${ask.name}: ${bytes} bytes.`)
       if (milliseconds > MOST_TIME) reasons.push(`${ask.name}: ${milliseconds.toFixed(0)} ms.`)
     }
@@ -192,7 +196,6 @@ async function sizeWithoutSizes(context: ProofContext, parts: Parts): Promise<nu
       services: app.services,
       database: installation.database,
       linkConfig: app.linkConfig,
-      cutsPages: false,
       context: { replayed: false },
     },
   })) as ExecutionResult

@@ -73,7 +73,7 @@ export function createApp(deps: Dependencies): App {
   const { watch } = telemetry
   /** Lines of a request have its ID. */
   const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
-  const contextWith = createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress })
+  const createContext = createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createGate(largeAnswerGate)
@@ -91,8 +91,7 @@ export function createApp(deps: Dependencies): App {
     schema,
     executor,
     admission,
-    // Documents whose answers could be too large are refused, so no page has to end early.
-    createContext: contextWith(false),
+    createContext,
     log,
     logOf,
     body,
@@ -156,7 +155,7 @@ export function createApp(deps: Dependencies): App {
         watch,
       }),
     ],
-    createContext: contextWith(true),
+    createContext,
     logOf,
     presentMissing: presentRefusalPage,
     publicUrl,

@@ -45,40 +45,35 @@ interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConf
   clientAddress(req: IncomingMessage): string
 }
 
-/**
- * Makes contexts of requests. `cutsPages`: whether a page of long texts ends early. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED,
- * and what `admit` raises.
- */
+/** Makes contexts of requests. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED, and the errors of `admit`. */
 export function createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress }: Dependencies) {
-  return (cutsPages: boolean) =>
-    async (
-      req: IncomingMessage,
-      res: ServerResponse,
-      { ignoresCredentials = false, admit }: ContextOptions = {},
-    ): Promise<Context> => {
-      const { headers } = req
-      const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
-      const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
-      if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
-      admit?.(identity)
-      // What else the headers say is looked at once the request is counted, and whoever asks may ask.
-      const key = headers['idempotency-key'] as string | undefined
-      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
-        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
-      }
-      const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
-      return {
-        ...identity,
-        services,
-        database,
-        linkConfig,
-        log: logOf(res),
-        idempotency: { key, replayed: false },
-        cutsPages,
-        readAfter,
-        tellPosition: (position) => {
-          if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
-        },
-      }
+  return async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    { ignoresCredentials = false, admit }: ContextOptions = {},
+  ): Promise<Context> => {
+    const { headers } = req
+    const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
+    const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
+    if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
+    admit?.(identity)
+    // What else the headers say is looked at once the request is counted, and whoever asks may ask.
+    const key = headers['idempotency-key'] as string | undefined
+    if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
+      throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
     }
+    const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
+    return {
+      ...identity,
+      services,
+      database,
+      linkConfig,
+      log: logOf(res),
+      idempotency: { key, replayed: false },
+      readAfter,
+      tellPosition: (position) => {
+        if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
+      },
+    }
+  }
 }

@@ -35,7 +35,8 @@ export interface RootCall {
   document(selection: string): string
 }
 
-const PAGING = new Set(['first', 'last', 'before', 'offset'])
+/** Optional arguments that select a part of a list. They give access to nothing else. */
+const PAGING = new Set(['first', 'last', 'before', 'offset', 'limit', 'order', 'orderBy', 'search'])
 /** What a page holds: little, so that deep documents stay within their limits. */
 export const PAGE = 2
 
@@ -125,7 +126,8 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       const named = getNamedType(arg.type)
       const coordinate = `${root}.${arg.name}`
       if (isInputObjectType(named)) inspect(named)
-      else if (PAGING.has(arg.name) || arg.name === 'after' || root === 'Query.node') continue
+      else if ((PAGING.has(arg.name) && !isRequiredArgument(arg)) || arg.name === 'after' || root === 'Query.node')
+        continue
       else if (coordinate in inputValues) used.add(coordinate)
       else problems.push(`No value for ${coordinate}.`)
     }

@@ -110,6 +110,7 @@ export const expectations: Expectations = {
     // A place in the order of time, not a session.
     'Query.sessions(after)': signedIn,
     'Query.transfers': signedIn,
+    'Query.userCount': admins,
     'Query.users': admins,
     'Query.webhookDeliveries': admins,
     'Query.webhookDeliveries(after)': admins,

@@ -129,9 +129,9 @@ export const typeRules: Record<string, TypeRule> = {
   WebhookAttempt: payload('duration failure number response startedAt statusCode'),
   ...alike(
     'edges nodes pageInfo totalCount',
-    'AccountDepositConnection AccountWithdrawalConnection ApiKeyConnection AssetConnection AssetLinkConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
+    'AccountDepositConnection AccountWithdrawalConnection ApiKeyConnection AssetConnection AssetLinkConnection AuditEntryConnection DepositConnection EventConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
   ),
-  ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
+  ...alike('edges nodes pageInfo', 'CommitConnection'),
   ...alike(
     'cursor node',
     'AccountDepositEdge AccountWithdrawalEdge ApiKeyEdge AssetEdge AssetLinkEdge AuditEntryEdge CommitEdge DepositEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',

@@ -89,6 +89,7 @@ export const inputValues: Record<string, ValueOf> = {
   'Query.accountDeposits.filter': () => ({}),
   'Query.accountWithdrawals.filter': () => ({}),
   'Query.users.search': ({ owner }) => owner.email,
+  'Query.userCount.search': ({ owner }) => owner.email,
   'Query.webhookDeliveries.filter': () => ({}),
   'Query.webhookDelivery.id': ownerDelivery,
   'Subscription.commitUpdated.nid': ownerNid,

@@ -30,11 +30,13 @@ const short: Record<string, number> = {
   'Query.apiKeys': FEW.apiKeys,
   'Query.networkApps': FEW.networkApps,
   'Query.lookup': 1,
+  'Query.users': 1,
   '/api/v3/assets/{nid}/links': FEW.links,
   '/api/v3/auth/users': 1,
   '/api/v3/lookup': 1,
   '/api/v3/store/api-keys': FEW.apiKeys,
   '/api/v3/store/network-apps': FEW.networkApps,
+  '/api/v3/store/users': 1,
 }
 /** Those that are not asked for here, and why. */
 const elsewhere: Record<string, string> = {
@@ -82,6 +84,7 @@ function graphqlAsks({ longHistory, order, sha256 }: Riches, rows: number): List
   const given: Record<string, string> = {
     'Query.refunds': `orderId: "${order}"`,
     'Query.lookup': `sha256: "${sha256}"`,
+    'Query.users': 'search: "rich"',
   }
   const below: Record<string, (list: string) => string> = {
     Query: (list) => `{ ${list} }`,
@@ -151,6 +154,7 @@ function restAsks({ longHistory, order, sha256 }: Riches, rows: number): ListAsk
   const given: Record<string, string> = {
     '/api/v3/history': `&nid=${longHistory}`,
     '/api/v3/lookup': `&sha256=${sha256}`,
+    '/api/v3/store/users': '&search=rich',
   }
   return pagedPaths.flatMap((path): ListAsk[] => {
     const { parameters = [] } = description.paths[path]!.get!
@@ -196,14 +200,10 @@ const find = (value: unknown, name: string): unknown => {
     .find((found) => found !== undefined)
 }
 
-/** A page of REST may end early, lest its texts make the answer too large. */
-const CUT_BYTES = 500_000
-
-/** What an answer lacks of what was asked for; undefined when it has all, or ends early because it is long. */
+/** What an answer lacks of what was asked for; undefined when it has all. */
 export function shortOf({ list, lines }: ListAsk, text: string): string | undefined {
-  const answer = JSON.parse(text) as { next?: string | null }
-  const found = find(answer, list) as unknown[] | { nodes: unknown[] } | undefined
+  const found = find(JSON.parse(text), list) as unknown[] | { nodes: unknown[] } | undefined
   const count = Array.isArray(found) ? found.length : (found?.nodes?.length ?? 0)
-  if (count >= lines || (answer.next && text.length > CUT_BYTES)) return undefined
+  if (count >= lines) return undefined
   return `${count} lines of ${lines}.`
 }

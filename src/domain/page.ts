@@ -2,17 +2,21 @@
 import { validationFailed } from './errors.ts'
 import { fromId, type IdPrefix } from './ids.ts'
 import type { Database, ReadClient } from './ports/database.ts'
+import { LARGEST_INT } from './sql.ts'
 
-/** A page may end early: see `Database.readCut`. */
+/** A page that long texts may end early: see `Database.readCut`. */
 export interface Cuttable {
   cutsPages?: boolean | undefined
 }
 
-/** The reader that cuts pages whose texts are too much for one answer, where that is wanted. */
+/** The reader that ends pages with long texts early, if `cutsPages` is set. */
 export const readOf = (
   { read, readCut }: Pick<Database, 'read' | 'readCut'>,
   cutsPages: boolean | undefined,
 ): ReadClient => (cutsPages ? readCut : read)
+
+/** The largest position in a list that can be asked for. No list is as long. */
+export const MAX_OFFSET = LARGEST_INT
 
 /** How far into a list that is not their own callers come by position. */
 export const MAX_FOREIGN_OFFSET = 10_000

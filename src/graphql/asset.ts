@@ -180,15 +180,20 @@ export const AssetType = builder.prismaObject('Asset', {
     history: t.read({
       type: [CommitType],
       ...historyPages,
-      description: 'Its history by position, oldest first; `commits` pages through it by cursors.',
+      description: 'Its history by position, oldest first. `commits` pages through it by cursors.',
       args: {
-        limit: t.arg.int({ description: 'At most so many commits.' }),
+        limit: t.arg.int({ description: 'Maximum number of commits.' }),
         offset: offsetArg(t),
+        after: t.arg.int({ description: 'Only commits that follow the one with this sequence.' }),
+        newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
       },
-      resolve: (query, { id }, { limit, offset }, { services, cutsPages }) =>
+      resolve: (query, { id }, { limit, offset, after, newestFirst }, { services, cutsPages }) =>
         services.assets.history(
           id,
-          { limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
+          {
+            ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
+            ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false },
+          },
           query,
         ),
     }),

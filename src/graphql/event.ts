@@ -4,7 +4,10 @@ import { eventTypes } from '../domain/event/event-type.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
+import { offsetArg } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf } from './sizes.ts'
+import { boundedCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 
@@ -42,6 +45,16 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
   }),
 })
 
+const EventConnection = builder.connectionObject(
+  {
+    type: EventType,
+    name: 'EventConnection',
+    description: 'A page of a feed.',
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'EventEdge', description: 'An event with its cursor.' },
+)
+
 builder.queryField('events', (t) =>
   t.connection(
     {
@@ -51,13 +64,17 @@ builder.queryField('events', (t) =>
         'Your feed, oldest first. An event stays for so many days as the operator says, 90 if nothing is said and never less than ' +
         '30; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
         'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
-      resolve: (_root, args, { actor, services }) =>
-        resolveCursorConnection(
+      args: { offset: offsetArg(t) },
+      resolve: async (_root, { offset: given, ...args }, { actor, services }) => {
+        const offset = given ?? 0
+        const page = await resolveCursorConnection(
           { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },
-          (page: ResolveCursorConnectionArgs) => services.events.list(actor, page),
-        ),
+          (part: ResolveCursorConnectionArgs) => services.events.list(actor, { ...part, offset }),
+        )
+        const range = omitNullish({ after: args.after, before: args.before })
+        return { ...page, totalCount: () => services.events.count(actor, range, offset) }
+      },
     },
-    { name: 'EventConnection', description: 'A page of a feed.' },
-    { name: 'EventEdge', description: 'An event with its cursor.' },
+    EventConnection,
   ),
 )

@@ -1,8 +1,10 @@
-import { type LockInput, MOST_FOUND } from '../domain/account/lock-service.ts'
+import { ACCOUNTS_PER_PAGE, type LockInput } from '../domain/account/lock-service.ts'
 import type { User } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
-import { atMost, characters } from './sizes.ts'
+import { offsetArg } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
+import { characters, pageOf } from './sizes.ts'
 import { UserType } from './user.ts'
 
 const userIdDescription = "The user's identifier, e-mail address or username."
@@ -42,21 +44,36 @@ const change = (operation: 'lock' | 'unlock') =>
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'
 
-builder.queryField('users', (t) =>
-  t.read({
+const UserOrder = builder.enumType('UserOrder', {
+  description: 'Order of accounts by creation time.',
+  values: { NEWEST: { description: 'Newest first.' }, OLDEST: { description: 'Oldest first.' } } as const,
+})
+
+const searchDescription = 'An identifier, an e-mail address, or the beginning of a username.'
+
+builder.queryFields((t) => ({
+  users: t.read({
     type: [UserType],
-    ...atMost(MOST_FOUND),
-    description: `Accounts, for administrators: those that fit exactly first. ${adminOnly}.`,
+    ...pageOf(1_000, ACCOUNTS_PER_PAGE),
+    description: `Accounts, for administrators. Exact matches come first, unless \`order\` is set. ${adminOnly}.`,
     args: {
-      search: t.arg.string({
-        required: true,
-        ...characters(254),
-        description: 'An identifier, an e-mail address, or the beginning of a username.',
-      }),
+      search: t.arg.string({ required: true, ...characters(254), description: searchDescription }),
+      limit: t.arg.int({ description: 'Maximum number of accounts.' }),
+      offset: offsetArg(t),
+      order: t.arg({ type: UserOrder, description: 'Sorts the accounts by creation time.' }),
     },
-    resolve: (query, _root, { search }, { actor, services }) => services.users.list(actor, search, query),
+    resolve: (query, _root, { search, ...page }, { actor, services }) =>
+      services.users.list(actor, search, omitNullish(page), query),
   }),
-)
+  userCount: t.int({
+    description: `Number of accounts that match a search, counted no further than a page behind \`offset\` needs. ${adminOnly}.`,
+    args: {
+      search: t.arg.string({ required: true, ...characters(254), description: searchDescription }),
+      offset: t.arg.int({ description: 'The offset of the page that is read.' }),
+    },
+    resolve: (_root, { search, offset }, { actor, services }) => services.users.count(actor, search, offset),
+  }),
+}))
 
 builder.mutationFields((t) => ({
   lockUser: t.field({

@@ -9,6 +9,7 @@ import type { Action } from '../domain/policy.ts'
 import type { PageAnswer } from '../pages/page.ts'
 import type { Fields } from './fields.ts'
 import type { Tag } from './openapi/tags.ts'
+import type { Order } from './pagination.ts'
 import type { Refusal } from './status.ts'
 
 /** What a route is asked by; HEAD goes by GET. */
@@ -55,6 +56,44 @@ export interface Description {
   deprecated?: boolean
 }
 
+/** Arguments of a connection that select a part of a list. */
+export interface Part {
+  first?: number | undefined
+  last?: number | undefined
+  after?: string | undefined
+  before?: string | undefined
+  offset?: number | undefined
+}
+
+/** A part of a list, as its operation returns it. */
+export interface Connection<Node> {
+  totalCount: number
+  pageInfo: { startCursor: string | null; endCursor: string | null }
+  nodes: Node[]
+}
+
+/** How the pages of a list are read. An operation returns a part of a page. */
+export interface ListSource<Data = unknown, Variables = Record<string, unknown>, Node = unknown> {
+  /** The key of the records in the response. */
+  key: string
+  /** The order of the connection by creation time. */
+  order: Order
+  /** Maximum number of records that one operation reads. */
+  partSize: number
+  /** Whether `totalCount` stops at a maximum. */
+  hasBoundedCount: boolean
+  /**
+   * `far`: links continue by cursor where positions are not accepted any more. `always`: the link to the next page is a cursor, unless the
+   * caller pages by position.
+   */
+  cursorLinks: 'never' | 'far' | 'always'
+  variables: (request: RestRequest, part: Part) => Variables
+  connectionOf: (data: Data, part: Part) => Connection<Node>
+  present: (node: Node) => unknown
+  /** Further keys of the response. They precede the count. */
+  facts?: ((data: Data) => object) | undefined
+}
+
 /** A route that executes an operation. */
 export interface Route<
   Data = unknown,
@@ -87,7 +126,9 @@ export interface Route<
   status?: number
   /** What is answered; with 204 `nothing`. */
   answer: Body
-  present: (data: Data, request: RestRequest) => z.output<Body>
+  /** Makes the response body. A list has a source instead. */
+  present?: (data: Data, request: RestRequest) => z.output<Body>
+  list?: ListSource
   /** Answers `?dry_run=true` with 200; a route without it refuses to be tried. */
   presentDryRun?: (data: Data, request: RestRequest) => z.output<Quote>
   /** What it answers. */
@@ -149,5 +190,6 @@ export const defineRoute = <
   Body extends z.ZodType,
   Quote extends z.ZodType,
 >(
-  route: Route<Data, Variables, Body, Quote>,
+  route: Route<Data, Variables, Body, Quote> &
+    Required<Pick<Route<Data, Variables, Body, Quote>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route

@@ -9,10 +9,14 @@ import { maskError, refusedFields } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
 
-/** What a route answers; `body` becomes JSON. `etag` is its version in quotes, with which its `ETag` begins. */
+/** The response of a route. */
 export interface Answer {
   status: number
-  body: unknown
+  /** The body, which becomes JSON. Undefined when the response has no body, or `parts` are set. */
+  body?: unknown
+  /** The body as JSON that is read while it is sent. */
+  parts?: AsyncIterable<Uint8Array>
+  /** Version of the resource, in quotes. The `ETag` begins with it. */
   etag?: string
 }
 
@@ -101,7 +105,7 @@ export async function executeRoute(
 ): Promise<Answer> {
   const data = await executeOperation(executor, route.operation, route.variables(request), context)
   if (request.dryRun) return { status: 200, body: route.presentDryRun!(data, request) }
-  const answer: Answer = { status: route.status ?? 200, body: route.present(data, request) }
+  const answer: Answer = { status: route.status ?? 200, body: route.present!(data, request) }
   const version = route.etag?.(data)
   if (version) answer.etag = `"${version}"`
   return answer

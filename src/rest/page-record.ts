@@ -3,14 +3,14 @@ import { MOST_COUNTED } from '../domain/total.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './pagination.ts'
 import { url } from './values.ts'
 
-/** What a page tells besides its items. */
+/** The keys of a page besides its records. */
 export const pageLinks = {
-  count: z.number().int().describe('How many there are on all pages.'),
-  next: url.nullable().describe('Where the next page is; null on the last one.'),
-  previous: url.nullable().describe('Where the page before is; null on the first one.'),
+  count: z.number().int().describe('Number of records on all pages.'),
+  next: url.nullable().describe('URL of the next page. Null on the last page.'),
+  previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
 }
 
-/** A page of records as it is answered. `name`: of one record, in the plural. */
+/** The schema of a page of records. `name` is the name of the records in the plural. */
 export const pageRecord = <Item extends z.ZodType>(
   name: string,
   item: Item,
@@ -20,27 +20,50 @@ export const pageRecord = <Item extends z.ZodType>(
     .object({ ...pageLinks, count, results: z.array(item) })
     .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
 
-/** The `count` of a list that is not counted to its end. */
+/** The `count` of a list whose records are counted up to a maximum. */
 export const boundedCount = {
   count: pageLinks.count.describe(
-    `How many there are on all pages. Not counted far beyond the page: from ${MOST_COUNTED} on there may be more.`,
+    `Number of records on all pages. From ${MOST_COUNTED} on there may be more: records far beyond the page are not counted.`,
   ),
 }
 
-/** The query of a page: what it is narrowed to, and where it stands. */
-export const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape, max = MAX_LIMIT) =>
-  z.object({
-    ...filters,
-    limit: z
-      .int()
-      .min(0)
+/** Parameters of a list whose links continue by cursor where positions are not accepted any more. */
+export const linkCursors = Object.fromEntries(
+  ['after', 'before'].map((name) => [
+    name,
+    z
+      .string()
       .optional()
       .describe(
-        `How many records a page has, at most ${max}; ${Math.min(DEFAULT_LIMIT, max)} when it is 0, left out or no number.`,
+        'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
       ),
-    offset: z
-      .int()
-      .min(0)
+  ]),
+)
+
+const wholeNumber = z.int().min(0).optional()
+
+/** The query parameters of a list, with those that narrow it. */
+export const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
+  z.object({
+    ...filters,
+    limit: wholeNumber.describe(
+      `Number of records on the page, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+    ),
+    offset: wholeNumber.describe('Number of records before the page. 0 when it is missing or not a number.'),
+    page: z
+      .string()
+      .regex(/^([1-9]\d*|last)$/)
       .optional()
-      .describe('How many records come before the page; none when it is left out or no number.'),
+      .describe(
+        'Number of the page, from 1, or `last`. Use it instead of `limit` and `offset`. A page that does not exist returns 404.',
+      ),
+    page_size: wholeNumber.describe(
+      `Number of records on a page that is chosen by its number, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+    ),
+    ordering: z
+      .string()
+      .optional()
+      .describe(
+        'Sorts by `created_at`, ascending, or by `-created_at`, descending. `updated_at` sorts by the last update, or by creation where a record has no time of update. Of several terms, separated by commas, the first known one counts.',
+      ),
   })

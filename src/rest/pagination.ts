@@ -1,71 +1,123 @@
-/** `limit`/`offset` lists as old callers page through them. */
-import { MAX_FOREIGN_OFFSET } from '../domain/page.ts'
-import type { RestRequest } from './define-route.ts'
+/** Reads the paging parameters of a list request and makes the links from one page to the next. */
+import { DomainError, validationFailed } from '../domain/errors.ts'
+import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../domain/page.ts'
 
-/** Items of a page when nothing is asked for. */
+/** Page length when the caller does not set one. */
 export const DEFAULT_LIMIT = 200
-/** Published maximum. */
+/** Published maximum page length. */
 export const MAX_LIMIT = 1000
-/** Of lists whose items are large. */
-export const MAX_LARGE_LIMIT = 100
 
-/** The largest that the schema's `Int` holds: no list is as long. */
-const MOST = 2_147_483_647
-const whole = (text: string | null) => (text !== null && /^\d+$/.test(text) ? Math.min(Number(text), MOST) : 0)
+/** Direction in which a list is sorted by creation time. */
+export type Order = 'newest' | 'oldest'
 
-/** Zero or rubbish is the default; more than the maximum is the maximum. */
-export function pageOf({ query }: RestRequest, max = MAX_LIMIT): { limit: number; offset: number } {
-  return {
-    limit: Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, max),
-    offset: whole(query.get('offset')),
+/** The page that a caller asks for. */
+export interface AskedPage {
+  /** Set when the caller pages by number. Starts at 1. */
+  page: number | 'last' | undefined
+  limit: number
+  /** Number of items before the page. Unknown, and 0 here, for the last page. */
+  offset: number
+  /** Whether the page is read from the end of the list towards its start. */
+  isReversed: boolean
+}
+
+const wholeNumber = (text: string | undefined) =>
+  text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), MAX_OFFSET) : 0
+
+/** The error for a page number that does not exist, with the message of Django REST framework. */
+export const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
+
+/** Raises NOT_FOUND for anything but a positive whole number or `last`, as Django REST framework does. */
+function pageNumberFrom(text: string): number | 'last' {
+  if (text === 'last') return text
+  const number = wholeNumber(text.trim())
+  if (number === 0) throw invalidPage()
+  return number
+}
+
+/** Times that `ordering` accepts, by name. A time that a list does not record is its creation time. */
+const orderingTimes = new Map([
+  ['created_at', 'created'],
+  ['uploaded_at', 'created'],
+  ['updated_at', 'updated'],
+])
+
+/** The order of a list, as `ordering` gives it. */
+export interface Ordering {
+  time: string
+  order: Order
+}
+
+/**
+ * The first known term of `ordering`; undefined without one. Unknown terms are ignored, as in Django REST framework. Raises
+ * VALIDATION_FAILED for a list that is to be sorted both ways.
+ */
+export function orderingFrom({ query }: { query: URLSearchParams }): Ordering | undefined {
+  const known = new Map<string, Order>()
+  for (const term of (query.get('ordering') ?? '').split(',')) {
+    const [, minus, name = ''] = /^(-?)(\w+)$/.exec(term.trim()) ?? []
+    const time = orderingTimes.get(name)
+    if (time === undefined) continue
+    const order = minus ? 'newest' : 'oldest'
+    if ((known.get(time) ?? order) !== order) {
+      throw validationFailed({ ordering: ['Sort a field in one direction, ascending or descending.'] })
+    }
+    known.set(time, order)
   }
+  const [first] = known
+  return first && { time: first[0], order: first[1] }
 }
 
-/** Cursors of the first and the last item of a page, and whether items follow it. */
-export interface Cursors {
-  startCursor: string | null
-  endCursor: string | null
-  hasNextPage: boolean
+/**
+ * The page that a request asks for, of a list that is sorted in `order` unless the caller says otherwise. An invalid size is the default,
+ * and a size above the maximum is the maximum. Raises VALIDATION_FAILED for parameters that contradict each other, NOT_FOUND for an invalid
+ * page number.
+ */
+export function pageFrom(request: { query: URLSearchParams }, order: Order): AskedPage {
+  const given = (name: string) => request.query.get(name) || undefined
+  const limit = given('limit')
+  const offset = given('offset')
+  const page = given('page')
+  const pageSize = given('page_size')
+  const isReversed = (orderingFrom(request)?.order ?? order) !== order
+  const isByNumber = page !== undefined || pageSize !== undefined
+  if (isByNumber && (limit !== undefined || offset !== undefined)) {
+    const field = page === undefined ? 'page_size' : 'page'
+    throw validationFailed({ [field]: ['Use either limit and offset, or page and page_size.'] })
+  }
+  const length = Math.min(wholeNumber(isByNumber ? pageSize : limit) || DEFAULT_LIMIT, MAX_LIMIT)
+  if (!isByNumber) return { page: undefined, limit: length, offset: wholeNumber(offset), isReversed }
+  const number = page === undefined ? 1 : pageNumberFrom(page)
+  const before = number === 'last' ? 0 : Math.min((number - 1) * length, MAX_OFFSET)
+  return { page: number, limit: length, offset: before, isReversed }
 }
 
-/** A page's place in a list whose links are cursors where positions end; `offset` only tells it there. */
-export function placeOf(request: RestRequest) {
-  const { limit, offset } = pageOf(request)
-  const after = request.query.get('after')
-  const before = request.query.get('before')
-  if (offset <= MAX_FOREIGN_OFFSET || !(after || before)) return { first: limit, offset }
-  return after ? { first: limit, after } : { last: limit, before }
+/** The cursor parameter of a link into a list that is not read by position to its end. */
+export interface LinkCursor {
+  name: 'after' | 'before'
+  cursor: string | null
 }
 
-/** Where the pages before and after `length` items of `count` are; far into a list by its cursors, if it has some. */
-export function linksOf(request: RestRequest, count: number, length: number, max = MAX_LIMIT, cursors?: Cursors) {
-  const { limit, offset } = pageOf(request, max)
-  const link = (to: number, name: 'after' | 'before', cursor: string | null | undefined) => {
-    const query = new URLSearchParams(request.query)
+/**
+ * A link to the page that starts after `offset` items. It keeps the query of the request, except for its place in the list. The cursor is
+ * set only where positions are not accepted any more.
+ */
+export function linkTo(
+  request: { query: URLSearchParams; url: string },
+  { page, limit }: Pick<AskedPage, 'page' | 'limit'>,
+  offset: number,
+  place?: LinkCursor,
+): string {
+  const query = new URLSearchParams(request.query)
+  if (page !== undefined) query.set('page', String(Math.floor(offset / limit) + 1))
+  else {
     query.set('limit', String(limit))
-    for (const place of cursors ? ['offset', 'after', 'before'] : ['offset']) query.delete(place)
-    if (to > 0) query.set('offset', String(to))
-    if (to > MAX_FOREIGN_OFFSET && cursor) query.set(name, cursor)
-    return `${request.url}?${query}`
+    query.delete('offset')
+    if (offset > 0) query.set('offset', String(offset))
   }
-  // What was removed before a cursor made the count smaller, and nothing that follows.
-  const follows = cursors && 'after' in placeOf(request) ? cursors.hasNextPage : offset + length < count
-  return {
-    // A page of large items ends before the limit: see `Database.readCut`.
-    next: length > 0 && follows ? link(offset + length, 'after', cursors?.endCursor) : null,
-    previous: offset > 0 ? link(Math.max(offset - limit, 0), 'before', cursors?.startCursor) : null,
+  if (place) {
+    for (const name of ['after', 'before']) query.delete(name)
+    if (offset > MAX_FOREIGN_OFFSET && place.cursor !== null) query.set(place.name, place.cursor)
   }
+  return `${request.url}?${query}`
 }
-
-/** A page as old callers read it; `count` is of all pages. */
-export const presentPage = <Item>(
-  request: RestRequest,
-  count: number,
-  results: Item[],
-  max = MAX_LIMIT,
-  cursors?: Cursors,
-) => ({
-  count,
-  ...linksOf(request, count, results.length, max, cursors),
-  results,
-})

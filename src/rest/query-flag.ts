@@ -1,3 +1,5 @@
+import { validationFailed } from '../domain/errors.ts'
+
 const words = new Map([
   ['true', true],
   ['1', true],
@@ -5,6 +7,11 @@ const words = new Map([
   ['0', false],
 ])
 
-/** What a flag in a query says, in any case (Python writes `True`); undefined when it is missing or says something else. */
-export const queryFlag = (query: URLSearchParams, name: string): boolean | undefined =>
-  words.get(query.get(name)?.toLowerCase() ?? '')
+/** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Raises VALIDATION_FAILED. */
+export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
+  const word = query.get(name)
+  if (!word) return undefined
+  const flag = words.get(word.toLowerCase())
+  if (flag === undefined) throw validationFailed({ [name]: ['Must be a valid boolean.'] })
+  return flag
+}

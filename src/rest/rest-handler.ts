@@ -17,6 +17,9 @@ import { writeJson } from './kept-json.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
+import { readPage } from './read-page.ts'
+import { sendParts } from './send-parts.ts'
+import { assertSingleValues } from './single-values.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
 /** What the routes run on, and how requests are read. */
@@ -140,10 +143,13 @@ export function createRestHandler(deps: RestDependencies) {
       if (apiKey) assertTrusted(actor, { needed: apiKey === 'needed' })
     }
 
-  const handleDirectly = (route: DirectRoute, request: DirectRequest) =>
-    route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request)
+  async function handleDirectly(route: DirectRoute, request: DirectRequest) {
+    assertSingleValues({ method: route.method, query: route.description?.query }, request.query)
+    await (route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request))
+  }
 
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
+    assertSingleValues(route, query)
     const dryRun = isDryRun(route, query)
     const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
     // A body that is too large whoever sends it is refused for its size by its reader, not for want of room.
@@ -165,9 +171,11 @@ export function createRestHandler(deps: RestDependencies) {
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }
+      const { list } = route
+      if (list) return readPage(deps, { ...route, list }, request, context)
       return replayable(() => executeRoute(deps, route, request, context), context)
     }
-    send(req, res, await answered().finally(intake.close))
+    await send(req, res, await answered().finally(intake.close))
   }
 
   /** A replay sends the very body of the first time, whatever has become of the thing since; a first time keeps it. */
@@ -240,12 +248,17 @@ function preflight(res: ServerResponse, methods: string[]) {
     .end()
 }
 
-function send(
+/** Sends a response. Raises the error of a body that is read while it is sent: the connection must then be aborted. */
+async function send(
   req: IncomingMessage,
   res: ServerResponse,
-  { status, body, etag, replayed }: Answer & { replayed?: boolean },
+  { status, body, parts, etag, replayed }: Answer & { replayed?: boolean },
 ) {
   if (replayed) res.setHeader('Idempotency-Replayed', 'true')
+  if (parts) {
+    res.writeHead(status, { ...corsHeaders, 'Content-Type': 'application/json', ...cacheHeaders })
+    return sendParts(req, res, parts)
+  }
   if (status === 204) {
     res.writeHead(204, corsHeaders).end()
     return

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { corsHeaders } from './rest-handler.ts'
+import { sendParts } from './send-parts.ts'
 
 /** A file that is made while it is sent. */
 interface Download {
@@ -10,11 +9,8 @@ interface Download {
   content: AsyncIterable<string | Uint8Array>
 }
 
-/**
- * Sends it to be saved; nothing of its content in answer to HEAD. It is of this moment, and kept nowhere. Raises what its content raises:
- * then the connection is to be cut, for a part is not the whole.
- */
-export async function sendDownload(
+/** Sends a file to be saved. It is not cached. Raises the error of its content: the connection must then be aborted. */
+export function sendDownload(
   req: IncomingMessage,
   res: ServerResponse,
   { name, mediaType, content }: Download,
@@ -25,12 +21,5 @@ export async function sendDownload(
     'Content-Disposition': `attachment; filename="${name}"`,
     'Cache-Control': 'no-store',
   })
-  if (req.method === 'HEAD') {
-    res.end()
-    return
-  }
-  await pipeline(Readable.from(content, { highWaterMark: 1 }), res).catch((error: unknown) => {
-    // A caller who leaves is no fault.
-    if (!req.destroyed && !res.closed) throw error
-  })
+  return sendParts(req, res, content)
 }

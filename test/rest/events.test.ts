@@ -46,14 +46,16 @@ const tell = (user: SignedIn, type = 'points.granted') =>
   )
 
 describe('GET events', () => {
-  it('tells what happened, oldest first, a page at a time', async () => {
+  it('lists events page by page, oldest first', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
     const all = await user.rest('GET', 'events/')
     expect(all.status).toBe(200)
     expect(all.body).toEqual({
+      count: 2,
       next: null,
+      previous: null,
       results: [1, 2].map((sequence) => ({
         id: expect.stringMatching(/^event_/),
         sequence,

@@ -37,7 +37,8 @@ describe('a list', () => {
     '?limit=1e3',
     '?offset=rubbish',
     '?offset=-2',
-    '?page=9&unknown=x',
+    '?unknown=x&unknown=y',
+    '?page=&page_size=&ordering=&limit=&offset=',
   ])('takes %s for the default', async (query) => {
     const page = await list(query)
     expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])

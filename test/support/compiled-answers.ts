@@ -14,7 +14,6 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
     database: app.installation.database,
     linkConfig: app.linkConfig,
     log: () => app.log,
-    cutsPages: false,
     idempotency: { key: undefined, replayed: false },
   }
 }

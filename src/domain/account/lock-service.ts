@@ -9,17 +9,26 @@ import { fromId, toId } from '../ids.ts'
 import { parse, requiredText } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import { countedUpTo } from '../total.ts'
 import type { UserQuery } from './account-service.ts'
 import { normalizeEmail } from './email-address.ts'
-import { type FoundUser, lockUser, searchUsers, unlockUser } from './lock-statements.ts'
+import { countUsers, type FoundUser, lockUser, searchUsers, type UserOrder, unlockUser } from './lock-statements.ts'
 import { createFindAccount, type WithReason, withReason } from './whose-account.ts'
 
-/** Accounts that a search gives at most. */
-export const MOST_FOUND = 50
+/** Number of accounts that a search returns when the caller sets no limit. */
+export const ACCOUNTS_PER_PAGE = 50
 
 const searchInput = z.strictObject({ search: requiredText(254).transform(normalizeEmail) })
 /** A lock or its end as a caller gives it. */
 export type LockInput = WithReason
+
+/** The part of a search result that is read. */
+export interface SearchPage {
+  limit?: number | undefined
+  offset?: number | undefined
+  /** Exact matches first, then by username, when left out. */
+  order?: UserOrder | undefined
+}
 
 interface Dependencies {
   database: Database
@@ -55,23 +64,36 @@ export function createLockService({ database, idempotency, verifiesAddresses }: 
   }
 
   /** Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
-  async function search(actor: Actor, wanted: string): Promise<FoundUser[]> {
+  function wantedBy(actor: Actor, rawSearch: string) {
     assertMay(actor, 'store:administer')
-    const { search: asked } = parse(searchInput, { search: wanted })
-    const user = fromId(asked, 'user')?.uuid ?? null
-    return database.query(searchUsers, { user, text: asked, limit: MOST_FOUND })
+    const { search: text } = parse(searchInput, { search: rawSearch })
+    return { user: fromId(text, 'user')?.uuid ?? null, text }
+  }
+
+  async function search(
+    actor: Actor,
+    wanted: string,
+    { limit = ACCOUNTS_PER_PAGE, offset = 0, order }: SearchPage = {},
+  ): Promise<FoundUser[]> {
+    return database.query(searchUsers, { ...wantedBy(actor, wanted), limit, offset, order: order ?? null })
   }
 
   return {
     /**
-     * Accounts by identifier, e-mail address or the beginning of a username, `MOST_FOUND` at most, with what operators need to
-     * know. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     * Accounts by identifier, e-mail address or the beginning of a username, with the facts that operators need. Raises NOT_AUTHENTICATED,
+     * PERMISSION_DENIED, VALIDATION_FAILED.
      */
     search,
 
-    /** The same as records, in the same order. Raises what `search` raises. */
-    async list(actor: Actor, wanted: string, query: UserQuery = {}): Promise<User[]> {
-      const ids = (await search(actor, wanted)).map(({ id }) => id)
+    /** Number of accounts that match a search, counted no further than a page behind `offset` needs. Raises what `search` raises. */
+    async count(actor: Actor, wanted: string, offset?: number | null): Promise<number> {
+      const [counted] = await database.query(countUsers, { ...wantedBy(actor, wanted), most: countedUpTo(offset) })
+      return counted!.count
+    },
+
+    /** The same accounts as records, in the same order. Raises what `search` raises. */
+    async list(actor: Actor, wanted: string, page: SearchPage, query: UserQuery = {}): Promise<User[]> {
+      const ids = (await search(actor, wanted, page)).map(({ id }) => id)
       const users = await database.read.user.findMany({ ...query, where: { id: { in: ids }, deletedAt: null } })
       return users.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
     },

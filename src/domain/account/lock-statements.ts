@@ -21,16 +21,29 @@ const foundColumns = {
 /** An account as operators find it. */
 export type FoundUser = RowOf<typeof foundColumns>
 
+/** Order of accounts by creation time. */
+export type UserOrder = 'NEWEST' | 'OLDEST'
+
 /** No character stands behind it: what begins alike stands before this after the same beginning. */
 const LAST = '\u{10ffff}'
 
-/**
- * Accounts by identifier (`user`, or null), e-mail address or the beginning of a username; those that fit exactly come first, then in the
- * order of their names.
- */
+/** Identifiers of accounts by identifier (`user`, or null), e-mail address or the beginning of a username. `most` bounds the last of them. */
+const foundSql = (most: string) => `
+  select id from users where id = $user and deleted_at is null
+  union select id from users where lower(email) = lower($text) and deleted_at is null
+  union (
+    select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
+      and deleted_at is null
+    order by username_key using ~<~ limit ${most})`
+
+/** Accounts that match a search. Without an order, exact matches come first, and the others are sorted by username. */
 export const searchUsers = statement(
   'user_search',
-  { parameters: { user: orNull(uuid), text, limit: int }, columns: foundColumns, isList: true },
+  {
+    parameters: { user: orNull(uuid), text, order: orNull(textOf<UserOrder>()), limit: int, offset: int },
+    columns: foundColumns,
+    isList: true,
+  },
   `select u.id, u.username, u.email, u.role, u.email_verified as "emailVerified", u.asset_count as "assetCount",
      u.created_at as "createdAt", u.locked_at as "lockedAt",
      case when u.locked_at is not null then (
@@ -38,14 +51,16 @@ export const searchUsers = statement(
        where a.user_id = u.id and a.action = 'account.locked' order by a.id desc limit 1
      ) end as "lockReason"
    from users u
-   where u.deleted_at is null and u.id in (
-     select id from users where id = $user
-     union all select id from users where lower(email) = lower($text)
-     union all (
-       select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
-         and deleted_at is null
-       order by username_key using ~<~ limit $limit))
-   order by u.username_key = username_key($text) desc, u.username_key collate "C" limit $limit`,
+   where u.id in (${foundSql('case when $order is null then $limit + $offset end')})
+   order by case $order when 'NEWEST' then u.created_at end desc, case $order when 'OLDEST' then u.created_at end,
+     u.username_key = username_key($text) desc, u.username_key collate "C" limit $limit offset $offset`,
+)
+
+/** Number of accounts that match a search, counted up to `most`. */
+export const countUsers = statement(
+  'user_search_count',
+  { parameters: { user: orNull(uuid), text, most: int }, columns: { count: int }, isList: true },
+  `select least(count(*), $most)::int as count from (${foundSql('$most')}) found`,
 )
 
 /** A user by UUID, or, where that is null, by a name: an e-mail address if it looks like one, else a username. */

@@ -18,6 +18,14 @@ import type { VersionService } from './version-service.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
+/** The part of a history that is read, by position. */
+interface HistoryPart {
+  limit: number
+  offset: number
+  after: number | undefined
+  isNewestFirst: boolean
+}
+
 interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
   versions: Pick<VersionService, 'at'>
   /** `verifiesAddresses`: whether only verified addresses count. */
@@ -131,19 +139,30 @@ export function createAssetService(deps: Dependencies) {
       return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: { id: 'desc' }, where })
     },
 
-    /** A part of the history of an asset that the caller has read, by its UUID: oldest first. */
+    /**
+     * A part of the history of an asset that the caller has read. `assetId` is its UUID. `after` is the sequence of the commit before the
+     * part.
+     */
     async history(
       assetId: string,
-      { limit, offset, cutsPages }: { limit: number; offset: number } & Cuttable,
+      { limit, offset, after, isNewestFirst, cutsPages }: HistoryPart & Cuttable,
       query: CommitQuery,
     ): Promise<Commit[]> {
-      return readOf(database, cutsPages).commit.findMany({
-        ...query,
-        // Sequences have no gaps, so a position is found without counting.
-        where: { assetId, sequence: { gt: offset } },
-        orderBy: { sequence: 'asc' },
-        take: limit,
-      })
+      const { commit } = readOf(database, cutsPages)
+      if (isNewestFirst) {
+        const sequence = after === undefined ? {} : { lt: after }
+        const where = { assetId, sequence }
+        return commit.findMany({
+          ...query,
+          where,
+          orderBy: { sequence: 'desc' },
+          take: limit,
+          skip: offset || undefined,
+        })
+      }
+      // Sequences have no gaps, so a position is found without counting.
+      const where = { assetId, sequence: { gt: (after ?? 0) + offset } }
+      return commit.findMany({ ...query, where, orderBy: { sequence: 'asc' }, take: limit })
     },
 
     /**

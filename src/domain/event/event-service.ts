@@ -9,6 +9,7 @@ import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log } from '../ports/log.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
+import { countedUpTo } from '../total.ts'
 import { createEventData } from './event-data.ts'
 import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
@@ -23,9 +24,13 @@ export interface EventPage {
   after?: string | undefined
   before?: string | undefined
   limit: number
+  offset?: number
   /** From the end backwards. */
   inverted: boolean
 }
+
+/** The events between two cursors or identifiers. */
+type EventRange = Pick<EventPage, 'after' | 'before'>
 
 /** What webhooks are told of, too. */
 const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
@@ -68,6 +73,11 @@ export function createEventService({ database, notifications, actionArgs, log, m
   const bound = (ownerId: string, field: string, text: string | undefined) =>
     text === undefined ? undefined : sequenceOf(ownerId, field, text)
 
+  async function within(ownerId: string, { after, before }: EventRange): Promise<Prisma.EventWhereInput> {
+    const [gt, lt] = await Promise.all([bound(ownerId, 'after', after), bound(ownerId, 'before', before)])
+    return { ownerId, sequence: { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) } }
+  }
+
   /** Opens a stream, which counts until it ends. `open` takes the place; whatever it raises, nothing stays behind. */
   async function count<T>(
     actor: Actor,
@@ -90,16 +100,21 @@ export function createEventService({ database, notifications, actionArgs, log, m
 
   return {
     /** The actor's own events, oldest first; newest first when inverted. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
-    async list(actor: Actor, { after, before, limit, inverted }: EventPage): Promise<EventRecord[]> {
+    async list(actor: Actor, { limit, offset = 0, inverted, ...range }: EventPage): Promise<EventRecord[]> {
       assertUserMay(actor, 'event:read')
-      const [gt, lt] = await Promise.all([bound(actor.id, 'after', after), bound(actor.id, 'before', before)])
-      const sequence = { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) }
       const events = await database.read.event.findMany({
-        where: { ownerId: actor.id, sequence },
+        where: await within(actor.id, range),
         orderBy: { sequence: inverted ? 'desc' : 'asc' },
         take: limit,
+        ...(offset > 0 && { skip: offset }),
       })
       return events.map(recordOf)
+    },
+
+    /** Number of events in a range, counted no further than a page behind `offset` needs. Raises what `list` raises. */
+    async count(actor: Actor, range: EventRange, offset: number): Promise<number> {
+      assertUserMay(actor, 'event:read')
+      return database.read.event.count({ where: await within(actor.id, range), take: countedUpTo(offset) })
     },
 
     /** An event of the actor's own feed by its UUID, or null. */

@@ -47,7 +47,7 @@ export interface ReplicaReads {
 export interface Database {
   /** Reads in Prisma's language. */
   readonly read: ReadClient
-  /** As `read`, but a page of `findMany` ends early rather than hold more long texts than one answer takes; it has one row at least. */
+  /** As `read`, but `findMany` with `take` returns fewer rows when their texts are long, and at least one row. */
   readonly readCut: ReadClient
   /** One round trip. A single statement is a transaction of its own, READ COMMITTED. Raises UNAVAILABLE when the database is down. */
   readonly query: Query

@@ -115,7 +115,7 @@ export function createAdminHandler(parts: AdminParts) {
 
   function contextOf(actor: Context['actor'], log: Context['log'], key?: string): Context {
     const idempotency = { key, replayed: false }
-    return { ...shared, actor, hasStaleToken: false, log, idempotency, cutsPages: true }
+    return { ...shared, actor, hasStaleToken: false, log, idempotency }
   }
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {

@@ -54,8 +54,8 @@ const KEPT_FROM_LISTS = 0.3
 const MOST_WAITING = 100
 const LIST_PATIENCE_MS = 1_500
 
-/** Of texts and JSON, as they may become in an answer. */
-const PAGE_BYTES = 4_000_000
+/** Maximum size of the texts and JSON that a cut page returns, as they are in a response. In bytes. */
+const PAGE_BYTES = 2_000_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'

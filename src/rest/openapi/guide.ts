@@ -41,8 +41,12 @@ Times are ISO 8601 in UTC. Money is a decimal string, never a number; one point 
 fields from time to time, so readers ignore those that they do not know; none is ever taken away. Every answer has an
 \`X-Request-Id\`: tell it when you ask for help.
 
-Lists answer \`{count, next, previous, results}\`; \`next\` and \`previous\` are whole addresses. A history has \`commits\` in the
-place of \`results\`; the feed of events has neither \`count\` nor \`previous\`.
+Lists return \`{count, next, previous, results}\`. \`next\` and \`previous\` are absolute URLs. A history has the key \`commits\` instead
+of \`results\`. A page has as many records as you ask for while records remain, however large they are. A long page is sent while it is
+read. If the connection ends before the JSON document does, the page is incomplete: repeat the request.
+
+Choose a page by \`limit\` and \`offset\`, or by \`page\` and \`page_size\`, but not by both. A page number that does not exist returns
+404. A parameter that is given twice with different values is rejected.
 
 ## Retrying
 

@@ -1,9 +1,8 @@
 import { z } from 'zod'
+import { defineList } from '../define-list.ts'
 import { defineRoute } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { givenEmail, givenText, neededText, newPassword, nothing, presentPassword, same } from '../values.ts'
 import { meRecord, presentMe, presentUser, userRecord } from './present-user.ts'
 
@@ -18,8 +17,6 @@ const newUserRecord = z
 const tokenRecord = z
   .object({ auth_token: same('SignInPayload.token', z.string()) })
   .meta({ id: 'Token', description: 'What a session is asked with.' })
-
-const userPage = pageRecord('Users', userRecord)
 
 const signUp = defineRoute({
   method: 'POST',
@@ -179,21 +176,25 @@ const deleteMe = defineRoute({
   present: () => undefined,
 })
 
-const listUsers = defineRoute({
-  method: 'GET',
+const listUsers = defineList({
   path: 'auth/users',
   operationId: 'listUsers',
   tag: 'Account',
-  summary: 'Read one’s own account as a list',
-  description: 'Nobody but the caller stands in it.',
+  summary: 'Read your own account as a list',
+  description: 'The list holds only the caller.',
   deprecated: true,
-  query: pageQuery({}),
   action: 'account:read',
+  record: userRecord,
+  plural: 'Users',
+  order: 'oldest',
   operation: meOperation,
   variables: () => ({}),
-  answer: userPage,
-  // Old callers ask for the list to learn of themselves; nobody else stands in it.
-  present: ({ me }, request) => presentPage(request, 1, [presentUser(me)].slice(pageOf(request).offset)),
+  connectionOf: ({ me }, { offset = 0 }) => ({
+    totalCount: 1,
+    pageInfo: { startCursor: null, endCursor: null },
+    nodes: [me].slice(offset),
+  }),
+  present: presentUser,
 })
 
 /** Signing up, in and out, and one's own record. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
+import { defineList } from '../define-list.ts'
 import { defineRoute } from '../define-route.ts'
 import type { ApiKeyRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { moment, neededText, nothing, same } from '../values.ts'
 import { apiKeyParam } from './params.ts'
 
@@ -74,27 +73,32 @@ const issue = defineRoute({
   present: ({ issueApiKey: { apiKey, key } }) => ({ ...presentApiKey(apiKey), key }),
 })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'store/api-keys',
   operationId: 'listApiKeys',
   tag: 'Store',
-  summary: 'List API keys',
-  query: pageQuery({}),
+  summary: 'List API keys, newest first',
   action: 'store:administer',
+  record: apiKeyRecord,
+  plural: 'ApiKeys',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestApiKeys($limit: Int!, $offset: Int!) {
-      apiKeys(first: $limit, offset: $offset) {
+    query RestApiKeys($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      apiKeys(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...ApiKeyRecord
         }
       }
     }
   `),
-  variables: (request) => pageOf(request),
-  answer: pageRecord('ApiKeys', apiKeyRecord),
-  present: ({ apiKeys }, request) => presentPage(request, apiKeys.totalCount, apiKeys.nodes.map(presentApiKey)),
+  variables: (_request, part) => part,
+  connectionOf: ({ apiKeys }) => apiKeys,
+  present: presentApiKey,
 })
 
 const revoke = defineRoute({

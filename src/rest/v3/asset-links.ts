@@ -1,16 +1,16 @@
 /** Links by which strangers read the page of a private asset. */
 import { z } from 'zod'
 import { notTheirAsset } from '../../domain/errors.ts'
+import { defineList } from '../define-list.ts'
 import { defineRoute } from '../define-route.ts'
 import type { AssetLinkRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { momentFrom } from '../given-moment.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { moment, nothing, same, url } from '../values.ts'
 import { assetLinkParam, nidParam } from './params.ts'
 
-const MOST_ON_A_PAGE = 200
+/** Maximum number of links that one operation reads. */
+const PART_SIZE = 200
 
 const linkRecord = z
   .object({
@@ -80,22 +80,28 @@ const create = defineRoute({
   present: ({ createAssetLink: { link } }) => presentLink(link),
 })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'assets/:nid/links',
   operationId: 'listAssetLinks',
   tag: 'Assets',
-  summary: 'List the links to the page of an asset of one’s own',
-  description: 'Newest first, with those that ended lately. Each is a secret.',
+  summary: 'List the links to the page of your asset',
+  description: 'Newest first. Links that ended recently are included. Each link is a secret.',
   params: nidParam,
-  query: pageQuery({}, MOST_ON_A_PAGE),
-  errors: ['NOT_FOUND', 'ASSET_WRITE_PERMISSION_DENIED'],
+  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
   action: 'asset:update',
+  record: linkRecord,
+  plural: 'AssetLinks',
+  order: 'newest',
+  partSize: PART_SIZE,
   operation: graphql(/* GraphQL */ `
-    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {
+    query RestAssetLinks($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
       asset(id: $id) {
-        links(first: $limit, offset: $offset) {
+        links(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
           totalCount
+          pageInfo {
+            startCursor
+            endCursor
+          }
           nodes {
             ...AssetLinkRecord
           }
@@ -103,14 +109,13 @@ const list = defineRoute({
       }
     }
   `),
-  variables: (request) => ({ id: request.params.nid!, ...pageOf(request, MOST_ON_A_PAGE) }),
-  answer: pageRecord('AssetLinks', linkRecord),
-  present: ({ asset }, request) => {
-    // In GraphQL there are none for others than the owner.
+  variables: ({ params }, part) => ({ id: params.nid!, ...part }),
+  connectionOf: ({ asset }) => {
+    // GraphQL shows no list to other users than the owner.
     if (asset!.links === null) throw notTheirAsset()
-    const { totalCount, nodes } = asset!.links
-    return presentPage(request, totalCount, nodes.map(presentLink), MOST_ON_A_PAGE)
+    return asset!.links
   },
+  present: presentLink,
 })
 
 /** A path of its own: `DELETE assets/{nid}/links/` is what a caller sends whose identifier got lost. */

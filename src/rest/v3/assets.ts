@@ -8,12 +8,11 @@ import {
   type RegistrationName,
   registrationFields,
 } from '../../domain/asset/metadata.ts'
+import { defineList } from '../define-list.ts'
 import { type Description, defineRoute, type RestRequest } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
-import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
-import { linksOf, MAX_LIMIT, pageOf, placeOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
 import { assetChange } from './asset-change.ts'
@@ -163,28 +162,24 @@ const read = defineRoute({
   etag: ({ asset }) => versionOf(asset!),
 })
 
-const placeInLink = z
-  .string()
-  .optional()
-  .describe('Where a page stands whose `offset` is above 10,000, as `next` and `previous` say it; ignored elsewhere.')
-
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'assets',
   operationId: 'listAssets',
   tag: 'Assets',
   summary: 'List assets',
   description:
-    'Signed in, one’s own; else the public ones; newest first. `owner` lists those of somebody that one may see.',
-  query: pageQuery({
+    'Newest first. Lists your own assets when you are signed in, and public assets otherwise. `owner` lists the assets of a user that you may see.',
+  filters: {
     owner: same('AssetFilter.owner', z.string()).optional(),
     proof_hash: same('AssetFilter.proofHash', z.string()).optional(),
     tag: same('AssetFilter.tag', z.string()).optional(),
     is_original_owner: same('AssetFilter.isOriginalOwner', z.boolean()).optional(),
-    after: placeInLink,
-    before: placeInLink,
-  }),
+  },
   action: 'asset:read',
+  record: assetRecord,
+  plural: 'Assets',
+  order: 'newest',
+  cursorLinks: 'far',
   operation: graphql(/* GraphQL */ `
     query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: AssetFilter) {
       assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
@@ -192,7 +187,6 @@ const list = defineRoute({
         pageInfo {
           startCursor
           endCursor
-          hasNextPage
         }
         nodes {
           ...AssetRecord
@@ -200,18 +194,17 @@ const list = defineRoute({
       }
     }
   `),
-  variables: (request) => ({
-    ...placeOf(request),
+  variables: ({ query }, part) => ({
+    ...part,
     filter: {
-      owner: addressIn(request.query, 'owner'),
-      proofHash: request.query.get('proof_hash') || undefined,
-      tag: request.query.get('tag') || undefined,
-      isOriginalOwner: queryFlag(request.query, 'is_original_owner'),
+      owner: addressIn(query, 'owner'),
+      proofHash: query.get('proof_hash') || undefined,
+      tag: query.get('tag') || undefined,
+      isOriginalOwner: queryFlag(query, 'is_original_owner'),
     },
   }),
-  answer: pageRecord('Assets', assetRecord),
-  present: ({ assets }, request) =>
-    presentPage(request, assets.totalCount, assets.nodes.map(presentAsset), MAX_LIMIT, assets.pageInfo),
+  connectionOf: ({ assets }) => assets,
+  present: presentAsset,
 })
 
 const remove = defineRoute({
@@ -239,42 +232,63 @@ const remove = defineRoute({
 })
 
 const historyOperation = graphql(/* GraphQL */ `
-  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {
+  query RestHistory($id: ID!, $limit: Int!, $offset: Int!, $after: Int, $newestFirst: Boolean!) {
     asset(id: $id) {
       nid
       commitCount
-      history(limit: $limit, offset: $offset) {
+      history(limit: $limit, offset: $offset, after: $after, newestFirst: $newestFirst) {
+        sequence
         ...CommitRecord
       }
     }
   }
 `)
 
-const historyRecord = z
-  .object({ ...nidParam.shape, ...pageLinks, commits: z.array(commitRecord) })
-  .meta({ id: 'History', description: 'Commits of an asset, oldest first. Reading it costs nothing.' })
+const positionOf = (commit: { sequence: number } | undefined) => (commit ? String(commit.sequence) : null)
 
 const historyRoute = (
   path: string,
-  description: Pick<Description, 'operationId' | 'summary' | 'params' | 'query'>,
+  description: Pick<Description, 'operationId' | 'summary' | 'params'> & { filters?: z.core.$ZodLooseShape },
   nidOf: (request: RestRequest) => string,
 ) =>
-  defineRoute({
-    method: 'GET',
-    path,
-    tag: 'Assets',
-    ...description,
-    errors: ['NOT_FOUND'],
-    action: 'asset:read',
-    operation: historyOperation,
-    variables: (request) => ({ id: nidOf(request), ...pageOf(request) }),
-    answer: historyRecord,
-    present: ({ asset }, request) => {
-      const { nid, commitCount, history } = asset!
-      const links = linksOf(request, commitCount, history.length)
-      return { nid, count: commitCount, ...links, commits: history.map(presentCommit) }
+  defineList(
+    {
+      path,
+      tag: 'Assets',
+      ...description,
+      action: 'asset:read',
+      record: commitRecord,
+      plural: 'History',
+      order: 'oldest',
+      operation: historyOperation,
+      variables: (request, { first, last, after, before, offset = 0 }) => {
+        const position = after ?? before
+        return {
+          id: nidOf(request),
+          limit: first ?? last!,
+          offset,
+          after: position === undefined ? undefined : Number(position),
+          newestFirst: last !== undefined,
+        }
+      },
+      connectionOf: ({ asset }, { last }) => {
+        const { commitCount, history } = asset!
+        const nodes = last === undefined ? history : history.toReversed()
+        return {
+          totalCount: commitCount,
+          pageInfo: { startCursor: positionOf(nodes[0]), endCursor: positionOf(nodes.at(-1)) },
+          nodes,
+        }
+      },
+      present: presentCommit,
     },
-  })
+    {
+      key: 'commits',
+      shape: nidParam.shape,
+      facts: ({ asset }) => ({ nid: asset!.nid }),
+      description: 'The commits of an asset, oldest first. Reading them is free.',
+    },
+  )
 
 /** Assets, and their histories. */
 export const assetRoutes = [
@@ -289,7 +303,6 @@ export const assetRoutes = [
       operationId: 'getAssetHistory',
       summary: 'Read the history of an asset',
       params: nidParam,
-      query: pageQuery({}),
     },
     ({ params }) => params.nid!,
   ),
@@ -298,7 +311,7 @@ export const assetRoutes = [
     {
       operationId: 'getHistory',
       summary: 'Read the history of an asset by a query',
-      query: pageQuery(nidParam.shape),
+      filters: nidParam.shape,
     },
     ({ query }) => query.get('nid') ?? '',
   ),

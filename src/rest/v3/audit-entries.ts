@@ -1,37 +1,37 @@
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineList } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
-import { boundedCount, pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { moment, same } from '../values.ts'
 
-const auditEntryPage = pageRecord(
-  'AuditEntries',
-  z
-    .object({
-      id: same('AuditEntry.id', z.string()),
-      action: same('AuditEntry.action', z.string()),
-      subject: same('AuditEntry.subject', z.string().nullable()),
-      address: same('AuditEntry.address', z.string().nullable()),
-      reason: same('AuditEntry.reason', z.string().nullable()),
-      created_at: same('AuditEntry.createdAt', moment),
-    })
-    .meta({ id: 'AuditEntry', description: 'Something that was done with an account, or by an administrator.' }),
-  boundedCount,
-)
+const auditEntryRecord = z
+  .object({
+    id: same('AuditEntry.id', z.string()),
+    action: same('AuditEntry.action', z.string()),
+    subject: same('AuditEntry.subject', z.string().nullable()),
+    address: same('AuditEntry.address', z.string().nullable()),
+    reason: same('AuditEntry.reason', z.string().nullable()),
+    created_at: same('AuditEntry.createdAt', moment),
+  })
+  .meta({ id: 'AuditEntry', description: 'An operation on an account, or an operation of an administrator.' })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'auth/users/me/audit-entries',
   operationId: 'listAuditEntries',
   tag: 'Account',
-  summary: 'List what was done with one’s account',
-  query: pageQuery({}),
+  summary: 'List the audit log of your account, newest first',
   action: 'audit:read',
+  record: auditEntryRecord,
+  plural: 'AuditEntries',
+  order: 'newest',
+  hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
-    query RestAuditEntries($limit: Int!, $offset: Int!) {
-      auditEntries(first: $limit, offset: $offset) {
+    query RestAuditEntries($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      auditEntries(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           id
           action
@@ -43,22 +43,17 @@ const list = defineRoute({
       }
     }
   `),
-  variables: pageOf,
-  answer: auditEntryPage,
-  present: ({ auditEntries: { totalCount, nodes } }, request) =>
-    presentPage(
-      request,
-      totalCount,
-      nodes.map(({ id, action, subject, address, reason, createdAt }) => ({
-        id,
-        action,
-        subject,
-        address,
-        reason,
-        created_at: createdAt,
-      })),
-    ),
+  variables: (_request, part) => part,
+  connectionOf: ({ auditEntries }) => auditEntries,
+  present: ({ id, action, subject, address, reason, createdAt }) => ({
+    id,
+    action,
+    subject,
+    address,
+    reason,
+    created_at: createdAt,
+  }),
 })
 
-/** One's own audit trail. */
+/** The audit log of the caller's account. */
 export const auditRoutes = [list]

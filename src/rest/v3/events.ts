@@ -1,56 +1,42 @@
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineList, LARGE_RECORDS } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery } from '../page-record.ts'
-import { MAX_LARGE_LIMIT, pageOf } from '../pagination.ts'
-import { url } from '../values.ts'
 import { eventRecord, presentEvent } from './present-event.ts'
 
-const feedPage = z
-  .object({
-    next: url.nullable().describe('Where the next page is; null when there is no more for now.'),
-    results: z.array(eventRecord),
-  })
-  .meta({ id: 'PageOfEvents', description: 'A page of a feed.' })
-
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'events',
   operationId: 'listEvents',
   tag: 'Events',
-  summary: 'Read one’s feed page by page',
+  summary: 'Read your feed page by page',
   description:
-    'Oldest first. Keep the identifier of the last event, and ask for what came after it. An event stays for 90 days unless the operator says otherwise, 30 at least; the identifier of one that is forgotten is refused.',
-  query: z.object({
-    after: z.string().optional().describe('Identifier of an event of the feed: only what came after it.'),
-    limit: pageQuery({}, MAX_LARGE_LIMIT).shape.limit,
-  }),
+    'Oldest first. Keep the identifier of the last event and ask for the events after it. An event is kept for 90 days unless the operator configures another time, at least 30 days. The identifier of a deleted event is rejected.',
+  filters: {
+    after: z.string().optional().describe('Identifier of an event of the feed. Only events after it are listed.'),
+  },
   action: 'event:read',
+  record: eventRecord,
+  plural: 'Events',
+  order: 'oldest',
+  partSize: LARGE_RECORDS,
+  hasBoundedCount: true,
+  cursorLinks: 'always',
   operation: graphql(/* GraphQL */ `
-    query RestEvents($limit: Int!, $after: String) {
-      events(first: $limit, after: $after) {
+    query RestEvents($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      events(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+        totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...EventRecord
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
         }
       }
     }
   `),
-  variables: (request) => ({
-    limit: pageOf(request, MAX_LARGE_LIMIT).limit,
-    after: request.query.get('after') || null,
-  }),
-  answer: feedPage,
-  present: ({ events: { nodes, pageInfo } }, request) => {
-    const query = new URLSearchParams({
-      after: pageInfo.endCursor ?? '',
-      limit: String(pageOf(request, MAX_LARGE_LIMIT).limit),
-    })
-    return { next: pageInfo.hasNextPage ? `${request.url}?${query}` : null, results: nodes.map(presentEvent) }
-  },
+  variables: ({ query }, part) => ({ ...part, after: part.after ?? (query.get('after') || undefined) }),
+  connectionOf: ({ events }) => events,
+  present: presentEvent,
 })
 
 /** The feed, page by page. */

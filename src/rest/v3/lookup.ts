@@ -1,41 +1,45 @@
 /** Whether a file is registered. */
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineList } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 
-const lookUp = defineRoute({
-  method: 'GET',
+const lookUp = defineList({
   path: 'lookup',
   operationId: 'lookUpFile',
   tag: 'Assets',
   summary: 'Ask whether a file is registered',
   description:
     'Every asset of the file that one may see, oldest first. Give its SHA-256 or its CID; the file stays where it is. An empty list proves nothing: a file that differs by one byte is another file, and what is private is found by its owner alone.',
-  query: pageQuery({
+  filters: {
     sha256: z.string().optional().describe('SHA-256 of the file, 64 hexadecimal digits.'),
     cid: z.string().optional().describe('CID of the file.'),
-  }),
+  },
   action: 'asset:read',
+  record: assetRecord,
+  plural: 'Registrations',
+  order: 'oldest',
   operation: graphql(/* GraphQL */ `
-    query RestLookup($sha256: String, $cid: String, $limit: Int!, $offset: Int!) {
-      lookup(sha256: $sha256, cid: $cid, first: $limit, offset: $offset) {
+    query RestLookup($sha256: String, $cid: String, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      lookup(sha256: $sha256, cid: $cid, first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...AssetRecord
         }
       }
     }
   `),
-  variables: (request) => ({
-    sha256: request.query.get('sha256') || undefined,
-    cid: request.query.get('cid') || undefined,
-    ...pageOf(request),
+  variables: ({ query }, part) => ({
+    sha256: query.get('sha256') || undefined,
+    cid: query.get('cid') || undefined,
+    ...part,
   }),
-  answer: pageRecord('Registrations', assetRecord),
-  present: ({ lookup }, request) => presentPage(request, lookup.totalCount, lookup.nodes.map(presentAsset)),
+  connectionOf: ({ lookup }) => lookup,
+  present: presentAsset,
 })
 
 /** Whether a file is registered. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
+import { defineList } from '../define-list.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { givenAmount, givenText, neededText, nothing, same } from '../values.ts'
 import { networkAppParam } from './params.ts'
 import {
@@ -71,29 +70,35 @@ const create = defineRoute({
   }),
 })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'store/network-apps',
   operationId: 'listNetworkApps',
   tag: 'Store',
   summary: 'List network apps',
-  description: 'The list includes network apps that are no longer sold.',
-  query: pageQuery({ name: same('NetworkAppFilter.name', z.string()).optional() }),
+  description:
+    'Newest first; an app with exactly the given `name` comes before. The list includes network apps that are no longer sold.',
+  filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
   action: 'store:administer',
+  record: networkAppRecord,
+  plural: 'NetworkApps',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {
-      networkApps(first: $limit, offset: $offset, filter: $filter) {
+    query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: NetworkAppFilter) {
+      networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...NetworkAppRecord
         }
       }
     }
   `),
-  variables: (request) => ({ ...pageOf(request), filter: { name: request.query.get('name') } }),
-  answer: pageRecord('NetworkApps', networkAppRecord),
-  present: ({ networkApps }, request) =>
-    presentPage(request, networkApps.totalCount, networkApps.nodes.map(presentNetworkApp)),
+  variables: ({ query }, part) => ({ ...part, filter: { name: query.get('name') } }),
+  connectionOf: ({ networkApps }) => networkApps,
+  present: presentNetworkApp,
 })
 
 const read = defineRoute({

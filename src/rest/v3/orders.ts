@@ -1,9 +1,8 @@
 import { z } from 'zod'
+import { defineList } from '../define-list.ts'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { givenAmount, givenObject, neededText, same } from '../values.ts'
 import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
@@ -143,52 +142,62 @@ const read = defineRoute({
   present: ({ order }) => presentOrder(order!),
 })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'store/network-app-orders',
   operationId: 'listOrders',
   tag: 'Orders',
-  summary: 'List one’s orders, newest first',
-  query: pageQuery({}),
+  summary: 'List your orders, newest first',
   action: 'order:read',
+  record: orderRecord,
+  plural: 'Orders',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestOrders($limit: Int!, $offset: Int!) {
-      orders(first: $limit, offset: $offset) {
+    query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      orders(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...OrderRecord
         }
       }
     }
   `),
-  variables: pageOf,
-  answer: pageRecord('Orders', orderRecord),
-  present: ({ orders }, request) => presentPage(request, orders.totalCount, orders.nodes.map(presentOrder)),
+  variables: (_request, part) => part,
+  connectionOf: ({ orders }) => orders,
+  present: presentOrder,
 })
 
-const refunds = defineRoute({
-  method: 'GET',
+const refunds = defineList({
   path: 'store/network-app-orders/:id/refunds',
   operationId: 'listRefunds',
   tag: 'Orders',
-  summary: 'List what was given back of an order, the oldest first',
+  summary: 'List the refunds of an order, oldest first',
   description: 'For its buyer and administrators.',
   params: orderParam,
-  query: pageQuery({}),
   action: 'order:read',
+  record: refundRecord,
+  plural: 'Refunds',
+  order: 'oldest',
   operation: graphql(/* GraphQL */ `
-    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {
-      refunds(orderId: $id, first: $limit, offset: $offset) {
+    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...RefundRecord
         }
       }
     }
   `),
-  variables: (request) => ({ id: request.params.id!, ...pageOf(request) }),
-  answer: pageRecord('Refunds', refundRecord),
-  present: ({ refunds }, request) => presentPage(request, refunds.totalCount, refunds.nodes.map(presentRefund)),
+  variables: ({ params }, part) => ({ id: params.id!, ...part }),
+  connectionOf: ({ refunds }) => refunds,
+  present: presentRefund,
 })
 
 const refund = defineRoute({

@@ -1,37 +1,38 @@
 import { z } from 'zod'
+import { defineList } from '../define-list.ts'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { moment, nothing, same } from '../values.ts'
 import { sessionParam } from './params.ts'
 
-const sessionPage = pageRecord(
-  'Sessions',
-  z
-    .object({
-      id: same('Session.id', z.string()),
-      name: same('Session.name', z.string()),
-      created_at: same('Session.createdAt', moment),
-      last_used_at: same('Session.lastUsedAt', moment.nullable()),
-      expires_at: same('Session.expiresAt', moment.nullable()),
-      is_current: same('Session.isCurrent', z.boolean()),
-    })
-    .meta({ id: 'Session', description: 'A device on which somebody is signed in.' }),
-)
+const sessionRecord = z
+  .object({
+    id: same('Session.id', z.string()),
+    name: same('Session.name', z.string()),
+    created_at: same('Session.createdAt', moment),
+    last_used_at: same('Session.lastUsedAt', moment.nullable()),
+    expires_at: same('Session.expiresAt', moment.nullable()),
+    is_current: same('Session.isCurrent', z.boolean()),
+  })
+  .meta({ id: 'Session', description: 'A device on which a user is signed in.' })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'auth/sessions',
   operationId: 'listSessions',
   tag: 'Sessions',
-  summary: 'List the devices on which one is signed in',
-  query: pageQuery({}),
+  summary: 'List the devices on which you are signed in, newest first',
   action: 'session:read',
+  record: sessionRecord,
+  plural: 'Sessions',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestSessions($limit: Int!, $offset: Int!) {
-      sessions(first: $limit, offset: $offset) {
+    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           id
           name
@@ -43,21 +44,16 @@ const list = defineRoute({
       }
     }
   `),
-  variables: pageOf,
-  answer: sessionPage,
-  present: ({ sessions: { totalCount, nodes } }, request) =>
-    presentPage(
-      request,
-      totalCount,
-      nodes.map(({ id, name, createdAt, lastUsedAt, expiresAt, isCurrent }) => ({
-        id,
-        name,
-        created_at: createdAt,
-        last_used_at: lastUsedAt,
-        expires_at: expiresAt,
-        is_current: isCurrent,
-      })),
-    ),
+  variables: (_request, part) => part,
+  connectionOf: ({ sessions }) => sessions,
+  present: ({ id, name, createdAt, lastUsedAt, expiresAt, isCurrent }) => ({
+    id,
+    name,
+    created_at: createdAt,
+    last_used_at: lastUsedAt,
+    expires_at: expiresAt,
+    is_current: isCurrent,
+  }),
 })
 
 const revoke = defineRoute({

@@ -1,59 +1,59 @@
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineList } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { amount, moment, same } from '../values.ts'
 
-const transferPage = pageRecord(
-  'Transfers',
-  z
-    .object({
-      id: same('Transfer.id', z.string()),
-      kind: same(
-        'Transfer.kind',
-        z.enum([
-          ...[
-            'sign_up',
-            'commit',
-            'refund',
-            'order',
-            'order_refund',
-            'deposit',
-            'deposit_freeze',
-            'deposit_release',
-            'deposit_collection',
-            'grant',
-            'grant_expiry',
-            'withdrawal',
-            'withdrawal_refund',
-            'other',
-          ],
-        ] as const),
-      ),
-      subject_id: same('Transfer.subjectId', z.string().nullable()),
-      num: same('Transfer.num', amount),
-      points: same('Transfer.points', amount),
-      balance_num: amount.describe('Currency units in the wallet after it.'),
-      balance_points: amount.describe('Credits in the wallet after it.'),
-      created_at: same('Transfer.createdAt', moment),
-    })
-    .meta({ id: 'Transfer', description: 'One movement in the books, as the owner of a wallet sees it.' }),
-)
+const transferRecord = z
+  .object({
+    id: same('Transfer.id', z.string()),
+    kind: same(
+      'Transfer.kind',
+      z.enum([
+        ...[
+          'sign_up',
+          'commit',
+          'refund',
+          'order',
+          'order_refund',
+          'deposit',
+          'deposit_freeze',
+          'deposit_release',
+          'deposit_collection',
+          'grant',
+          'grant_expiry',
+          'withdrawal',
+          'withdrawal_refund',
+          'other',
+        ],
+      ] as const),
+    ),
+    subject_id: same('Transfer.subjectId', z.string().nullable()),
+    num: same('Transfer.num', amount),
+    points: same('Transfer.points', amount),
+    balance_num: amount.describe('Currency units in the wallet after it.'),
+    balance_points: amount.describe('Credits in the wallet after it.'),
+    created_at: same('Transfer.createdAt', moment),
+  })
+  .meta({ id: 'Transfer', description: 'A movement in the books, as the owner of the wallet sees it.' })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'wallet/transfers',
   operationId: 'listTransfers',
   tag: 'Wallet',
-  summary: 'Read the statement of one’s wallet, newest first',
-  query: pageQuery({}),
+  summary: 'List the transfers of your wallet, newest first',
   action: 'transfer:read',
+  record: transferRecord,
+  plural: 'Transfers',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestTransfers($limit: Int!, $offset: Int!) {
-      transfers(first: $limit, offset: $offset) {
+    query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           id
           kind
@@ -69,24 +69,19 @@ const list = defineRoute({
       }
     }
   `),
-  variables: pageOf,
-  answer: transferPage,
-  present: ({ transfers: { totalCount, nodes } }, request) =>
-    presentPage(
-      request,
-      totalCount,
-      nodes.map(({ id, kind, subjectId, num, points, balance, createdAt }) => ({
-        id,
-        kind: lowerCase(kind),
-        subject_id: subjectId,
-        num,
-        points,
-        balance_num: balance.num,
-        balance_points: balance.points,
-        created_at: createdAt,
-      })),
-    ),
+  variables: (_request, part) => part,
+  connectionOf: ({ transfers }) => transfers,
+  present: ({ id, kind, subjectId, num, points, balance, createdAt }) => ({
+    id,
+    kind: lowerCase(kind),
+    subject_id: subjectId,
+    num,
+    points,
+    balance_num: balance.num,
+    balance_points: balance.points,
+    created_at: createdAt,
+  }),
 })
 
-/** The statement of one's wallet. */
+/** Transfers of the caller's wallet. */
 export const transferRoutes = [list]

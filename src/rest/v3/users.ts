@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineList } from '../define-list.ts'
+import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { AdministeredUserFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { orderingFrom } from '../pagination.ts'
 import { moment, neededText, same } from '../values.ts'
 import { userParam } from './params.ts'
 
@@ -34,6 +36,11 @@ const unlockBody = z
   .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
   .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
 
+function orderFrom(request: RestRequest) {
+  const order = orderingFrom(request)?.order
+  return order && ({ newest: 'NEWEST', oldest: 'OLDEST' } as const)[order]
+}
+
 const presentUser = ({
   id,
   username,
@@ -48,27 +55,42 @@ const presentUser = ({
   locked_at: lockedAt,
 })
 
-const search = defineRoute({
-  method: 'GET',
+const search = defineList({
   path: 'store/users',
   operationId: 'findUsers',
   tag: 'Store',
   summary: 'Find accounts',
-  description: 'At most 50; those that fit exactly come first.',
-  query: z.object({ search: same('Query.users.search', z.string().max(254)) }),
+  description:
+    'Accounts with exactly this identifier, e-mail address or username come first. Then follow usernames that begin with it, in alphabetical order; `ordering` sorts all of them.',
+  filters: { search: same('Query.users.search', z.string().max(254)) },
   action: 'store:administer',
+  record: userRecord,
+  plural: 'AdministeredUsers',
+  order: 'newest',
+  hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
-    query RestUsers($search: String!) {
-      users(search: $search) {
+    query RestUsers($search: String!, $limit: Int!, $offset: Int!, $order: UserOrder) {
+      users(search: $search, limit: $limit, offset: $offset, order: $order) {
         ...AdministeredUser
       }
+      userCount(search: $search, offset: $offset)
     }
   `),
-  variables: ({ query }) => ({ search: query.get('search') ?? '' }),
-  answer: z
-    .object({ results: z.array(userRecord).max(50).describe('The accounts.') })
-    .meta({ id: 'AdministeredUsers', description: 'Accounts that fit a search.' }),
-  present: ({ users }) => ({ results: users.map(presentUser) }),
+  variables: (request, { first, last, after, before, offset = 0 }) => ({
+    search: request.query.get('search') ?? '',
+    limit: first ?? last!,
+    offset: Number(after ?? before ?? offset),
+    order: orderFrom(request),
+  }),
+  connectionOf: ({ users, userCount }, { last, after, before, offset = 0 }) => {
+    const end = String(Number(after ?? before ?? offset) + users.length)
+    return {
+      totalCount: userCount,
+      pageInfo: { startCursor: end, endCursor: end },
+      nodes: last === undefined ? users : users.toReversed(),
+    }
+  },
+  present: presentUser,
 })
 
 const lock = defineRoute({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineList, LARGE_RECORDS } from '../define-list.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import type {
   DeliveryStatus,
@@ -7,8 +8,6 @@ import type {
 } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
-import { boundedCount, pageQuery, pageRecord } from '../page-record.ts'
-import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
 import { anyObject, moment, same } from '../values.ts'
 import { deliveryParam, networkAppParam } from './params.ts'
 
@@ -106,43 +105,47 @@ const presentDetail = (delivery: WebhookDeliveryDetailFragment): z.output<typeof
 /** `?status=given_up`: the same words as in an answer. */
 const statusFrom = ({ query }: RestRequest) => (query.get('status')?.toUpperCase() || undefined) as DeliveryStatus
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'store/webhook-deliveries',
   operationId: 'listWebhookDeliveries',
   tag: 'Store',
   summary: 'List webhook deliveries, newest first',
   description: 'One that is settled is forgotten after 90 days unless the operator says otherwise, 30 at least.',
-  query: pageQuery(
-    {
-      network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
-      order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),
-      status: same('WebhookDeliveryFilter.status', deliveryStatus).optional(),
-    },
-    MAX_LARGE_LIMIT,
-  ),
+  filters: {
+    network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
+    order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),
+    status: same('WebhookDeliveryFilter.status', deliveryStatus).optional(),
+  },
   action: 'store:administer',
+  record: deliveryRecord,
+  plural: 'WebhookDeliveries',
+  order: 'newest',
+  partSize: LARGE_RECORDS,
+  hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
-    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {
-      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {
+    query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: WebhookDeliveryFilter) {
+      webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...WebhookDeliveryRecord
         }
       }
     }
   `),
-  variables: (request) => ({
-    ...pageOf(request, MAX_LARGE_LIMIT),
+  variables: (request, part) => ({
+    ...part,
     filter: {
       networkAppId: request.query.get('network_app_id') || undefined,
       orderId: request.query.get('order_id') || undefined,
       status: statusFrom(request),
     },
   }),
-  answer: pageRecord('WebhookDeliveries', deliveryRecord, boundedCount),
-  present: ({ webhookDeliveries }, request) =>
-    presentPage(request, webhookDeliveries.totalCount, webhookDeliveries.nodes.map(presentDelivery), MAX_LARGE_LIMIT),
+  connectionOf: ({ webhookDeliveries }) => webhookDeliveries,
+  present: presentDelivery,
 })
 
 const read = defineRoute({

@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { defineList } from '../define-list.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { WithdrawalRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
-import { pageQuery, pageRecord } from '../page-record.ts'
-import { pageOf, presentPage } from '../pagination.ts'
 import { amount, givenAmount, moment, neededText, presentPassword, same } from '../values.ts'
 import { withdrawalParam } from './params.ts'
 import { presentProblems } from './present-quote.ts'
@@ -118,28 +117,32 @@ const withdraw = defineRoute({
   },
 })
 
-const list = defineRoute({
-  method: 'GET',
+const list = defineList({
   path: 'wallet/withdrawals',
   operationId: 'listWithdrawals',
   tag: 'Wallet',
-  summary: 'Read one’s withdrawals, newest first',
-  query: pageQuery({}),
+  summary: 'List your withdrawals, newest first',
   action: 'withdrawal:read',
+  record: withdrawalRecord,
+  plural: 'Withdrawals',
+  order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestWithdrawals($limit: Int!, $offset: Int!) {
-      withdrawals(first: $limit, offset: $offset) {
+    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
         totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
         nodes {
           ...WithdrawalRecord
         }
       }
     }
   `),
-  variables: pageOf,
-  answer: pageRecord('Withdrawals', withdrawalRecord),
-  present: ({ withdrawals: { totalCount, nodes } }, request) =>
-    presentPage(request, totalCount, nodes.map(presentWithdrawal)),
+  variables: (_request, part) => part,
+  connectionOf: ({ withdrawals }) => withdrawals,
+  present: presentWithdrawal,
 })
 
 const cancel = defineRoute({
