@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { displayOf } from '../domain/asset/file-types.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { fileNameOf } from '../domain/file-name.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
@@ -18,13 +19,6 @@ export interface ReadableFile {
   mimeType: string
   fileName: string
 }
-
-/**
- * Media types that browsers display without running scripts. Every other type is sent as a download: browsers treat all
- * `+xml` types as pages. Parameters are limited to printable ASCII because the type becomes a header.
- */
-const inlineTypes =
-  /^((image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|(audio|video)\/[\w.-]+|text\/plain)( *;[ -~]*)?|application\/json)$/i
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
   if (req.method === 'HEAD') {
@@ -186,7 +180,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       // Whoever gives somebody an address chooses it.
       const given = fileNameOf(query.get('filename'))
       if (asked.kind === 'file') {
-        const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
+        const inline = displayOf(file.mimeType) !== 'download' && query.get('download') !== 'true'
         const headers = {
           ...common,
           'Content-Security-Policy': "default-src 'none'; sandbox",

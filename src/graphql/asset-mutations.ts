@@ -31,7 +31,7 @@ const customRules =
 export const registrationFields = (t: InputFields) => ({
   assetFileMimeType: t.string({
     description:
-      'MIME type; when left out, what the upload says, or, where it says nothing, octets or plain text, what its first bytes or its name say.',
+      'MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`.',
   }),
   ...metadataInputFields(t).onlyRegistered,
   nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),

@@ -53,7 +53,7 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     assetFileMimeType: t.string({
       ...characters(inputLengths.mimeType),
-      description: 'MIME type of the file.',
+      description: 'MIME type of the file, as declared at the registration or as detected from the content.',
       select: { mimeType: true },
       resolve: ({ mimeType }) => mimeType,
     }),

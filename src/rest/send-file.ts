@@ -1,6 +1,7 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 import { z } from 'zod'
 import { fileUrl } from '../context.ts'
+import { signedTypeNames } from '../domain/asset/file-types.ts'
 import { notFound } from '../domain/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { sendJson } from './send-json.ts'
@@ -97,8 +98,7 @@ const c2paDescription: DirectDescription = {
   ...reading,
   operationId: 'getAssetWithContentCredentials',
   summary: 'Read a file with Content Credentials',
-  description:
-    'A copy of the file with a signed C2PA manifest in it: who made it and what may be done with it, as the newest asset tree says, and the transaction that recorded that. JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC, HEIF, MP4, MOV, AVI, M4A, MP3 and WAV, at most 50 MB. A manifest that was in the file stays there, as what this one was made from. Made when it is first asked for, and anew after a commit; it is another file than the registered one, under a CID of its own.',
+  description: `Returns a copy of the file with a signed C2PA manifest. The manifest states who made the file and how it may be used, from the newest asset tree, and the transaction that recorded the tree. ${signedTypeNames} files of at most 50 MB can have one. A manifest that is already in the file is kept as an ingredient. Annal makes the copy when it is first requested, and again after a commit. The copy has its own CID.`,
   errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
   params: nidParam,
 }

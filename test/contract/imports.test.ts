@@ -64,6 +64,8 @@ const internalAddress = 'domain/store/internal-address\\.ts'
 const language = 'domain/language\\.ts'
 /** What a file may be called is written down once: as it is registered, and as its reader wants it called. */
 const fileName = 'domain/file-name\\.ts'
+/** One table decides how a file of each type is shown, and what is made of it. */
+const fileTypes = 'domain/asset/file-types\\.ts'
 /** How requests that come together are asked as one is written down once. */
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
@@ -95,7 +97,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports}|${fileName}|${ifNoneMatch}|${folderOwner})`),
+    local: new RegExp(`^(files/|${ports}|${fileName}|${fileTypes}|${ifNoneMatch}|${folderOwner})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
@@ -105,7 +107,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   platform: {
-    local: new RegExp(`^(platform/|${ports}|${batch})`),
+    local: new RegExp(`^(platform/|${ports}|${batch}|${fileTypes})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
@@ -117,7 +119,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/(if-none-match|media-type|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/(if-none-match|media-type|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(file-types|metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:
@@ -125,7 +127,7 @@ const rules: Record<string, Rule> = {
   },
   pages: {
     local:
-      /^(pages\/|context\.ts$|domain\/(errors|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
+      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

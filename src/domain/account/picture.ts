@@ -1,5 +1,6 @@
 /** Pictures on profiles: what is taken, and what is kept of it. */
 import { createHash } from 'node:crypto'
+import { thumbnailTypeNames } from '../asset/file-types.ts'
 import type { IncomingFile } from '../asset/uploads.ts'
 import { DomainError, validationFailed } from '../errors.ts'
 import { newUuid } from '../new-uuid.ts'
@@ -71,7 +72,7 @@ export async function pictureValues({ received, removed }: ReceivedPictures, mak
     const { kind, sides } = pictureFields[field]
     const [picture, thumbnail] = (await maker.make(oneOf(bytes), sides)) ?? []
     if (!picture || !thumbnail) {
-      throw validationFailed({ [field]: ['Upload a valid image: JPEG, PNG, WebP, GIF, AVIF or TIFF.'] })
+      throw validationFailed({ [field]: [`Upload a valid image: ${thumbnailTypeNames}.`] })
     }
     made.push({ id: newUuid(), kind, picture, thumbnail })
   }

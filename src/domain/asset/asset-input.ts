@@ -6,8 +6,8 @@ import { isNid } from '../ids.ts'
 import { jsonObject, text, trimmedText } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
-import { isMimeType } from './file-type.ts'
 import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
+import { isMimeType, isUninformative } from './registered-type.ts'
 
 /** Bytes of a file that is registered. */
 export const MAX_FILE_BYTES = 250_000_000
@@ -45,11 +45,14 @@ const shared = { nitCommitCustom, commitMessage: trimmedText(inputLengths.commit
 
 const partial = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
 
-/** What a registration gives beside the file, all of it optional. Unknown keys are refused. */
+/** The optional input of a registration. Unknown keys are rejected. */
 export const registerInput = partial({
   ...metadataInputs,
   ...shared,
-  assetFileMimeType: trimmedText(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
+  assetFileMimeType: trimmedText(inputLengths.mimeType).refine(
+    (type) => isMimeType(type) || isUninformative(type),
+    'Enter a MIME type such as image/jpeg.',
+  ),
   ...registrationInputs,
 })
 

@@ -18,9 +18,9 @@ import { assertNew, duplicate } from './asset-guards.ts'
 import { type RegisterInput, registerInput } from './asset-input.ts'
 import { insertAsset } from './asset-statements.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
-import { saidTypeOf, typeOf } from './file-type.ts'
 import type { Keep } from './keep.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
+import { declaredTypeOf, registeredTypeOf } from './registered-type.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 
 /** What registrations need. */
@@ -86,9 +86,9 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
     context: IdempotencyContext,
   ): Promise<string> {
     const { assetFileMimeType: given } = input
-    const facts = { ...input, mimeType: given ?? saidTypeOf(file), fileName: fileNameOf(file.filename) ?? 'file' }
+    const facts = { ...input, mimeType: given ?? declaredTypeOf(file), fileName: fileNameOf(file.filename) ?? 'file' }
     return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
-      insert(actor, stored, { ...facts, mimeType: given ?? (await typeOf(file)) }, context),
+      insert(actor, stored, { ...facts, mimeType: await registeredTypeOf(file, given) }, context),
     )
   }
 

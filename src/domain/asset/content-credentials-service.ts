@@ -12,7 +12,7 @@ import type { Database } from '../ports/database.ts'
 import type { ContentCredentials, ContentStore } from '../ports/files.ts'
 import type { Gate } from '../ports/gate.ts'
 import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
-import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
+import { HEAD_BYTES, signedTypeNames, signedTypeOf } from './file-types.ts'
 import type { Keep } from './keep.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 import { readHead } from './read-head.ts'
@@ -61,7 +61,7 @@ const selection = {
 const tooLarge = () =>
   validationFailed({ file: [`Only files of at most ${MAX_BYTES / 1e6} MB are given with Content Credentials.`] })
 const noFormat = () =>
-  validationFailed({ file: [`It is of a kind that carries no Content Credentials. Those of ${FORMAT_NAMES} do.`] })
+  validationFailed({ file: [`Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`] })
 
 /** Files with Content Credentials. */
 export function createContentCredentialsService(deps: Dependencies) {
@@ -118,7 +118,7 @@ export function createContentCredentialsService(deps: Dependencies) {
       try {
         return (
           contentCredentials.signedBy() !== undefined &&
-          formatOf(await readHead(contentStore, nid, FORMAT_BYTES)) !== undefined
+          signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES)) !== undefined
         )
       } catch (error) {
         if (error instanceof DomainError && error.code === 'UNAVAILABLE') return false
@@ -140,8 +140,8 @@ export function createContentCredentialsService(deps: Dependencies) {
       }
       const { id, c2paCid, fileName, publicAccess } = asset
       if (asset.fileSize > MAX_BYTES) throw tooLarge()
-      const format = formatOf(await readHead(contentStore, nid, FORMAT_BYTES))
-      if (!format) throw noFormat()
+      const signed = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+      if (!signed) throw noFormat()
       const [found] = await database.query(findManifestFacts, {
         commit: asset.headCommitId,
         registry: registryAddress ?? null,
@@ -153,10 +153,10 @@ export function createContentCredentialsService(deps: Dependencies) {
       const versions = signedBy.map((way) => versionOf(way, facts))
       const isFresh = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
       const keys = [...askerOf(actor), `owner:${asset.ownerId}`]
-      const makeInTurn = () => manifests(() => make(id, format, facts), keys)
+      const makeInTurn = () => manifests(() => make(id, signed.format, facts), keys)
       const cid = isFresh ? c2paCid : await makeOnce(`${id} ${versions[0]}`, makeInTurn)
       const isOpen = publicAccess && asset.owner.allowC2paDownload
-      return { cid, assetId: id, mimeType: format, fileName, publicAccess, isOpen }
+      return { cid, assetId: id, mimeType: signed.type, fileName, publicAccess, isOpen }
     },
   }
 }

@@ -1,12 +1,9 @@
-/** What is made of the files of assets, by jobs: thumbnails of pictures, and a look at the manifests of whatever may hold one. */
+/** Enqueues the jobs that make thumbnails and read manifests. */
 import { enqueueSql } from '../enqueue-sql.ts'
+import { typePatterns } from './file-types.ts'
 
-/** A file may be a picture, by its type; callers who know no better call everything a stream of octets. */
-const mayBePictureSql = (mimeType: string) => `${mimeType} ~* '^(image/(?!svg)|application/octet-stream)'`
-
-/** A file may hold a manifest, by its type. */
-const mayHoldManifestSql = (mimeType: string) =>
-  `${mimeType} ~* '^(image/(?!svg)|video/|audio/mp4|application/(octet-stream|mp4))'`
+/** Excludes files by their registered type. The job looks at the content. */
+const matchesSql = (mimeType: string, pattern: keyof typeof typePatterns) => `${mimeType} ~* '${typePatterns[pattern]}'`
 
 /** Where these jobs come from. */
 interface Files {
@@ -21,7 +18,11 @@ interface Files {
 const jobsOf = ({ owner }: Files) => ({ data: { assetId: 'id' }, group: owner, fairly: true }) as const
 
 const thumbnailsOf = (files: Files) =>
-  ({ queue: 'thumbnail', from: `${files.from} where ${mayBePictureSql(files.mimeType)}`, ...jobsOf(files) }) as const
+  ({
+    queue: 'thumbnail',
+    from: `${files.from} where ${matchesSql(files.mimeType, 'thumbnail')}`,
+    ...jobsOf(files),
+  }) as const
 
 /** The part `enqueued_jobs`: has thumbnails made of the assets that may be pictures. */
 export const thumbnailJobsSql = (files: Files) => enqueueSql('enqueued_jobs', thumbnailsOf(files))
@@ -30,6 +31,6 @@ export const thumbnailJobsSql = (files: Files) => enqueueSql('enqueued_jobs', th
 export const fileJobsSql = (files: Files) =>
   enqueueSql('enqueued_jobs', thumbnailsOf(files), {
     queue: 'manifest',
-    from: `${files.from} where ${mayHoldManifestSql(files.mimeType)}`,
+    from: `${files.from} where ${matchesSql(files.mimeType, 'signed')}`,
     ...jobsOf(files),
   })

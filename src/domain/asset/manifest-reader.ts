@@ -4,7 +4,7 @@ import type { ManifestJob } from '../jobs.ts'
 import type { Database } from '../ports/database.ts'
 import type { ContentCredentials, ContentStore } from '../ports/files.ts'
 import { statement, text, timestamp, uuid } from '../sql.ts'
-import { FORMAT_BYTES, formatOf } from './file-format.ts'
+import { HEAD_BYTES, signedTypeOf } from './file-types.ts'
 import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'
 import { readHead } from './read-head.ts'
 
@@ -50,12 +50,12 @@ async function hasMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
 export function createManifestReader({ database, contentStore, contentCredentials }: Dependencies) {
   /** Returns undefined if the file has no manifest and names none. Raises UNAVAILABLE. */
   async function look(nid: string): Promise<ManifestReport | undefined> {
-    const format = formatOf(await readHead(contentStore, nid, FORMAT_BYTES))
-    if (!format || !(await hasMark(contentStore.read(nid)))) return undefined
+    const type = signedTypeOf(await readHead(contentStore, nid, HEAD_BYTES))
+    if (!type || !(await hasMark(contentStore.read(nid)))) return undefined
     const [clock] = await database.query(readClock, {})
     const { now } = clock!
     try {
-      const read = await contentCredentials.read(contentStore.read(nid), format)
+      const read = await contentCredentials.read(contentStore.read(nid), type.format)
       return read && reportOf(read.report, read.trustList, now)
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof RangeError) return unreadable('The report is too deep.', now)
@@ -69,7 +69,7 @@ export function createManifestReader({ database, contentStore, contentCredential
     async handle({ assetId }: ManifestJob): Promise<void> {
       const select = { nid: true, fileSize: true }
       const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
-      if (!asset || asset.fileSize < FORMAT_BYTES || asset.fileSize > MAX_BYTES) return
+      if (!asset || asset.fileSize > MAX_BYTES) return
       const report = await look(asset.nid)
       if (report) await database.query(keepReport, { asset: assetId, report: JSON.stringify(report) })
     },

@@ -10,8 +10,8 @@ import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { thumbnailJobsSql } from './file-jobs-sql.ts'
+import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
 import type { Keep } from './keep.ts'
-import { beginsAsPicture, SIGNATURE_BYTES } from './picture-signature.ts'
 import { readHead } from './read-head.ts'
 
 /** Pixels, of the longer side. */
@@ -69,12 +69,12 @@ interface Dependencies {
 export function createThumbnailService({ database, contentStore, pictures, keep, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   return {
-    /** Carries out a job of the queue `thumbnail`; of what is no picture nothing is made. Raises UNAVAILABLE. */
+    /** Executes a job of the queue `thumbnail`. Does nothing for files of other types. Raises UNAVAILABLE. */
     async handle({ assetId }: ThumbnailJob): Promise<void> {
       const select = { nid: true, fileSize: true }
       const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
-      if (!asset || asset.fileSize < SIGNATURE_BYTES || asset.fileSize > MAX_BYTES) return
-      if (!beginsAsPicture(await readHead(contentStore, asset.nid, SIGNATURE_BYTES))) return
+      if (!asset || asset.fileSize > MAX_BYTES) return
+      if (!hasThumbnail(await readHead(contentStore, asset.nid, HEAD_BYTES))) return
       const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
       if (!thumbnail) return
       await keep(

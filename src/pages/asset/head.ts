@@ -1,16 +1,18 @@
 /** What machines read of an asset's page: search engines, and whoever shows a link with a picture. */
 import { html, raw } from 'hono/html'
+import { type MediaKind, mediaKindOf } from '../../domain/asset/file-types.ts'
 import type { Html } from '../layout.ts'
 import { altOf, pictureOf } from './media.ts'
 import type { ShownAsset } from './read.ts'
 import { clip, type Speech, titleOf } from './shown.ts'
 
-const schemaTypes: [RegExp, string][] = [
-  [/^image\//i, 'ImageObject'],
-  [/^video\//i, 'VideoObject'],
-  [/^audio\//i, 'AudioObject'],
-]
-const schemaType = (mimeType: string) => schemaTypes.find(([pattern]) => pattern.test(mimeType))?.[1] ?? 'MediaObject'
+/** The types of schema.org. */
+const schemaTypes: Record<MediaKind, string> = {
+  image: 'ImageObject',
+  video: 'VideoObject',
+  audio: 'AudioObject',
+  file: 'MediaObject',
+}
 
 const person = ({ displayName, address }: ShownAsset['creator']) => ({
   '@type': 'Person',
@@ -21,7 +23,7 @@ const person = ({ displayName, address }: ShownAsset['creator']) => ({
 /** The asset in the words of schema.org. */
 const structuredData = (asset: ShownAsset, url: string) => ({
   '@context': 'https://schema.org',
-  '@type': schemaType(asset.assetFileMimeType),
+  '@type': schemaTypes[mediaKindOf(asset.assetFileMimeType)],
   '@id': url,
   url,
   identifier: asset.nid,

@@ -1,18 +1,17 @@
 /** The asset itself: a picture, a player, or where to get it. */
 import { html } from 'hono/html'
+import { displayOf, mediaKindOf } from '../../domain/asset/file-types.ts'
 import type { Html } from '../layout.ts'
 import type { ShownAsset } from './read.ts'
 import { clip, type Speech, sizeText, titleOf } from './shown.ts'
 
-/** Image types that browsers display. */
-const shownPictures = /^image\/(jpeg|png|gif|webp|avif|bmp)$/i
 /** Maximum size of an original image that a page displays when there is no thumbnail, in bytes. */
 const LARGEST_PICTURE = 5_000_000
 
 /** Returns the URL of the image to display, or null if there is none or it is too large. */
 export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
   if (thumbnailUrl !== null) return thumbnailUrl
-  return shownPictures.test(assetFileMimeType) && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
+  return displayOf(assetFileMimeType) === 'picture' && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
 }
 
 /** Those who cannot see it are told what its owner says of it. */
@@ -29,16 +28,16 @@ function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
   )
 }
 
-/** The picture or the player; nothing for what is neither. `hasC2pa`: whether the file is given with a manifest of ours. */
+/** Renders the picture or the player, and the download links. `hasC2pa`: whether the file has a signed copy. */
 export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: Speech): Html {
   const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
   const picture = pictureOf(asset)
   const label = altOf(asset)
   const shown = () => {
-    if (/^video\//i.test(type))
-      return html`<video controls preload="metadata" src="${url}" aria-label="${label}"></video>`
-    if (/^audio\//i.test(type))
-      return html`<audio controls preload="metadata" src="${url}" aria-label="${label}"></audio>`
+    if (displayOf(type) === 'player')
+      return mediaKindOf(type) === 'audio'
+        ? html`<audio controls preload="metadata" src="${url}" aria-label="${label}"></audio>`
+        : html`<video controls preload="metadata" src="${url}" aria-label="${label}"></video>`
     if (picture === null) return ''
     return html`<a href="${url}"><img src="${picture}" alt="${label}"><span class="hidden">${words.open}</span></a>`
   }

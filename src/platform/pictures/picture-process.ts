@@ -5,6 +5,7 @@
  * result is preceded by its length (32 bits).
  */
 import sharp from 'sharp'
+import { thumbnailLoaders } from '../../domain/asset/file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 /** Of the picture that is read: a decoder needs up to 8 bytes for each, and up to 20 where it must hold all of it at once. */
@@ -19,11 +20,9 @@ const MAX_MEMORY_BYTES = 700_000_000
 /** Milliseconds between two looks at it. */
 const LOOK_EVERY_MS = 20
 
-// Raster formats alone: documents and drawings can ask for other files, and describe more work than they weigh.
+// Raster formats only. Documents and drawings can name other files and can need much more work than their size suggests.
 sharp.block({ operation: ['VipsForeignLoad'] })
-sharp.unblock({
-  operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`),
-})
+sharp.unblock({ operation: [...thumbnailLoaders].map((name) => `VipsForeignLoad${name}`) })
 sharp.cache(false)
 sharp.concurrency(1)
 

@@ -337,7 +337,7 @@ export type RegisterAssetInput = {
   altText?: string | null | undefined;
   /** The file, at most 250 MB. */
   assetFile: unknown;
-  /** MIME type; when left out, what the upload says, or, where it says nothing, octets or plain text, what its first bytes or its name say. */
+  /** MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`. */
   assetFileMimeType?: string | null | undefined;
   /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;

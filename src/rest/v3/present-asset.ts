@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mediaKindOf } from '../../domain/asset/file-types.ts'
 import { metadataFields } from '../../domain/asset/metadata.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -128,12 +129,9 @@ function told(text: string | null, isWanted: (value: unknown) => boolean): strin
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-const kinds = ['image', 'video', 'audio'] as const
-const kindOf = (mimeType: string) => kinds.find((kind) => kind === mimeType.split('/')[0]!.toLowerCase()) ?? 'file'
-
 /** Readers show it wherever they show an image: until it is made the image stands in for it. */
 const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
-  thumbnailUrl ?? (kindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
+  thumbnailUrl ?? (mediaKindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
 
 const untouched: z.output<typeof absent> = {
   post_creation_workflow_id: '',
@@ -156,7 +154,7 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
     id: asset.nid,
     cid: asset.nid,
     uuid: asset.uuid,
-    type: kindOf(asset.assetFileMimeType),
+    type: mediaKindOf(asset.assetFileMimeType),
     asset_file_name: asset.assetFileName,
     asset_file_mime_type: asset.assetFileMimeType,
     asset_file_size: Number(asset.assetFileSize),

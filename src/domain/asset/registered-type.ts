@@ -1,0 +1,70 @@
+/** Chooses the media type with which a file is registered. */
+import mime from 'mime'
+import { aliasedType, detectType, HEAD_BYTES, isRefinement } from './file-types.ts'
+import type { IncomingFile } from './uploads.ts'
+
+const OCTETS = 'application/octet-stream'
+const TEXT = 'text/plain'
+
+/** Types that programs send for files whose type they do not know. */
+const UNINFORMATIVE = new Set([
+  OCTETS,
+  ...['application/x-octet-stream', 'application/octetstream', 'application/binary', 'application/x-binary'],
+  ...['application/unknown', 'application/x-unknown', 'application/x-unknown-content-type'],
+  ...['application/download', 'application/x-download', 'application/force-download', 'application/x-force-download'],
+  ...['binary/octet-stream', 'content/unknown', 'unknown/unknown', 'unknown/application', 'multipart/form-data'],
+])
+
+/** Returns whether a text is a media type. It becomes a header when the file is read. */
+export const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
+
+/** Returns whether a declared type says nothing about the file: it is empty, a wildcard such as `image/*`, or a placeholder. */
+export const isUninformative = (text: string): boolean =>
+  text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(text.split(';', 1)[0]!.trim().toLowerCase())
+
+/** Returns the declared type of a form part. Returns `application/octet-stream` if the part declares no media type. */
+export const declaredTypeOf = ({ mimeType }: IncomingFile): string => (isMimeType(mimeType) ? mimeType : OCTETS)
+
+async function headOf(file: IncomingFile): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const piece of file.open()) {
+    parts.push(piece.slice(0, HEAD_BYTES))
+    length += piece.length
+    if (length >= HEAD_BYTES) break
+  }
+  return Buffer.concat(parts)
+}
+
+/** Returns whether the bytes contain control characters that text does not have. */
+const isBinary = (head: Uint8Array) => head.some((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d].includes(byte))
+
+/** Matches types of files that are no text. */
+const NOT_TEXT = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip)$)/
+
+const typeOfName = (fileName: string): string | undefined => {
+  const type = mime.getType(fileName) ?? undefined
+  return type && (aliasedType(type) ?? type)
+}
+
+/**
+ * Returns the type with which a file is registered. An informative declared type is kept. Anything else is replaced by the type that is detected
+ * from the content, or by a more specific type of the file name. `given`: the type that the caller names for the asset; the type of the form part
+ * counts less. Raises what reading the file raises.
+ */
+export async function registeredTypeOf(file: IncomingFile, given: string | undefined): Promise<string> {
+  const isGiven = given !== undefined && !isUninformative(given)
+  const declared = isGiven ? given : declaredTypeOf(file)
+  const alias = aliasedType(declared)
+  // Form parts without a type count as text.
+  const mayBeText = !isGiven && declared.toLowerCase().startsWith(TEXT)
+  const isInformative = !isUninformative(declared) && alias === undefined && !mayBeText
+  if (isInformative) return declared
+  const head = await headOf(file)
+  const detected = mayBeText && !isBinary(head) ? undefined : detectType(head)
+  const named = typeOfName(file.filename)
+  if (detected !== undefined) return named !== undefined && isRefinement(named, head) ? named : detected
+  if (alias !== undefined) return alias
+  if (!mayBeText) return named ?? OCTETS
+  return named !== undefined && NOT_TEXT.test(named) ? named : declared
+}
