@@ -39,9 +39,10 @@ export const red = styled('red')
 /** The same in yellow. */
 export const yellow = styled('yellow')
 
-/** Columns as wide as their widest cell; the last one as it comes. */
+/** Formats rows as columns that are as wide as their widest cell. The last column is not padded. */
 export function table(rows: string[][]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? []
+  const widthOf = (column: number) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0)
+  const widths = rows[0]?.map((_, column) => widthOf(column)) ?? []
   const line = (row: string[]) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')
   return rows.map((row) => line(row).trimEnd()).join('\n')
 }

@@ -57,7 +57,7 @@ export const createBlockReader = (
       for (const each of next) seen.add(blockName(each))
       for (const links of await Promise.all(next.map((each) => linksIfThere(blocks, each)))) {
         if (!links) return false
-        stack.push(...links)
+        for (const link of links) stack.push(link)
       }
     }
     return true
@@ -130,7 +130,7 @@ export const markBelow = async (
     if (cid.code === raw.code) continue
     try {
       const bytes = await ifThere(blocks.get(cid))
-      if (bytes) stack.push(...readLinks(cid, bytes))
+      for (const link of bytes ? readLinks(cid, bytes) : []) stack.push(link)
     } catch (error) {
       onError(cid, error)
       unread.push(cid)

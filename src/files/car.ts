@@ -33,7 +33,7 @@ export async function* walk(root: CID, read: ReadBlock, selection: CarSelection 
     if (!isSent) yield { cid, bytes }
     if (!duplicates) sent.add(cid.toString())
     if (scope === 'block') return
-    stack.push(...childrenOf(step, bytes, range).reverse())
+    for (const child of childrenOf(step, bytes, range).reverse()) stack.push(child)
   }
 }
 

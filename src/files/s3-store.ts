@@ -63,7 +63,8 @@ export const createS3ContentStore = ({
 
   /** Places the blocks of one file. */
   const createPlacing = (cancel?: AbortSignal) => {
-    const renewed: { key: string; at: number }[] = []
+    const renewed: string[] = []
+    let firstRenewal = Number.POSITIVE_INFINITY
     return {
       async put(cid: CID, bytes: Uint8Array) {
         const key = keyOf(cid)
@@ -72,15 +73,17 @@ export const createS3ContentStore = ({
         if (found && isWhole && found.now - found.changedAt < youngMs) return
         const sha256 = Buffer.from(cid.multihash.digest).toString('base64')
         const at = await bucket.put(key, bytes, { sha256, cancel })
-        if (found) renewed.push({ key, at })
+        if (!found) return
+        renewed.push(key)
+        firstRenewal = Math.min(firstRenewal, at)
       },
       /** Raises UNAVAILABLE when a collection took one of them. */
       async settle() {
         if (renewed.length === 0) return
         const turn = await bucket.look(TURN_KEY, cancel)
-        if (!turn || turn.changedAt < Math.min(...renewed.map(({ at }) => at)) - TURN_MS) return
+        if (!turn || turn.changedAt < firstRenewal - TURN_MS) return
         await pause(settling, undefined, { signal: cancel })
-        await eachOf(renewed, AT_ONCE, async ({ key }) => {
+        await eachOf(renewed, AT_ONCE, async (key) => {
           if (await bucket.look(key, cancel)) return
           throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
         })

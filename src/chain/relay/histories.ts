@@ -30,7 +30,7 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
       try {
         for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
           const { value, done } = await pages.next()
-          if (!done) found.push(...value)
+          if (!done) for (const commit of value) found.push(commit)
           else {
             reading.delete(nid)
             return found
