@@ -1,30 +1,51 @@
-/** What the verifier asks strangers for, from this installation's own chain and file store. */
+/** This installation's own chain and file store as sources for the verifier. */
 import type { Registry } from './chain/registry/registry.ts'
 import type { Rpc } from './chain/rpc.ts'
-import { DomainError, unavailable } from './domain/errors.ts'
+import { DomainError, isUnavailable, unavailable } from './domain/errors.ts'
 import type { Histories } from './domain/ports/chain.ts'
 import type { ContentStore } from './domain/ports/files.ts'
 import type { ChainNode } from './verify/chain-node.ts'
 import type { FileSource } from './verify/file-source.ts'
 
-/** The installation's node. Asking raises UNAVAILABLE when it does not answer. */
+/** Part of sentences such as "The node of this installation does not answer." */
+const OWN = 'of this installation'
+
+/** An installation that is away gives no evidence, as any other source that does not answer. */
+async function asSource<T>(what: string, asked: Promise<T>): Promise<T> {
+  const { SourceError } = await import('./verify/source-error.ts')
+  return asked.catch((cause: unknown) => {
+    throw isUnavailable(cause) ? new SourceError(`The ${what} ${OWN} does not answer.`, { cause }) : cause
+  })
+}
+
+/** The installation's node. */
 export const nodeOf = (rpc: Rpc): ChainNode => ({
-  name: rpc.host,
+  name: OWN,
   async ask(questions) {
-    const outcomes = await rpc.batch(questions)
-    return outcomes.map(({ result, error }) => (error ? { refusal: error.message } : { result }))
+    const outcomes = await asSource('node', rpc.batch(questions))
+    return outcomes.map(({ result, error }) =>
+      error ? { refusal: `The node ${OWN} returned an error: ${error.message}.` } : { result },
+    )
   },
 })
 
-/** The installation's file store. Reading raises UNAVAILABLE when it is away. */
-export const filesOf = (store: Pick<ContentStore, 'readBlock' | 'exportCar'>): FileSource => {
-  const block = (cid: string) =>
-    store.readBlock(cid).catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    })
-  return { block, car: async (cid) => (await block(cid)) && store.exportCar(cid) }
-}
+/** The installation's file store; `readBlock` returns undefined for a block that it does not have or must not give. */
+export const filesOf = (
+  store: Pick<ContentStore, 'readBlock' | 'exportCar'>,
+  readBlock: FileSource['block'] = (cid) => ifFound(store.readBlock(cid)),
+): FileSource => ({
+  block: (cid) => asSource('file store', readBlock(cid)),
+  async car(cid) {
+    const isThere = await asSource('file store', ifFound(store.readBlock(cid)))
+    return isThere && store.exportCar(cid)
+  },
+})
+
+const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  })
 
 interface HistoryParts {
   registry: Registry
@@ -33,10 +54,23 @@ interface HistoryParts {
   recorders(): Promise<string[]>
 }
 
-/** Reads histories of this installation's registry. What is large is loaded when one is read. */
+/** Returns the address of the registry; undefined before the first commit. Uses the remembered address while the node gives no usable answer. */
+export async function findRegistry(registry: Registry): Promise<string | undefined> {
+  try {
+    return await registry.findAddress(await registry.readChainId())
+  } catch (error) {
+    const { isNoAnswer } = await import('./chain/registry/registry.ts')
+    if (!isNoAnswer(error)) throw error
+    const known = await registry.recall()
+    if (!known) throw unavailable('The chain', error)
+    return known.address
+  }
+}
+
+/** Reads histories of this installation's registry. Large modules are loaded on first use. */
 export function createOwnHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
   const sources = async () => {
-    const address = await registry.findAddress(await registry.readChainId())
+    const address = await findRegistry(registry)
     if (!address) throw notYet()
     return { node: nodeOf(registry.rpc), address }
   }
@@ -48,10 +82,8 @@ export function createOwnHistories({ registry, contentStore, recorders }: Histor
     async verify(nid, readTree) {
       const { node, address } = await sources()
       const { verifyOnline } = await import('./verify/verify.ts')
-      const files = { ...filesOf(contentStore), block: readTree }
-      return verifyOnline({ nid, nodes: [node], registry: address, files, recorders: await recorders() }).catch(
-        translate,
-      )
+      const files = filesOf(contentStore, readTree)
+      return verifyOnline({ nid, nodes: [node], registry: address, files, recorders: await recorders() })
     },
     async *prove(nid, readTree) {
       const { node, address } = await sources()

@@ -84,7 +84,7 @@ export const typeRules: Record<string, TypeRule> = {
   Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
   Verification: {
     who: 'self',
-    fields: 'asOfBlock asOfTime chainId commitCount commits complete file foreign record registry verdict',
+    fields: 'asOfBlock asOfTime chainId commitCount commits complete file foreign record registry settled verdict',
   },
   VerifiedCommit: {
     who: 'self',

@@ -48,9 +48,17 @@ async function openProof(path: string) {
   const { open } = await import('node:fs/promises')
   const { systemReason } = await import('../platform/system-reason.ts')
   const file = await open(path).catch((cause: unknown) => {
-    throw new Error(`${path} cannot be read: ${systemReason(cause)}.`, { cause })
+    throw wrong(`${path} cannot be read: ${systemReason(cause)}.`)
   })
   return file.createReadStream()
+}
+
+/** A proof or a file that cannot be read is wrong usage. */
+async function unlessUnreadable<T>(work: Promise<T>): Promise<T> {
+  const { UnreadableInput } = await import('../verify/source-error.ts')
+  return work.catch((error: unknown) => {
+    throw error instanceof UnreadableInput ? wrong(error.message) : error
+  })
 }
 
 /** Three flags name the chain, the contract and the file network: then nothing of Annal is asked or trusted. */
@@ -74,11 +82,11 @@ async function withSources<T>(
 const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { connectChain, recordersOf } = await import('../connect-chain.ts')
-    const { filesOf, nodeOf } = await import('../own-history.ts')
+    const { filesOf, findRegistry, nodeOf } = await import('../own-history.ts')
     const { createOwnTrees } = await import('../domain/asset/own-trees.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
-      const registry = await chain.registry.findAddress(await chain.registry.readChainId())
+      const registry = await findRegistry(chain.registry)
       if (!registry) throw new Error('This installation has no registry yet: nothing was ever committed.')
       const recorders = await recordersOf(installation.config, installation)
       return await work({
@@ -108,7 +116,8 @@ async function verify(subject: string, flags: VerifyFlags): Promise<Verification
     const { connectNode } = await import('../verify/chain-node.ts')
     const nodes = sources.rpc?.map(asUsage(connectNode))
     const { registry } = sources
-    return verifyProof({ proof: await openProof(subject), file, registry, recorders: recorder, hashes, nodes })
+    const proof = await openProof(subject)
+    return unlessUnreadable(verifyProof({ proof, file, registry, recorders: recorder, hashes, nodes }))
   }
   await assertNid(subject)
   return withSources(sources, ({ recorders, ...given }) =>
@@ -169,7 +178,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--json', 'prints the commits with every check')
     .addHelpText(
       'after',
-      '\nExits with 0 when the history holds, 1 when it does not or there is none, 3 when nothing is wrong and not everything could be looked at.',
+      '\nExits with 0 when the history holds, 1 when it is broken or there is none, 2 when the call is wrong or the proof cannot be read, 3 when some evidence is missing.',
     )
     .action(async (subject: string, flags: VerifyFlags) => {
       const verification = await verify(subject, flags)

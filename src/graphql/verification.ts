@@ -10,37 +10,37 @@ const FINDING_CHARACTERS = 1_000
 /** Looks at one commit. */
 const MOST_CHECKS = 12
 const verifiedPages = pageOf(50)
-/** Reading a history asks the chain for each of its blocks. */
+/** A verification requests every block of the history from the chain. */
 const verificationSize = wholeDocument(1_000, 500)
 
 const resultValues = {
-  RIGHT: { value: 'right', description: 'It is as it should be.' },
-  WRONG: { value: 'wrong', description: 'It contradicts what it should agree with.' },
-  UNKNOWN: { value: 'unknown', description: 'It cannot be judged: something is not there.' },
+  RIGHT: { value: 'right', description: 'The check passed.' },
+  WRONG: { value: 'wrong', description: 'The evidence contradicts itself.' },
+  UNKNOWN: { value: 'unknown', description: 'Evidence is missing or unreadable.' },
 } as const
-const FindingResult = builder.enumType('FindingResult', { description: 'What a look found.', values: resultValues })
+const FindingResult = builder.enumType('FindingResult', { description: 'Result of a check.', values: resultValues })
 
 const verdictValues = {
-  HOLDS: { value: 'holds', description: 'Everything was looked at and is right.' },
-  BROKEN: { value: 'broken', description: 'Something is wrong.' },
-  UNSETTLED: { value: 'unsettled', description: 'Nothing is wrong, and not everything could be looked at.' },
-  UNKNOWN: { value: 'unknown', description: 'The chain holds no commit of it that counts.' },
+  HOLDS: { value: 'holds', description: 'Everything was checked and is right.' },
+  BROKEN: { value: 'broken', description: 'The evidence contradicts itself.' },
+  UNSETTLED: { value: 'unsettled', description: 'Nothing contradicts, but some evidence is missing or unreadable.' },
+  UNKNOWN: { value: 'unknown', description: 'The chain holds no commit of the asset that counts.' },
 } as const satisfies Record<string, { value: Verdict; description: string }>
-const VerdictType = builder.enumType('Verdict', { description: 'What a history is worth.', values: verdictValues })
+const VerdictType = builder.enumType('Verdict', { description: 'Verdict on a history.', values: verdictValues })
 
-/** What every look tells. */
+/** Fields of every check. */
 const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
-  result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
+  result: t.field({ type: FindingResult, description: 'Result of the check.', resolve: ({ result }) => result }),
   finding: t.string({
     ...characters(FINDING_CHARACTERS),
     nullable: true,
-    description: 'A sentence, when it is not right.',
+    description: 'The reason, as a sentence. Null when the result is RIGHT.',
     resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
   }),
 })
 
 const FindingType = builder.objectRef<Finding>('Finding').implement({
-  description: 'What one look found.',
+  description: 'Result of one check, with its reason.',
   fields: findingFields,
 })
 
@@ -104,32 +104,46 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
 
 const VerificationType = builder.objectRef<Verification>('Verification').implement({
   description:
-    'What a history is worth, as the chain and the file network have it; `annal-verify` finds the same without this service.',
+    'Result of verifying a history against the chain and the file network. `annal-verify` finds the same without this service.',
   fields: (t) => ({
-    verdict: t.field({ type: VerdictType, description: 'What it is worth.', resolve: ({ verdict }) => verdict }),
+    verdict: t.field({ type: VerdictType, description: 'The verdict.', resolve: ({ verdict }) => verdict }),
     registry: t.field({
       type: 'Address',
       description: 'The registry that was asked.',
       resolve: ({ registry }) => registry,
     }),
-    chainId: t.exposeFloat('chainId', {
-      description: 'The chain that it is on: a whole number, which may need more than 32 bits.',
+    chainId: t.float({
+      nullable: true,
+      description:
+        'ID of the chain: a whole number, which may need more than 32 bits. Null when the node did not give it.',
+      resolve: ({ chainId }) => chainId,
     }),
-    asOfBlock: t.int({ description: 'The newest block that was looked at.', resolve: ({ asOf }) => asOf.number }),
+    asOfBlock: t.int({
+      nullable: true,
+      description: 'Number of the newest block. Null when the node did not give it.',
+      resolve: ({ asOf }) => asOf?.number,
+    }),
     asOfTime: t.field({
       type: 'DateTime',
-      description: 'Time of that block.',
-      resolve: ({ asOf }) => new Date(asOf.time),
+      nullable: true,
+      description: 'Time of the newest block. Null when the node did not give it.',
+      resolve: ({ asOf }) => asOf && new Date(asOf.time),
     }),
     complete: t.field({
       type: FindingType,
-      description: 'Whether no commit is left out.',
+      description:
+        'Whether no commit is left out. UNKNOWN with the reason when the list of commits, or a block, could not be read.',
       resolve: ({ complete }) => complete,
+    }),
+    settled: t.field({
+      type: FindingType,
+      description: 'Whether the blocks are those of the chain.',
+      resolve: ({ settled }) => settled,
     }),
     file: t.field({
       type: FindingType,
       nullable: true,
-      description: 'Whether the file is the one that the trees tell of.',
+      description: 'Whether the file is the one that the trees describe.',
       resolve: ({ file }) => file,
     }),
     record: t.field({
@@ -161,8 +175,9 @@ builder.prismaObjectField(AssetType, 'verification', (t) =>
     type: VerificationType,
     nullable: true,
     description:
-      'Its history, checked on the chain while you wait. Raises CONFLICT while there is no registry, VALIDATION_FAILED for histories of more than ' +
-      '1,000 commits, UNAVAILABLE.',
+      'Verifies the history on the chain during the request. When the node or the file store gives no usable answer, the verdict is UNSETTLED. ' +
+      'Raises CONFLICT while there is no registry, VALIDATION_FAILED for histories of more than 1,000 commits, UNAVAILABLE when too many ' +
+      'verifications are in progress.',
     resolve: ({ nid }, _args, { actor, services }) => services.histories.verify(actor, nid),
   }),
 )

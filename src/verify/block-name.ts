@@ -1,8 +1,7 @@
-/** Content identifiers: the name of a block is made from its bytes, so bytes that somebody gives are known to be it, or not. */
+/** Content identifiers. The identifier of a block is made from its bytes, so it shows whether given bytes are the block. */
 import { createHash } from 'node:crypto'
 import { getBytes, keccak256 } from 'ethers'
 import { CID } from 'multiformats/cid'
-import * as raw from 'multiformats/codecs/raw'
 import { create } from 'multiformats/hashes/digest'
 
 /** The number of SHA2-256 among the hashes of identifiers. */
@@ -12,10 +11,6 @@ export const KECCAK_256 = 0x1b
 
 /** The SHA-256 of bytes as 64 lowercase hexadecimal digits. */
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
-/** The name of a document that is one block. */
-export const nameDocument = (bytes: Uint8Array): string =>
-  CID.createV1(raw.code, create(SHA2_256, createHash('sha256').update(bytes).digest())).toString()
 
 /** Reads an identifier; undefined when it is none, or of a hash that is not asked for here. */
 export function parseName(text: string): CID | undefined {
@@ -27,7 +22,10 @@ export function parseName(text: string): CID | undefined {
   }
 }
 
-/** Whether these bytes are the block of that name. */
+/** Whether a hash function is known here. */
+export const isHashKnown = (cid: CID): boolean => hashers[cid.multihash.code] !== undefined
+
+/** Whether the bytes are the block with this identifier. Returns false when the hash function is not known. */
 export function isBlock(cid: CID, bytes: Uint8Array): boolean {
   const hash = hashers[cid.multihash.code]?.(bytes)
   return hash !== undefined && Buffer.from(hash).equals(cid.multihash.digest)

@@ -1,5 +1,5 @@
 /** A chain node, asked by JSON-RPC. */
-import { SourceError } from './source-error.ts'
+import { reasonOfSource, SourceError } from './source-error.ts'
 
 /** One question. */
 export interface Question {
@@ -7,41 +7,90 @@ export interface Question {
   params: readonly unknown[]
 }
 
-/** Its answer, or why the node refused. */
-export type Answer = { result: unknown; refusal?: undefined } | { result?: undefined; refusal: string }
+/** The result of a question, or a sentence that says why there is none. `isSilent`: the node did not respond at all. */
+export type Answer =
+  | { result: unknown; refusal?: undefined; isSilent?: undefined }
+  | { result?: undefined; refusal: string; isSilent?: boolean }
 
 /** A node, as much as a verifier needs of it. */
 export interface ChainNode {
   /** For messages: never with what stands in a path, where providers put secrets. */
   readonly name: string
-  /** Answers in the order of the questions. Raises SourceError when there is no usable answer. */
+  /** Returns answers in the order of the questions. Throws SourceError when the node does not respond. */
   ask(questions: readonly Question[]): Promise<Answer[]>
 }
 
 const DEADLINE_MS = 60_000
 /** Questions in one request. Public nodes allow between 10 and 1,000. */
 const BATCH = 20
-/** Of one answer: a batch of full blocks is some megabytes. */
+/** Maximum size of a response. A batch of full blocks has some megabytes. */
 const LONGEST_ANSWER_BYTES = 256 * 1024 * 1024
+/** Characters of a node's own error message that are repeated. */
+const LONGEST_MESSAGE = 300
 
-/** What the node answered. Raises SourceError where it refused. */
-export function resultOf<T>(node: ChainNode, answer: Answer | undefined): T {
-  if (answer?.refusal === undefined && answer?.result !== undefined) return answer.result as T
-  throw new SourceError(`The node ${node.name} refused a question: ${answer?.refusal ?? 'no answer'}.`)
+/** Returns a result. `what` names it for the message. Throws SourceError when there is none, also when the node says `null`. */
+export function resultOf<T>(node: ChainNode, answer: Answer | undefined, what: string): T {
+  if (answer?.refusal !== undefined) throw new SourceError(answer.refusal)
+  if (answer?.result !== undefined && answer.result !== null) return answer.result as T
+  throw new SourceError(`The node ${node.name} does not have ${what}.`)
 }
 
-/** A node at an `http:` or `https:` address; a name and a password in the address are sent as Basic authentication. Raises an Error where it is none. */
+/** The error for an answer that does not have the expected form. */
+export const unreadable = (node: ChainNode, what: string, cause?: unknown): SourceError =>
+  new SourceError(`The node ${node.name} gave an unreadable answer for ${what}.`, { cause })
+
+/** Reads an answer. Throws SourceError when it does not have the expected form. */
+export function readable<T>(node: ChainNode, what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw unreadable(node, what, error)
+  }
+}
+
+/**
+ * Asks all questions together. Asks those that fail again one at a time, because nodes limit the size of a response. A node that does not
+ * respond at all counts as an answer with the reason, so one failure does not hide the other answers.
+ */
+export async function askEach(node: ChainNode, questions: readonly Question[]): Promise<Answer[]> {
+  const answers = await askTogether(node, questions)
+  if (questions.length < 2) return answers
+  const repeated: Answer[] = []
+  for (const [index, question] of questions.entries()) {
+    const answer = answers[index]!
+    repeated.push(answer.refusal === undefined ? answer : (await askTogether(node, [question]))[0]!)
+  }
+  return repeated
+}
+
+const askTogether = (node: ChainNode, questions: readonly Question[]): Promise<Answer[]> =>
+  node.ask(questions).catch((error: unknown) => {
+    const refusal = reasonOfSource(error)
+    return questions.map(() => ({ refusal, isSilent: true }))
+  })
+
+/**
+ * Connects to a node at an `http:` or `https:` address. A name and a password in the address are sent as Basic authentication. After a
+ * timeout no more requests are sent. Throws an Error when the address is not valid.
+ */
 export function connectNode(address: string): ChainNode {
   const { url, name, headers } = readAddress(address)
+  let timedOut: SourceError | undefined
 
   async function send(questions: readonly Question[]): Promise<Answer[]> {
+    if (timedOut) throw timedOut
     const body = questions.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
     const replies = await post(url, headers, JSON.stringify(body)).catch((error: unknown) => {
-      throw new SourceError(`The node ${name} does not answer: ${reasonOf(error)}.`, { cause: error })
+      const failure = new SourceError(`The node ${name} does not answer: ${reasonOf(error)}.`, { cause: error })
+      if (isTimeout(error)) timedOut = failure
+      throw failure
     })
-    if (!Array.isArray(replies)) throw new SourceError(`The node ${name} does not answer several questions at once.`)
+    if (!Array.isArray(replies)) {
+      const { refusal } = readReply(name, replies as Reply | null | undefined)
+      throw new SourceError(refusal ?? `The node ${name} does not answer several questions at once.`)
+    }
     const byId = new Map(replies.map((reply) => [(reply as Reply | null)?.id, reply as Reply]))
-    return questions.map((_, id) => readReply(byId.get(id)))
+    return questions.map((_, id) => readReply(name, byId.get(id)))
   }
 
   return {
@@ -61,10 +110,12 @@ interface Reply {
   error?: { message?: unknown }
 }
 
-const readReply = (reply: Reply | undefined): Answer =>
-  reply?.error || reply?.result === undefined
-    ? { refusal: String(reply?.error?.message ?? 'no answer') }
-    : { result: reply.result }
+function readReply(name: string, reply: Reply | null | undefined): Answer {
+  if (!reply?.error && reply?.result !== undefined) return { result: reply.result }
+  const { message } = reply?.error ?? {}
+  const said = typeof message === 'string' ? `: ${message.slice(0, LONGEST_MESSAGE)}` : ''
+  return { refusal: reply?.error ? `The node ${name} returned an error${said}.` : `The node ${name} gave no answer.` }
+}
 
 function readAddress(address: string) {
   const url = URL.canParse(address) ? new URL(address) : undefined
@@ -82,23 +133,32 @@ async function post(url: string, headers: Record<string, string>, body: string):
   const signal = AbortSignal.timeout(DEADLINE_MS)
   const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
   if (!response.ok) throw new Error(`status ${response.status}`)
-  return JSON.parse(Buffer.from(await readBounded(response, LONGEST_ANSWER_BYTES)).toString())
+  const text = Buffer.from(await readBounded(response, LONGEST_ANSWER_BYTES)).toString()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('the response is not JSON')
+  }
 }
 
-/** The body of an answer. Raises an Error when it is longer than `maxBytes`. */
+/** Reads the body of a response. Throws an Error when it is longer than `maxBytes`. */
 export async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of response.body ?? []) {
     size += part.length
-    if (size > maxBytes) throw new Error(`the answer is longer than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new Error(`the response is longer than ${maxBytes} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts)
 }
 
-/** Why a request failed; `fetch` hides the reason in the cause. */
+/** Whether a request failed because its time was over. */
+export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+
+/** Returns why a request failed. `fetch` hides the reason in the cause. */
 export const reasonOf = (error: unknown): string => {
+  if (isTimeout(error)) return 'no response in time'
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return reason instanceof Error ? reason.message : String(reason)
 }

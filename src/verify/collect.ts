@@ -1,12 +1,12 @@
-/** Collects the evidence of an asset's history from a chain node. Whether it is true is judged by others. */
+/** Collects the evidence of an asset's history from a chain node. Other modules judge whether it is true. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
-import { type ChainNode, type Question, resultOf } from './chain-node.ts'
-import type { BlockEvidence, Evidence } from './evidence.ts'
-import { type BlockReply, decodeHeader, encodeHeader } from './header.ts'
+import { type Answer, askEach, type ChainNode, type Question, readable, resultOf, unreadable } from './chain-node.ts'
+import type { BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
+import { type BlockReply, decodeHeader, encodeHeader, type Header } from './header.ts'
 import { encodeReceipt, type ReceiptReply, readCommit } from './receipt.ts'
 import { entrySlot, lengthSlot } from './registry-list.ts'
-import { SourceError } from './source-error.ts'
+import { reasonOfSource, SourceError } from './source-error.ts'
 import { encodeTransaction, type TransactionReply } from './transaction.ts'
 import { buildTrie } from './trie.ts'
 
@@ -30,57 +30,68 @@ const FIRST_PAUSE_MS = 25
 const LONGEST_HISTORY = 20_000
 
 /**
- * What a node says about an asset's history, up to its newest block. Blocks are asked for while they are read, some at a time. Raises
- * SourceError when the node does not answer, or knows no such registry.
+ * Asks a node for an asset's history, up to its newest block. Blocks are requested while they are read, a few at a time. What the node
+ * does not give, or gives in an unreadable form, is marked as missing in the evidence.
  */
-export async function collect({ node, registry, nid }: CollectOptions): Promise<Evidence> {
-  const { chainId, head, proven, blocks } = await readNewest({ node, registry, nid })
-  if (blocks.length > LONGEST_HISTORY) {
-    throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
+export async function collect(options: CollectOptions): Promise<Evidence> {
+  const { nid, registry } = options
+  const evidence: Evidence = { nid, registry, chainId: undefined, head: undefined, state: new Map(), blocks: [] }
+  try {
+    const blocks = await readNewest(options, evidence)
+    if (blocks.length > LONGEST_HISTORY) {
+      throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
+    }
+    // Each iteration asks the node again.
+    evidence.blocks = { [Symbol.asyncIterator]: () => collectBlocks(options, [...new Set(blocks)]) }
+  } catch (error) {
+    evidence.missing = reasonOfSource(error)
   }
-  return {
-    nid,
-    registry,
-    chainId,
-    head: readable(node, head.number, () => encodeHeader(head)),
-    state: proven?.nodes ?? new Map(),
-    // Begins anew each time that it is read.
-    blocks: { [Symbol.asyncIterator]: () => collectBlocks({ node, registry, nid }, [...new Set(blocks)]) },
-  }
+  return evidence
 }
 
 /**
- * The newest block, and the list of blocks with commits as of it. The last answer of a node that proves another state again and again
- * is left to be judged; raises SourceError when it tells again and again of blocks that it does not have.
+ * Reads the newest block into `evidence`, and returns the numbers of the blocks with commits as of it. After several tries it accepts a
+ * proof of another state, which is judged later. Throws SourceError when the node does not answer, or lists blocks that it does not have.
  */
-async function readNewest({ node, registry, nid }: CollectOptions) {
+async function readNewest(options: CollectOptions, evidence: Evidence): Promise<number[]> {
+  const { node } = options
   for (let tries = 1; ; tries += 1) {
-    const [chainId, latest] = await node.ask([
+    const [chainId, latest] = await askEach(node, [
       { method: 'eth_chainId', params: [] },
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
     ])
-    const head = resultOf<BlockReply>(node, latest)
-    const proven = await proveList({ node, registry, nid }, head)
+    const reply = resultOf<BlockReply>(node, latest, 'a newest block')
+    const { bytes, header } = readable(node, 'the newest block', () => readHeader(reply))
+    evidence.head = bytes
+    evidence.chainId = readChainId(chainId)
+    const proven = await proveList(options, header)
+    evidence.state = proven.nodes
+    evidence.unproven = proven.problem
     // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
-    const blocks = proven?.blocks.length ? proven.blocks : await askForList({ node, registry, nid }, head.number)
-    const isOfHead = blocks.every((block) => block > 0 && block <= Number(head.number))
-    const isSettled = isOfHead && proven?.isOfHead !== false
-    if (isSettled || (isOfHead && tries === TRIES)) {
-      return { chainId: Number(resultOf<string>(node, chainId)), head, proven, blocks }
-    }
-    if (tries === TRIES)
-      throw new SourceError(`The node ${node.name} tells of commits in blocks that it does not have.`)
+    const blocks = proven.blocks.length ? proven.blocks : await askForList(options, header)
+    const isOfHead = blocks.every((block) => block > 0 && block <= header.number)
+    const isSettled = isOfHead && proven.isOfHead
+    if (isSettled || (isOfHead && tries === TRIES)) return blocks
+    if (tries === TRIES) throw new SourceError(`The node ${node.name} lists commits in blocks that it does not have.`)
     await delay(FIRST_PAUSE_MS * 2 ** (tries - 1))
   }
 }
 
-/** As the registry answers: registries of other makers name a block once for each commit. */
-async function askForList({ node, registry, nid }: CollectOptions, at: string): Promise<number[]> {
+/** Returns undefined when the node does not say which chain it is on. */
+function readChainId({ result }: Answer = { result: undefined }): number | undefined {
+  const chainId = typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result) ? Number(result) : undefined
+  return Number.isSafeInteger(chainId) ? chainId : undefined
+}
+
+/** Reads the list as the registry answers it. Registries of other makers name a block once for each commit. */
+async function askForList({ node, registry, nid }: CollectOptions, { number }: Header): Promise<number[]> {
   const data = registryCalls.encodeFunctionData('getCommits', [nid])
-  const [answer] = await node.ask([{ method: 'eth_call', params: [{ to: registry, data }, at] }])
-  const text = resultOf<string>(node, answer)
+  const [answer] = await askEach(node, [{ method: 'eth_call', params: [{ to: registry, data }, toQuantity(number)] }])
+  const text = resultOf<string>(node, answer, 'the list of blocks with commits')
   if (text === '0x') throw new SourceError(`The node ${node.name} knows no registry at ${registry}.`)
-  return readable(node, at, () => (registryCalls.decodeFunctionResult('getCommits', text)[0] as bigint[]).map(Number))
+  return readable(node, 'the list of blocks with commits', () =>
+    (registryCalls.decodeFunctionResult('getCommits', text)[0] as bigint[]).map(Number),
+  )
 }
 
 interface ProofReply {
@@ -88,46 +99,62 @@ interface ProofReply {
   storageProof: { value: string; proof: string[] }[]
 }
 
-/**
- * The registry's list as it lies in the state, with what proves it, and whether all of that begins at the block's own root; undefined
- * where the node does not prove its state.
- */
-async function proveList({ node, registry, nid }: CollectOptions, { number: at, stateRoot }: BlockReply) {
+interface ProvenList {
+  /** Nodes of the state trie. */
+  nodes: Map<string, Uint8Array>
+  blocks: number[]
+  /** Whether the proof begins at the state root of the header. */
+  isOfHead: boolean
+  /** Why the node proves nothing. */
+  problem?: string
+}
+
+/** Reads the registry's list as it is stored in the state, with the nodes that prove it. The list is empty when the node does not prove its state. */
+async function proveList({ node, registry, nid }: CollectOptions, head: Header): Promise<ProvenList> {
   const nodes = new Map<string, Uint8Array>()
   let isOfHead = true
-  const prove = async (slots: readonly string[]): Promise<number[] | undefined> => {
-    const [answer] = await node.ask([{ method: 'eth_getProof', params: [registry, slots, at] }])
-    if (answer?.refusal !== undefined) return undefined
-    const { accountProof, storageProof } = resultOf<ProofReply>(node, answer)
-    return readable(node, at, () => {
-      isOfHead &&= accountProof[0] !== undefined && keccak256(accountProof[0]) === stateRoot
+  const prove = async (slots: readonly string[]): Promise<number[]> => {
+    const params = [registry, slots, toQuantity(head.number)]
+    const [answer] = await askEach(node, [{ method: 'eth_getProof', params }])
+    const { accountProof, storageProof } = resultOf<ProofReply>(node, answer, 'a proof of its state')
+    return readable(node, 'the proof of its state', () => {
+      isOfHead &&= accountProof[0] !== undefined && keccak256(accountProof[0]) === head.stateRoot
       const paths = [accountProof, ...storageProof.map(({ proof }) => proof)]
       for (const bytes of paths.flat().map((hex) => getBytes(hex))) nodes.set(keccak256(bytes).slice(2), bytes)
-      return storageProof.map(({ value }) => Number(value))
+      return storageProof.slice(0, slots.length).map(({ value }) => Number(value))
     })
   }
-  const [length = 0] = (await prove([lengthSlot(nid)])) ?? []
-  const slots = Array.from({ length: Math.min(length, LONGEST_HISTORY + 1) }, (_, index) => entrySlot(nid, index))
-  const blocks: number[] = []
-  for (let from = 0; from < slots.length; from += SLOTS) {
-    const page = await prove(slots.slice(from, from + SLOTS))
-    if (!page) return undefined
-    blocks.push(...page)
+  try {
+    const [length = 0] = await prove([lengthSlot(nid)])
+    const slots = Array.from({ length: Math.min(length, LONGEST_HISTORY + 1) }, (_, index) => entrySlot(nid, index))
+    const blocks: number[] = []
+    for (let from = 0; from < slots.length; from += SLOTS)
+      blocks.push(...(await prove(slots.slice(from, from + SLOTS))))
+    return { nodes, blocks, isOfHead }
+  } catch (error) {
+    return { nodes: new Map(), blocks: [], isOfHead: true, problem: reasonOfSource(error) }
   }
-  return { nodes, blocks, isOfHead }
 }
 
 async function* collectBlocks(
-  { node, ...asset }: CollectOptions,
+  options: CollectOptions,
   blocks: readonly number[],
-): AsyncGenerator<BlockEvidence> {
+): AsyncGenerator<BlockEvidence | MissingBlock> {
+  const { node } = options
+  let silence: string | undefined
   for (let from = 0; from < blocks.length; from += PAGE) {
     const page = blocks.slice(from, from + PAGE)
-    const answers = await node.ask(page.map((block) => toQuantity(block)).flatMap(questionsAbout))
-    for (const [index, block] of page.entries()) {
-      const reply = resultOf<BlockReply>(node, answers[2 * index])
-      const receipts = resultOf<ReceiptReply[]>(node, answers[2 * index + 1])
-      yield await encodeBlock(node, String(block), asset, reply, receipts)
+    const questions = page.map((block) => toQuantity(block)).flatMap(questionsAbout)
+    const answers = silence === undefined ? await askEach(node, questions) : []
+    // A node that did not respond to any question of a page is not asked for the next page.
+    if (answers.length && answers.every(({ isSilent }) => isSilent)) silence = answers[0]!.refusal
+    for (const [index, number] of page.entries()) {
+      if (silence !== undefined) yield { number, reason: silence }
+      else
+        yield await encodeBlock(options, number, answers.slice(2 * index, 2 * index + 2)).catch((error: unknown) => ({
+          number,
+          reason: reasonOfSource(error),
+        }))
     }
   }
 }
@@ -138,56 +165,54 @@ const questionsAbout = (block: string): Question[] => [
 ]
 
 async function encodeBlock(
-  node: ChainNode,
-  block: string,
-  { registry, nid }: Omit<CollectOptions, 'node'>,
-  reply: BlockReply,
-  receipts: ReceiptReply[],
+  { node, registry, nid }: CollectOptions,
+  number: number,
+  [block, receipts]: readonly Answer[],
 ): Promise<BlockEvidence> {
-  const encoded = readable(node, block, () => ({
-    header: headerOf(block, reply),
-    receipts: receipts.map(encodeReceipt),
-    positions: receipts.flatMap(({ logs }, position) =>
-      logs.some((log) => readCommit(log, registry, nid)) ? [position] : [],
-    ),
-  }))
-  const transactions = await encodeTransactions(node, reply.transactions as TransactionReply[])
-  const [table, signed] = await Promise.all([buildTrie(encoded.receipts), transactions && buildTrie(transactions)])
-  return {
-    header: encoded.header,
-    positions: encoded.positions,
-    receipts: table.nodes,
-    transactions: signed?.nodes,
+  const reply = resultOf<BlockReply>(node, block, `block ${number}`)
+  const replies = resultOf<ReceiptReply[]>(node, receipts, `the receipts of block ${number}`)
+  const { bytes, header } = readable(node, `block ${number}`, () => readHeader(reply))
+  if (header.number !== number) throw unreadable(node, `block ${number}`)
+  const encoded = readable(node, `the receipts of block ${number}`, () => replies.map(encodeReceipt))
+  const positions = readable(node, `the receipts of block ${number}`, () =>
+    replies.flatMap(({ logs }, position) => (logs.some((log) => readCommit(log, registry, nid)) ? [position] : [])),
+  )
+  const given = Array.isArray(reply.transactions) ? (reply.transactions as TransactionReply[]) : []
+  const table = await buildTrie(encoded)
+  const contradicts = { receipts: table.root !== header.receiptsRoot, transactions: false }
+  if (contradicts.receipts && encoded.length !== given.length) {
+    const counts = `${encoded.length} receipts for ${given.length} transactions`
+    throw new SourceError(`The node ${node.name} gave ${counts} in block ${number}.`)
   }
+  const transactions = given.length < encoded.length ? undefined : await encodeTransactions(node, given)
+  const signed = transactions && (await buildTrie(transactions))
+  if (signed) contradicts.transactions = signed.root !== header.transactionsRoot
+  return { header: bytes, positions, receipts: table.nodes, transactions: signed?.nodes, contradicts }
 }
 
-/** Raises an Error when it is no header, or that of another block. */
-function headerOf(block: string, reply: BlockReply): Uint8Array {
+/** Throws an Error when the reply is not a block. */
+function readHeader(reply: BlockReply): { bytes: Uint8Array; header: Header } {
   const bytes = encodeHeader(reply)
-  if (decodeHeader(bytes)?.number !== Number(block)) throw new Error('It is not the header of that block.')
-  return bytes
+  const header = decodeHeader(bytes)
+  if (!header) throw new Error('The reply is not a block.')
+  return { bytes, header }
 }
 
-/** Undefined where the node cannot give the bytes of one: a table is whole or nothing. */
+/** Returns undefined when the node does not give the bytes of one transaction: a trie needs all of them. */
 async function encodeTransactions(
   node: ChainNode,
   replies: readonly TransactionReply[],
 ): Promise<Uint8Array[] | undefined> {
   const encoded = replies.map(encodeTransaction)
   const missing = replies.filter((_, position) => !encoded[position])
-  const answers = await node.ask(missing.map(({ hash }) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })))
-  if (answers.some(({ refusal }) => refusal !== undefined)) return undefined
-  const asked = answers.map(({ result }) => getBytes(String(result)))
-  return encoded.map((bytes) => bytes ?? asked.shift()!)
-}
-
-/** Raises SourceError where a node's answer is not what it should look like. */
-function readable<T>(node: ChainNode, block: string, read: () => T): T {
+  const answers = await askEach(
+    node,
+    missing.map((reply) => ({ method: 'eth_getRawTransactionByHash', params: [reply?.hash] })),
+  )
   try {
-    return read()
-  } catch (error) {
-    throw new SourceError(`What the node ${node.name} tells of block ${Number(block)} cannot be read.`, {
-      cause: error,
-    })
+    const asked = answers.map(({ result }) => getBytes(result as string))
+    return encoded.map((bytes) => bytes ?? asked.shift()!)
+  } catch {
+    return undefined
   }
 }

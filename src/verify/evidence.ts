@@ -1,29 +1,45 @@
-/** What a verdict is made from. Nothing in it is believed: whatever it says must follow from the hashes of blocks. */
+/** The evidence that a verdict is based on. Nothing in it is trusted: every statement must follow from the hashes of blocks. */
 import type { Nodes } from './trie.ts'
 
 /** A block that is said to hold commits of the asset. */
 export interface BlockEvidence {
   header: Uint8Array
-  /** Nodes of the table of receipts. */
+  /** Nodes of the receipts trie. */
   receipts: Nodes
-  /** Nodes of the table of transactions; undefined where whoever gave the block could not give them. */
+  /** Nodes of the transactions trie; undefined when the source did not give them. */
   transactions: Nodes | undefined
-  /** Positions of transactions that are said to hold commits: where not all receipts are there, only these are looked at. */
+  /** Positions of transactions that are said to hold commits. Only these are read when some receipts are missing. */
   positions: readonly number[]
+  /** Set when all receipts, or all transactions, were given and do not match the header. */
+  contradicts?: { receipts: boolean; transactions: boolean }
 }
 
-/** An asset's history, as a node or a file tells it. */
+/** A block whose evidence is missing or unreadable. */
+export interface MissingBlock {
+  /** Undefined when the header is missing as well. */
+  number: number | undefined
+  /** A sentence. */
+  reason: string
+}
+
+/** The history of an asset, as a node or a proof file gives it. Where a field is undefined, the source did not give it. */
 export interface Evidence {
   nid: string
-  chainId: number
-  /** The ERC-7053 contract, 0x-prefixed. */
+  chainId: number | undefined
+  /** Address of the ERC-7053 contract, 0x-prefixed. */
   registry: string
-  /** Header of the block as of which the registry's own list was read. */
-  head: Uint8Array
-  /** Nodes of the chain's state at `head`, with the registry's account and its list of the asset's blocks. */
+  /** Header of the block at which the registry's own list was read. */
+  head: Uint8Array | undefined
+  /** Nodes of the state trie at `head`, with the registry's account and its list of the asset's blocks. */
   state: Nodes
+  /** Why `state` does not prove the list, if the source said so. */
+  unproven?: string
+  /** Why the list of blocks could not be read at all: then `blocks` may be incomplete. */
+  missing?: string
+  /** Hashes (64 hexadecimal digits) of trie nodes that the source gave with other bytes. */
+  damaged?: ReadonlySet<string>
   /** Oldest first. */
-  blocks: AsyncIterable<BlockEvidence> | Iterable<BlockEvidence>
+  blocks: AsyncIterable<BlockEvidence | MissingBlock> | Iterable<BlockEvidence | MissingBlock>
 }
 
 /** A block by its number, and the hash that it must have for the verdict to hold. */

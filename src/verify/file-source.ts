@@ -1,16 +1,17 @@
-/** The file network, as much as a verifier needs of it. Nothing that it gives is believed. */
+/** Reads files from the file network. Nothing that it gives is trusted. */
 import { createHash } from 'node:crypto'
 import { CarBlockIterator } from '@ipld/car/iterator'
 import { decode, type PBNode } from '@ipld/dag-pb'
 import { type CID, varint } from 'multiformats'
 import { isBlock, parseName } from './block-name.ts'
 import { type Finding, unknown, wrong } from './finding.ts'
+import { SourceError } from './source-error.ts'
 
-/** Where trees and files are read. */
+/** A source of trees and files. */
 export interface FileSource {
-  /** Bytes that are said to be the block; undefined when it is not there. Raises SourceError. */
+  /** Returns bytes that are said to be the block; undefined when the source does not have it. Throws SourceError. */
   block(cid: string): Promise<Uint8Array | undefined>
-  /** A CAR that is said to hold the file, depth first; undefined when it is not there. Raises SourceError. */
+  /** Returns a CAR that is said to hold the file, depth first; undefined when the source does not have it. Throws SourceError. */
   car(cid: string): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
@@ -24,7 +25,7 @@ export const LARGEST_BLOCK_BYTES = 4 * 1024 * 1024
 /** Some 250 GB; a file of few blocks that name each other often has more, and no end. */
 const MOST_PARTS = 1_000_000
 
-/** Reads the whole file through `source`, proves each block of it, and hashes what it is made of. Raises SourceError. */
+/** Reads the whole file from the source, checks each block, and hashes the bytes. Missing and wrong blocks are an unknown result. */
 export async function hashFile(nid: string, source: FileSource): Promise<FileHash> {
   const root = parseName(nid)
   if (!root) return notOfAFile
@@ -36,6 +37,7 @@ export async function hashFile(nid: string, source: FileSource): Promise<FileHas
     await readPart(root, await openBlocks(car, source), (bytes) => void hash.update(bytes))
   } catch (error) {
     if (error instanceof Unproven) return error.finding
+    if (error instanceof SourceError) return unknown(error.message)
     throw error
   }
   return { sha256: hash.digest('hex') }
@@ -52,7 +54,7 @@ export function sha256InName(nid: string): string | undefined {
   return cid?.code === RAW ? Buffer.from(cid.multihash.digest).toString('hex') : undefined
 }
 
-/** A part of the file is not what its identifier says, or is not there. */
+/** Stops reading a file that cannot be verified. */
 class Unproven extends Error {
   readonly finding: Finding
   constructor(finding: Finding) {
@@ -91,7 +93,8 @@ async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): P
       next = await take()
     } else bytes = await source.block(cid.toString())
     if (!bytes) throw new Unproven(read === 1 ? absent : unknown(`The part ${cid} of the file is not there.`))
-    if (!isBlock(cid, bytes)) throw new Unproven(wrong(`The bytes of the part ${cid} of the file are others.`))
+    if (!isBlock(cid, bytes))
+      throw new Unproven(unknown(`Other bytes were given instead of the part ${cid} of the file.`))
     return bytes
   }
 }
@@ -113,12 +116,12 @@ async function readPart(cid: CID, read: ReadBlock, use: (bytes: Uint8Array) => v
 }
 
 function decodeNode(cid: CID, bytes: Uint8Array): PBNode {
+  if (cid.code !== DAG_PB) throw new Unproven(unknown(`The part ${cid} is of a kind that is not known.`))
   try {
-    if (cid.code === DAG_PB) return decode(bytes)
+    return decode(bytes)
   } catch {
-    // Told below.
+    throw new Unproven(wrong(`The block ${cid} is not a part of a file.`))
   }
-  throw new Unproven(wrong(`The part ${cid} of the file is none.`))
 }
 
 /** UnixFS of a file whose bytes lie in its parts: type (2), size of the file, size of each part. */

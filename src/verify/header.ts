@@ -1,6 +1,6 @@
 /** Headers of blocks: what stands in them, and their bytes. */
-import { decodeRlp, encodeRlp, getBytes, hexlify, keccak256 } from 'ethers'
-import { rlpNumber } from './rlp.ts'
+import { decodeRlp, hexlify, keccak256 } from 'ethers'
+import { encodeRlp, rlpNumber } from './rlp.ts'
 
 /** A header, as much as a verifier reads of it. Hashes and roots are 0x-prefixed. */
 export interface Header {
@@ -28,11 +28,14 @@ const numberIn = (hex: string | undefined) => (hex === '0x' ? 0 : Number(BigInt(
 /** The last second of the year 9999: later ones have no date. */
 const LATEST_TIME = 253_402_300_799
 
-/** Reads a header's bytes; undefined when they are none. */
+/** Number of fields that every header has. */
+const FEWEST_FIELDS = 15
+
+/** Decodes a header. Returns undefined when the bytes are not a header. */
 export function decodeHeader(bytes: Uint8Array): Header | undefined {
   try {
     const fields = decodeRlp(bytes)
-    if (!Array.isArray(fields) || fields.length < 15 || !fields.every((field) => typeof field === 'string'))
+    if (!Array.isArray(fields) || fields.length < FEWEST_FIELDS || !fields.every((field) => typeof field === 'string'))
       return undefined
     const [parentHash, , , stateRoot, transactionsRoot, receiptsRoot] = fields as string[]
     const roots = { parentHash, stateRoot, transactionsRoot, receiptsRoot } as Record<string, string>
@@ -76,9 +79,10 @@ const NUMBERS = new Set<string>([
   ...['difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'baseFeePerGas', 'blobGasUsed', 'excessBlobGas'],
 ])
 
-/** The bytes of a header as nodes tell of it. They are what they should be if their hash is the block's. */
+/** Encodes a header from a node's reply. The bytes are right if their hash is the block's. Throws when the reply is not a block. */
 export function encodeHeader(block: BlockReply): Uint8Array {
-  const given = FIELDS.filter((name) => typeof block[name] === 'string')
+  const given = FIELDS.filter((name, index) => index < FEWEST_FIELDS || (block[name] ?? null) !== null)
+  if (!given.every((name) => typeof block[name] === 'string')) throw new Error('A field of the header is not a text.')
   const fields = given.map((name) => (NUMBERS.has(name) ? rlpNumber(block[name]) : hexlify(block[name] as string)))
-  return getBytes(encodeRlp(fields))
+  return encodeRlp(fields)
 }

@@ -1,6 +1,6 @@
-/** Judges one commit: what it says of itself, of its tree, and of those before it. */
+/** Judges one commit by its own data, its tree and the commits before it. */
 import { getAddress, verifyMessage } from 'ethers'
-import { isBlock, nameDocument, parseName, sha256Of } from './block-name.ts'
+import { parseName, sha256Of } from './block-name.ts'
 import {
   CHANGE,
   type Changes,
@@ -14,18 +14,20 @@ import { type Finding, holds, right, unknown, wrong } from './finding.ts'
 import type { ProvenEvent } from './read-events.ts'
 import type { Check } from './verification.ts'
 
-/** A tree whose bytes are those of its CID. */
+/** A tree whose bytes match its CID. */
 export type JudgedTree = Tree
 
-/** What the commits before it told, in the same life: the first tree and the last one, the first commit and the last one. */
+/** The commits before it in the same life: the first tree and the last one, the first commit and the last one. */
 export interface Earlier {
   first?: JudgedTree
   tree?: JudgedTree
-  registration?: CommitData
-  before?: CommitData
+  registration?: Placed
+  before?: Placed
   /** The last commit of the life before. */
-  ended?: CommitData
+  ended?: Placed
 }
+
+type Placed = CommitData & { blockNumber: number }
 
 /** A commit, and what is needed to judge it. */
 export interface CommitToJudge {
@@ -33,12 +35,14 @@ export interface CommitToJudge {
   event: ProvenEvent
   /** Undefined when the text is not in the known layout. */
   data: CommitData | undefined
-  /** Bytes that are said to be its tree. */
-  bytes: Uint8Array | undefined
+  /** The bytes of its tree, or why there are none. */
+  tree: Uint8Array | Finding
   earlier: Earlier
+  /** Whether commits may be missing that are in this block or between it and another one. */
+  mayMiss(from: number, to: number): boolean
 }
 
-/** What was found, what it changed, and what the next one is judged by. */
+/** The findings, the changes, and the state for judging the next commit. */
 export interface JudgedCommit {
   checks: Check[]
   changes: Changes | undefined
@@ -50,8 +54,8 @@ const CLOCKS_DIFFER_SECONDS = 900
 
 const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
-/** Judges a commit; what does not hold is told. */
-export function judgeCommit({ nid, event, data, bytes, earlier }: CommitToJudge): JudgedCommit {
+/** Judges a commit. Reports what does not hold; throws nothing because of it. */
+export function judgeCommit({ nid, event, data, tree: given, earlier, mayMiss }: CommitToJudge): JudgedCommit {
   const place: Check[] = [
     { name: 'event', ...right },
     { name: 'transaction', ...event.transaction },
@@ -60,23 +64,28 @@ export function judgeCommit({ nid, event, data, bytes, earlier }: CommitToJudge)
     const layout: Check = { name: 'layout', ...wrong('The text in the log is not in the known layout.') }
     return { checks: [...place, layout], changes: undefined, next: earlier }
   }
-  const { tree, checks } = judgeTree(nid, data, bytes, earlier.first)
+  const { tree, checks } = judgeTree(nid, data, given, earlier.first)
+  const here: Placed = { ...data, blockNumber: event.blockNumber }
+  const isGapSince = (since: Placed | undefined) => mayMiss(since?.blockNumber ?? 0, event.blockNumber)
+  // Missing commits can explain an author or an order that does not match the commits that are there.
+  const unlessMissing = (finding: Finding, since: Placed | undefined) =>
+    finding.result === 'wrong' && isGapSince(since) ? commitsMissing : finding
   return {
     checks: [
       ...place,
       { name: 'layout', ...right },
       ...checks,
       { name: 'signature', ...judgeSignature(data) },
-      { name: 'author', ...judgeAuthor(data, earlier.registration) },
-      { name: 'order', ...judgeOrder(data, earlier) },
+      { name: 'author', ...unlessMissing(judgeAuthor(data, earlier.registration), earlier.registration) },
+      { name: 'order', ...judgeOrder(data, earlier, (finding) => unlessMissing(finding, earlier.before)) },
       { name: 'time', ...judgeTime(data, event) },
     ],
-    changes: tree && earlier.tree && compareTrees(earlier.tree, tree),
+    changes: tree && earlier.tree && !isGapSince(earlier.before) ? compareTrees(earlier.tree, tree) : undefined,
     next: {
       first: earlier.first ?? tree,
       tree,
-      registration: earlier.registration ?? data,
-      before: data,
+      registration: earlier.registration ?? here,
+      before: here,
       ended: earlier.ended,
     },
   }
@@ -85,7 +94,7 @@ export function judgeCommit({ nid, event, data, bytes, earlier }: CommitToJudge)
 function judgeTree(
   nid: string,
   data: CommitData,
-  bytes: Uint8Array | undefined,
+  bytes: Uint8Array | Finding,
   first: Tree | undefined,
 ): { tree?: Tree; checks: Check[] } {
   const told = (tree: Finding, sha256: Finding, asset: Finding): Check[] => [
@@ -98,25 +107,22 @@ function judgeTree(
     const finding = wrong('The commit names no tree.')
     return { checks: told(finding, finding, finding) }
   }
-  if (!bytes) {
-    const missing = unknown('The tree is not on the file network, or not public.')
-    return { checks: told(missing, missing, missing) }
-  }
-  const isNamed = isBlock(cid, bytes)
+  if (!(bytes instanceof Uint8Array)) return { checks: told(bytes, bytes, bytes) }
   const sha256 = sha256Of(bytes)
   const tree = parseTree(bytes)
   return {
-    // What is not the tree that the commit names says nothing about what follows.
-    ...(isNamed && tree && { tree }),
+    ...(tree && { tree }),
     checks: told(
-      holds(isNamed, `The bytes are those of ${nameDocument(bytes)}.`),
+      right,
       holds(sha256 === data.assetTreeSha256, `The tree's SHA-256 is ${sha256}.`),
       judgeAsset(nid, tree, first),
     ),
   }
 }
 
-/** The tree is about this asset, and tells the same of its file as the first one. */
+const commitsMissing = unknown('Commits before it may be missing.')
+
+/** The tree is about this asset, and names the same file as the first tree. */
 function judgeAsset(nid: string, tree: Tree | undefined, first: Tree | undefined): Finding {
   if (!tree) return wrong('The tree is not in the known layout.')
   if (tree.assetCid !== nid) return wrong(`The tree is about ${tree.assetCid}.`)
@@ -150,12 +156,16 @@ function judgeAuthor({ author, committer }: CommitData, registration: CommitData
   return holds(sameAddress(author, registrant), `The asset was registered by ${registrant}, the author is ${author}.`)
 }
 
-/** A life begins with its registration, and time never runs back. */
-function judgeOrder({ actionName, timestampCreated }: CommitData, { before, ended }: Earlier): Finding {
-  const expected = before ? CHANGE : REGISTRATION
-  if (actionName !== expected) return wrong(`Expected ${expected} here, found ${actionName}.`)
+/** A life begins with its registration, and time never runs backwards. */
+function judgeOrder(
+  { actionName, timestampCreated }: CommitData,
+  { before, ended }: Earlier,
+  unlessMissing: (finding: Finding) => Finding,
+): Finding {
   const previous = before ?? ended
-  return holds(!previous || timestampCreated >= previous.timestampCreated, 'It is older than the commit before it.')
+  if (previous && timestampCreated < previous.timestampCreated) return wrong('It is older than the commit before it.')
+  const expected = before ? CHANGE : REGISTRATION
+  return unlessMissing(holds(actionName === expected, `Expected ${expected} here, found ${actionName}.`))
 }
 
 /** When it was written is the block's word; when it was made is the service's, and cannot be later. */

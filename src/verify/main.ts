@@ -5,7 +5,6 @@ import { connectNode } from './chain-node.ts'
 import { connectGateway } from './gateway.ts'
 import { describe, exitCodes } from './print.ts'
 import { isProofPath } from './proof-path.ts'
-import { SourceError } from './source-error.ts'
 import { assertUsage } from './usage.ts'
 import type { Verification } from './verification.ts'
 import { verifyOnline, verifyProof } from './verify.ts'
@@ -16,19 +15,22 @@ Usage:
   annal-verify <nid> --rpc <url> --registry <address> --gateway <url>
   annal-verify <proof.car> --registry <address> [--block-hash <hash>] [--file <path>]
 
-  --rpc <url>             a chain node; given again, the others must have the same blocks
-  --registry <address>    the ERC-7053 contract; of a proof, too, you say which one counts
+  --rpc <url>             a chain node; repeat it to compare the blocks of several nodes
+  --registry <address>    the ERC-7053 contract that counts
   --gateway <url>         an IPFS gateway, or the address of an Annal
-  --recorder <address>    an account whose commits count; may be given again. Left out: whoever wrote the first one
-  --block-hash <hash>     the hash of a block that you believe; may be given again
+  --recorder <address>    an account whose commits count; may be repeated. Default: the account that wrote the first commit
+  --block-hash <hash>     the hash of a block that you trust; may be repeated
   --file <path>           the file itself, beside a proof
-  --json                  prints everything that was found
+  --json                  prints all findings
 
-Ends with 0 when the history holds, 1 when it does not or there is none, 2 when it was called wrongly, 3 when nothing is wrong and not
-everything could be looked at.
+Exit codes:
+  0  the history holds
+  1  the history is broken (something contradicts), or the chain holds no commit of the asset
+  2  the call is wrong, or the proof or the file cannot be read
+  3  unsettled: nothing contradicts, but some evidence is missing or unreadable
 `
+/** Exit code for wrong usage and for input that cannot be read. */
 const WRONG_USAGE = 2
-const FAILURE = 1
 
 const text = { type: 'string' } as const
 const texts = { type: 'string', multiple: true } as const
@@ -41,7 +43,7 @@ const options = {
 const read = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
 type Flags = ReturnType<typeof read>['values']
 
-/** Carries out a call, and returns the exit code. Raises nothing: what goes wrong is said. */
+/** Runs a call and returns the exit code. Throws nothing: every error is printed as a sentence. */
 export async function main(
   args: readonly string[],
   out: { write(text: string): unknown },
@@ -61,16 +63,17 @@ export async function main(
     return exitCodes[verification.verdict]
   } catch (error) {
     err.write(`${error instanceof Error ? error.message : String(error)}\n`)
-    return error instanceof SourceError ? FAILURE : WRONG_USAGE
+    return WRONG_USAGE
   }
 }
 
 async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verification> {
   if (subject === undefined || rest.length) throw new Error('Say which asset, or which proof: annal-verify --help')
   const { rpc = [], registry, gateway, recorder: recorders, 'block-hash': hashes, file } = flags
-  assertUsage({ registry, recorders, hashes })
+  const isProof = await isProofPath(subject)
+  assertUsage({ ...(!isProof && { nid: subject }), registry, recorders, hashes })
   const [node, ...others] = rpc.map(connectNode)
-  if (await isProofPath(subject)) {
+  if (isProof) {
     const nodes = node ? [node, ...others] : []
     return verifyProof({ proof: createReadStream(subject), file, registry, recorders, hashes, nodes })
   }

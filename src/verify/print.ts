@@ -1,18 +1,18 @@
-/** A verification in words, for whoever reads it at a terminal. */
+/** Formats a verification for a terminal. */
 import type { Finding } from './finding.ts'
 import { plain } from './plain.ts'
 import type { Verdict, Verification, VerifiedCommit } from './verification.ts'
 
-/** What a process ends with, by its verdict. */
+/** Exit code of the process, by verdict. */
 export const exitCodes: Record<Verdict, number> = { holds: 0, broken: 1, unknown: 1, unsettled: 3 }
 
-/** A verification as lines of a table and what is said below it, the verdict last. */
+/** Formats a verification as lines, and the verdict as a sentence. */
 export function describe(verification: Verification): { lines: string[]; verdict: string } {
-  const { commits, file, complete, settled, recorder, recorders, foreign, foreignRecorders } = verification
+  const { commits, file, complete, settled, recorder, recorders, foreign, foreignRecorders, asOf } = verification
   const lines = [
     `asset     ${verification.nid}`,
-    `registry  ${verification.registry} on chain ${verification.chainId}`,
-    `as of     block ${verification.asOf.number}, ${verification.asOf.time}`,
+    `registry  ${verification.registry} on chain ${verification.chainId ?? 'unknown'}`,
+    `as of     ${asOf ? `block ${asOf.number}, ${asOf.time}` : 'unknown'}`,
     ...recorders.map((address) => `recorder  ${address}`),
     '',
     ...table([['life', 'block', 'written', 'action', 'changed', 'checks'], ...commits.map(rowOf)]),
@@ -47,7 +47,8 @@ const nameOf = (field: string) => (/^[^\s"]+$/.test(field) ? field : JSON.string
 const whoseCommits =
   'Several accounts wrote about this asset, and the first of them something wrong: say by --recorder whose commits count.'
 
-function sentenceOf({ verdict, nid, commits, file }: Verification): string {
+function sentenceOf(verification: Verification): string {
+  const { verdict, nid, commits, file, complete, settled, recorder, foreign } = verification
   const life = commits.at(-1)?.life
   const lives =
     life && life > 1
@@ -56,19 +57,24 @@ function sentenceOf({ verdict, nid, commits, file }: Verification): string {
   const counted = commits.filter((commit) => commit.life === life)
   const count = counted.length
   const found = [file, ...counted.flatMap(({ checks }) => checks)]
-  if (verdict === 'unsettled' && found.some((finding) => finding?.result === 'wrong')) return whoseCommits
+  if (verdict === 'unsettled' && found.some((finding) => finding?.result === 'wrong')) {
+    return foreign ? whoseCommits : (recorder.finding ?? whoseCommits)
+  }
+  const open = [complete, settled, file, recorder, ...counted.flatMap(({ checks }) => checks)].find(
+    (finding) => finding?.result === 'unknown',
+  )
   const sentences: Record<Verdict, string> = {
     holds: `${count} commits: chain, trees, hashes, signatures, order and time agree, and none is left out.${lives}`,
     broken: 'The history does not hold.',
-    unsettled: `Nothing is wrong with ${count} commits, and not everything could be looked at.${lives}`,
+    unsettled: `Nothing is wrong with ${count} commits, but not everything could be checked. ${open?.finding ?? ''}${lives}`,
     unknown: `The chain holds no commit of ${nid} that counts, which proves nothing about the file.`,
   }
   return sentences[verdict]
 }
 
-/** Columns as wide as their widest cell; the last one as it comes. */
+/** Formats rows as columns that are as wide as their widest cell. The last column is not padded. */
 function table(rows: string[][]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const widths = rows[0]!.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]!.length), 0))
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column]!))

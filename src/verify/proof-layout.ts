@@ -30,7 +30,7 @@ export const CODES = {
 
 const isLink = (value: unknown): value is Link => typeof (value as Link | null)?.['/'] === 'string'
 
-/** The manifest in these bytes, or why there is none. */
+/** Reads a manifest. Returns a sentence when the bytes are not one. */
 export function parseManifest(bytes: Uint8Array): Manifest | string {
   let manifest: Manifest
   try {
@@ -39,6 +39,7 @@ export function parseManifest(bytes: Uint8Array): Manifest | string {
     return 'The file begins with something else than a proof.'
   }
   if (manifest?.format !== 'annal-proof') return 'The file begins with something else than a proof.'
+  if (typeof manifest.version !== 'number') return 'The proof does not say its version.'
   if (manifest.version !== 1) return `The proof is of version ${manifest.version}, which this verifier does not know.`
   const { nid, chainId, registry, head, blocks } = manifest
   const isAddress = typeof registry === 'string' && /^0x[0-9a-fA-F]{40}$/.test(registry)

@@ -1,12 +1,11 @@
-/** Reads the commits that the evidence shows, each as it follows from the hash of its block. */
-import type { Anchor, BlockEvidence, Evidence } from './evidence.ts'
+/** Reads the commits that the evidence shows. Each must follow from the hash of its block. */
+import type { Anchor, BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
 import { type Finding, holds, right, unknown, wrong } from './finding.ts'
 import { decodeHeader, type Header } from './header.ts'
-import { decodeLogs, readCommit } from './receipt.ts'
+import { type CommitEvent, decodeLogs, readCommit } from './receipt.ts'
 import { readList } from './registry-list.ts'
-import { SourceError } from './source-error.ts'
-import { decodeTransaction } from './transaction.ts'
-import { counted, type Nodes, openTrie, type ProvenTrie, positionKey } from './trie.ts'
+import { decodeTransaction, type SignedTransaction } from './transaction.ts'
+import { openTrie, positionKey, watched } from './trie.ts'
 
 /** A commit where it stands on the chain. */
 export interface ProvenEvent {
@@ -26,7 +25,7 @@ export interface ProvenEvent {
   transaction: Finding
 }
 
-/** A block of which nothing can be read. */
+/** A block whose evidence contradicts itself. */
 export interface BrokenBlock {
   blockNumber: number
   blockHash: string
@@ -34,136 +33,186 @@ export interface BrokenBlock {
   finding: string
 }
 
-/** All that the evidence shows. */
+/** Everything that the evidence shows. */
 export interface ProvenHistory {
   /** In the order of the chain. */
   events: ProvenEvent[]
   broken: BrokenBlock[]
-  head: Header
-  /** Whether it is whole: as the registry's own list of blocks says. */
+  /** Blocks that may hold commits that are not among `events`. */
+  missing: MissingBlock[]
+  /** Undefined when the header is missing or unreadable. */
+  head: Header | undefined
+  /** Whether no commit is left out, according to the registry's own list of blocks. */
   complete: Finding
   /** Every block that was read, `head` included. */
   blocks: Anchor[]
 }
 
-/** Reads evidence. Raises SourceError where a header is none. */
+/** Reads the evidence. Reports what is missing or contradicts itself, and throws nothing because of it. */
 export async function readEvents(evidence: Evidence): Promise<ProvenHistory> {
-  const head = decodeHeader(evidence.head)
-  if (!head) throw new SourceError('The evidence has no header of a newest block.')
+  const head = evidence.head && decodeHeader(evidence.head)
   const events: ProvenEvent[] = []
   const broken: BrokenBlock[] = []
-  const gaps: number[] = []
-  const blocks = new Map<string, Anchor>([[head.hash, head]])
+  const missing: MissingBlock[] = []
+  const blocks = new Map<string, Anchor>(head && [[head.hash, head]])
   const read = new Set<string>()
   for await (const block of evidence.blocks) {
+    if ('reason' in block) {
+      missing.push(block)
+      continue
+    }
     const header = decodeHeader(block.header)
-    if (!header) throw new SourceError('The evidence holds a header that cannot be read.')
+    if (!header) {
+      missing.push({ number: undefined, reason: 'The header of a block cannot be read.' })
+      continue
+    }
     const { number, hash, timestamp } = header
-    // What stands in a block counts once, however often the block is shown.
+    // What is in a block counts once, however often the block is shown.
     if (read.has(hash)) continue
     read.add(hash)
-    // By its hash: of two blocks of one number at most one is the chain's, and each has to be settled.
+    // By hash: of two blocks with one number at most one is the chain's, and each has to be settled.
     blocks.set(hash, header)
-    const { events: found, finding, isWhole } = await readBlock(header, block, evidence)
-    if (finding) broken.push({ blockNumber: number, blockHash: hash, blockTime: timestamp, finding })
-    if (!isWhole) gaps.push(number)
-    events.push(...found)
+    const found = await readBlock(header, block, evidence)
+    if (found.finding)
+      broken.push({ blockNumber: number, blockHash: hash, blockTime: timestamp, finding: found.finding })
+    if (found.missing) missing.push({ number, reason: found.missing })
+    for (const event of found.events) events.push(event)
   }
   events.sort(
     (a, b) => a.blockNumber - b.blockNumber || a.transactionIndex - b.transactionIndex || a.eventIndex - b.eventIndex,
   )
-  const complete = await judgeCompleteness(head, evidence, events, gaps)
+  const complete = await judgeCompleteness(head, evidence, { events, broken, missing })
   const anchors = [...blocks.values()].map(({ number, hash }) => ({ number, hash }))
-  return { events, broken, head, complete, blocks: anchors.sort((a, b) => a.number - b.number) }
+  return { events, broken, missing, head, complete, blocks: anchors.sort((a, b) => a.number - b.number) }
 }
 
 interface ReadBlock {
   events: ProvenEvent[]
-  /** Whether every receipt of the block was there. */
-  isWhole: boolean
+  /** A contradiction. */
   finding?: string
+  /** Why not every receipt could be read. */
+  missing?: string
 }
 
-async function readBlock(
-  header: Header,
-  block: BlockEvidence,
-  { registry, nid, chainId }: Evidence,
-): Promise<ReadBlock> {
-  const transactions = block.transactions && (await openTrie(header.transactionsRoot, block.transactions))
-  const { found, isWhole } = await readReceipts(header.receiptsRoot, block.receipts, block.positions)
-  const missing = block.positions.filter((position) => !found.has(position))
+async function readBlock(header: Header, block: BlockEvidence, evidence: Evidence): Promise<ReadBlock> {
+  const { found, isWhole, isUnreadable, nodes } = await readReceipts(header.receiptsRoot, block, evidence)
+  const readTransaction = await openTransactions(header, block, evidence)
   const events: ProvenEvent[] = []
-  for (const [transactionIndex, bytes] of found) {
-    const logs = decodeLogs(bytes) ?? []
-    const commits = logs.flatMap((log, eventIndex) => {
+  for (const [transactionIndex, commits] of found) {
+    if (!commits.length) continue
+    const signed = await readTransaction(transactionIndex)
+    const place = { blockNumber: header.number, blockHash: header.hash, blockTime: header.timestamp, transactionIndex }
+    for (const commit of commits) events.push({ ...place, ...commit, ...signed })
+  }
+  if (block.contradicts?.receipts || nodes.lacks(evidence.damaged)) {
+    return {
+      events,
+      finding: `The receipts that were given do not lead to the receipts root of block ${header.number}.`,
+    }
+  }
+  if (isUnreadable) return { events, missing: `A receipt of block ${header.number} cannot be read.` }
+  if (!isWhole) return { events, missing: `Not all receipts of block ${header.number} are there.` }
+  const absent = block.positions.find((position) => !found.has(position))
+  if (absent === undefined) return { events }
+  return { events, finding: `Block ${header.number} has no transaction at position ${absent}.` }
+}
+
+type FoundCommit = CommitEvent & { eventIndex: number }
+
+/** Reads the commits in all receipts, by position. When receipts are missing, reads at least those of `positions`. */
+async function readReceipts(root: string, block: BlockEvidence, { registry, nid }: Evidence) {
+  const nodes = watched(block.receipts)
+  const receipts = await openTrie(root, nodes)
+  const found = new Map<number, FoundCommit[]>()
+  let isUnreadable = false
+  const keep = (position: number, bytes: Uint8Array) => {
+    const logs = decodeLogs(bytes)
+    isUnreadable ||= !logs
+    const commits = logs?.flatMap((log, eventIndex) => {
       const commit = readCommit(log, registry, nid)
       return commit ? [{ ...commit, eventIndex }] : []
     })
-    if (!commits.length) continue
-    const signed = await readTransaction(transactions, transactionIndex, chainId)
-    const place = { blockNumber: header.number, blockHash: header.hash, blockTime: header.timestamp, transactionIndex }
-    events.push(...commits.map((commit) => ({ ...place, ...commit, ...signed })))
+    if (commits) found.set(position, commits)
   }
-  if (found.size === 0 || missing.length) {
-    const finding = `The receipts that were given do not lead to the receipts root of block ${header.number}.`
-    return { events, isWhole: false, finding }
-  }
-  return { events, isWhole }
-}
-
-/** All receipts, by position, or those of `positions` where not all are there. */
-async function readReceipts(root: string, nodes: Nodes, positions: readonly number[]) {
-  const own = counted(nodes)
-  const receipts = await openTrie(root, own)
-  const found = new Map<number, Uint8Array>()
-  for (let position = 0; own.mayHold(position); position += 1) {
+  let isWhole = false
+  for (let position = 0; !isWhole && nodes.mayHold(position); position += 1) {
     const bytes = await receipts.get(positionKey(position))
-    if (bytes === null) return { found, isWhole: true }
     if (bytes === undefined) break
-    found.set(position, bytes)
+    isWhole = bytes === null
+    if (bytes) keep(position, bytes)
   }
-  for (const position of positions) {
+  for (const position of isWhole ? [] : block.positions) {
     const bytes = await receipts.get(positionKey(position))
-    if (bytes) found.set(position, bytes)
+    if (bytes) keep(position, bytes)
   }
-  return { found, isWhole: false }
+  return { found, isWhole, isUnreadable, nodes }
 }
 
-async function readTransaction(transactions: ProvenTrie | undefined, position: number, chainId: number) {
-  if (!transactions) {
-    return { transactionHash: undefined, transaction: unknown('The bytes of the transaction were not given.') }
+async function openTransactions(
+  { transactionsRoot }: Header,
+  { transactions, contradicts }: BlockEvidence,
+  { chainId, damaged }: Evidence,
+) {
+  const nodes = transactions && watched(transactions)
+  const trie = nodes && (await openTrie(transactionsRoot, nodes))
+  const unread = (transaction: Finding) => ({ transactionHash: undefined, transaction })
+  return async (position: number) => {
+    if (!trie) return unread(unknown('The bytes of the transaction were not given.'))
+    const bytes = await trie.get(positionKey(position))
+    if (bytes) {
+      const signed = decodeTransaction(bytes)
+      return { transactionHash: signed.hash, transaction: judgeChain(signed, chainId) }
+    }
+    if (bytes === null || contradicts?.transactions || nodes.lacks(damaged)) {
+      return unread(wrong('The transactions that were given do not lead to the transactions root of the block.'))
+    }
+    return unread(unknown('The bytes of the transaction are not all there.'))
   }
-  const bytes = await transactions.get(positionKey(position))
-  if (!bytes) {
-    const finding = 'The transactions that were given do not lead to the transactions root of the block.'
-    return { transactionHash: undefined, transaction: wrong(finding) }
-  }
-  const signed = decodeTransaction(bytes)
-  const transaction =
-    signed.chainId === undefined
-      ? right
-      : holds(signed.chainId === chainId, `The transaction was signed for chain ${signed.chainId}, not ${chainId}.`)
-  return { transactionHash: signed.hash, transaction }
 }
 
-/** Holds what was found against the registry's own list. */
+function judgeChain(signed: SignedTransaction, chainId: number | undefined): Finding {
+  if (signed.chainId === undefined) return right
+  if (chainId === undefined) return unknown('The source does not say which chain it is.')
+  return holds(signed.chainId === chainId, `The transaction was signed for chain ${signed.chainId}, not ${chainId}.`)
+}
+
+type Read = Pick<ProvenHistory, 'events' | 'broken' | 'missing'>
+
+/** Compares what was found with the registry's own list. A block that could not be read is missing evidence, and no contradiction. */
 async function judgeCompleteness(
-  head: Header,
+  head: Header | undefined,
   evidence: Evidence,
-  events: ProvenEvent[],
-  gaps: number[],
+  { events, broken, missing }: Read,
 ): Promise<Finding> {
+  if (evidence.missing !== undefined) return unknown(evidence.missing)
+  if (!head) return unknown('The header of the newest block cannot be read.')
   const list = await readList(head, evidence)
-  if (!list) return unknown('Nothing proves the list of blocks that the registry keeps.')
-  if (list === 'cutOff') return wrong('The list of blocks that the registry keeps is longer than what is shown of it.')
+  const [gap] = missing
+  const open = gap ? unknown(gap.reason) : right
+  if (!list) {
+    const why = evidence.unproven === undefined ? '' : ` ${evidence.unproven}`
+    return gap ? open : unknown(`Nothing proves the list of blocks that the registry keeps.${why}`)
+  }
   const seen = new Set(events.map(({ blockNumber }) => blockNumber))
+  const unread = new Set([...missing.map(({ number }) => number), ...broken.map(({ blockNumber }) => blockNumber)])
+  // A block whose header is missing may be any of those on the list.
+  const unnamed = missing.filter(({ number }) => number === undefined).length
+  if (!list.isWhole) {
+    const shown = new Set([...seen, ...unread]).size - (unnamed ? 1 : 0) + unnamed
+    if (list.length > shown)
+      return wrong(`The registry lists ${list.length} blocks with commits, and ${shown} are shown.`)
+    return unknown('Not all of the list of blocks that the registry keeps is proven.')
+  }
   if (!list.length && seen.size) return unknown('The registry keeps its list of blocks in a way that is not known.')
-  const missing = list.filter((block) => !seen.has(block))
-  if (missing.length) return wrong(`The registry lists commits in ${blocksOf(missing)}, which are not shown.`)
-  const listed = new Set(list)
+  const absent = list.blocks.filter((block) => !seen.has(block) && !unread.has(block))
+  if (absent.length > unnamed) return wrong(`The registry lists commits in ${blocksOf(absent)}, which are not shown.`)
+  const listed = new Set(list.blocks)
   const unlisted = [...seen].filter((block) => !listed.has(block))
-  if (unlisted.length) return wrong(`The registry lists no commit in ${blocksOf(unlisted)}.`)
-  return gaps.length ? unknown(`Not all receipts of ${blocksOf(gaps)} are there.`) : right
+  const older = unlisted.filter((block) => block <= head.number)
+  if (older.length) return wrong(`The registry lists no commit in ${blocksOf(older)}.`)
+  if (unlisted.length)
+    return unknown(`The list of blocks was read at block ${head.number}, before ${blocksOf(unlisted)}.`)
+  return open
 }
 
 const blocksOf = (numbers: readonly number[]) => {

@@ -1,6 +1,6 @@
 /** Receipts of transactions: the logs that a block's header commits to. */
-import { AbiCoder, dataSlice, decodeRlp, encodeRlp, getAddress, getBytes, hexlify, id, toUtf8String } from 'ethers'
-import { rlpNumber } from './rlp.ts'
+import { AbiCoder, dataSlice, decodeRlp, getAddress, getBytes, hexlify, id, toUtf8String } from 'ethers'
+import { encodeRlp, rlpNumber } from './rlp.ts'
 
 /** An event, as it stands in a receipt. Hexadecimal, 0x-prefixed. */
 export interface Log {
@@ -22,7 +22,10 @@ export interface ReceiptReply {
   depositReceiptVersion?: string
 }
 
-/** The bytes of a receipt as nodes tell of it, of the old kind or typed (EIP-2718). */
+/** Largest transaction type (EIP-2718). */
+const LAST_TYPE = 0x7f
+
+/** Encodes a receipt from a node's reply, legacy or typed (EIP-2718). Throws when the reply is not a receipt. */
 export function encodeReceipt({
   type = '0x0',
   status,
@@ -36,20 +39,28 @@ export function encodeReceipt({
   const outcome = status === undefined ? hexlify(root ?? '0x') : rlpNumber(status)
   const events = logs.map(({ address, topics, data }) => [address, topics, data])
   const deposit = version === undefined ? [] : [rlpNumber(depositNonce), rlpNumber(version)]
-  const fields = getBytes(encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events, ...deposit]))
-  return Number(type) === 0 ? fields : Uint8Array.of(Number(type), ...fields)
+  const fields = encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events, ...deposit])
+  const kind = getBytes(rlpNumber(type))
+  if (kind.length > 1 || kind[0]! > LAST_TYPE) throw new Error('The type of the receipt is not a type.')
+  return Buffer.concat([kind, fields])
 }
 
-/** The logs of a receipt; undefined when the bytes are none. */
+/** Reads the logs of a receipt. Returns undefined when the bytes are not a receipt of a known layout. */
 export function decodeLogs(bytes: Uint8Array): Log[] | undefined {
   try {
     // A type is one byte below a list's first one.
     const fields = decodeRlp(bytes[0]! < 0xc0 ? bytes.subarray(1) : bytes)
-    const logs = fields[3]
-    return (logs as [string, string[], string][]).map(([address, topics, data]) => ({ address, topics, data }))
+    const logs = (fields as unknown[][])[3]!.map(readLog)
+    return logs.every((log) => log !== undefined) ? logs : undefined
   } catch {
     return undefined
   }
+}
+
+function readLog(fields: unknown): Log | undefined {
+  const [address, topics, data] = fields as unknown[]
+  if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics)) return undefined
+  return topics.every((topic) => typeof topic === 'string') ? { address, topics, data } : undefined
 }
 
 /** A commit as the registry's event tells it (ERC-7053). */
@@ -62,11 +73,15 @@ export interface CommitEvent {
 
 const COMMIT_TOPIC = id('Commit(address,string,string)')
 
-/** The commit of an asset that a log is, or undefined when it is something else. */
+/** A topic is 32 bytes. */
+const TOPIC_DIGITS = 66
+
+/** Reads the commit of an asset from a log. Returns undefined when the log is something else. */
 export function readCommit({ address, topics, data }: Log, registry: string, nid: string): CommitEvent | undefined {
   const [topic, recorder, asset] = topics
   if (address.toLowerCase() !== registry.toLowerCase() || topic !== COMMIT_TOPIC || asset !== id(nid)) return undefined
-  return { recorder: getAddress(dataSlice(recorder!, 12)), text: readText(data) }
+  if (recorder?.length !== TOPIC_DIGITS) return undefined
+  return { recorder: getAddress(dataSlice(recorder, 12)), text: readText(data) }
 }
 
 function readText(data: string): string | undefined {

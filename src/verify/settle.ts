@@ -1,41 +1,96 @@
-/** Whether blocks are those of the chain: a header can be invented, its hash on the chain cannot. */
+/** Whether blocks are those of the chain. A header can be invented; its hash on the chain cannot. */
 import { toQuantity } from 'ethers'
-import type { ChainNode } from './chain-node.ts'
+import { type Answer, askEach, type ChainNode, readable, resultOf, unreadable } from './chain-node.ts'
 import type { Anchor } from './evidence.ts'
 import { type Finding, right, unknown, wrong } from './finding.ts'
-import type { Header } from './header.ts'
+import { type BlockReply, decodeHeader, encodeHeader, type Header } from './header.ts'
+import { reasonOfSource } from './source-error.ts'
 
-/** Asks each node for the hashes of these blocks. Raises SourceError when one does not answer. */
-export async function settleByNodes(nodes: readonly ChainNode[], blocks: readonly Anchor[]): Promise<Finding> {
-  for (const node of nodes) {
-    const answers = await node.ask(
-      blocks.map(({ number }) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] })),
-    )
-    for (const [index, { number, hash }] of blocks.entries()) {
-      const block = answers[index]?.result as { hash?: unknown } | null | undefined
-      if (!block) return unknown(`The node ${node.name} does not have block ${number}.`)
-      if (block.hash !== hash) {
-        return wrong(
-          `Block ${number} as it is shown here has the hash ${hash}, the node ${node.name} says ${block.hash}.`,
-        )
-      }
-    }
-  }
-  return nodes.length ? right : unknown('Nobody was asked whether the blocks are those of the chain.')
+/** Hashes that the reader trusts, and those among them that no block of the evidence has. */
+interface Trusted {
+  hashes: ReadonlySet<string>
+  strange: string[]
 }
 
-/** Holds blocks against hashes that the reader got from somebody they believe. */
-export function settleByHashes(
-  hashes: readonly string[],
-  anchors: readonly Anchor[],
-  known: ReadonlySet<string>,
+/** Reads the hashes that the reader trusts. `known`: hashes of blocks that the evidence shows. */
+export function trust(hashes: readonly string[], known: ReadonlySet<string>): Trusted {
+  const trusted = new Set(hashes.map((hash) => hash.toLowerCase()))
+  return { hashes: trusted, strange: [...trusted].filter((hash) => !known.has(hash)) }
+}
+
+const unread = unknown('No block could be read.')
+
+/**
+ * Asks each node for the hashes of these blocks. A node that contradicts makes the result wrong; a node that does not answer leaves it
+ * unknown. `strange`: hashes that the reader trusts and that the evidence does not show; each node must know them.
+ */
+export async function settleByNodes(
+  nodes: readonly ChainNode[],
+  blocks: readonly Anchor[],
+  strange: readonly string[] = [],
+): Promise<Finding> {
+  if (!blocks.length) return unread
+  const findings: Finding[] = []
+  for (const node of nodes) {
+    const byNumber = blocks.map(({ number }) => ({
+      method: 'eth_getBlockByNumber',
+      params: [toQuantity(number), false],
+    }))
+    const byHash = strange.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] }))
+    const answers = await askEach(node, [...byNumber, ...byHash])
+    for (const [index, block] of blocks.entries()) {
+      findings.push(tryTo(() => compare(node, block, answers[index])))
+    }
+    for (const [index, hash] of strange.entries()) {
+      findings.push(tryTo(() => find(node, hash, { blocks, answer: answers[blocks.length + index] })))
+    }
+  }
+  const worst = findings.find(({ result }) => result === 'wrong') ?? findings.find(({ result }) => result === 'unknown')
+  return worst ?? (nodes.length ? right : unknown('Nobody was asked whether the blocks are those of the chain.'))
+}
+
+function tryTo(judge: () => Finding): Finding {
+  try {
+    return judge()
+  } catch (error) {
+    return unknown(reasonOfSource(error))
+  }
+}
+
+const HASH = /^0x[0-9a-f]{64}$/i
+
+/** Compares a block with the hash that the node gives for its number. */
+function compare(node: ChainNode, { number, hash }: Anchor, answer: Answer | undefined): Finding {
+  const what = `block ${number}`
+  const reply = resultOf<{ number?: unknown; hash?: unknown }>(node, answer, what)
+  if (Number(reply.number) !== number || typeof reply.hash !== 'string' || !HASH.test(reply.hash)) {
+    throw unreadable(node, what)
+  }
+  if (reply.hash.toLowerCase() === hash) return right
+  return wrong(`Block ${number} as it is shown here has the hash ${hash}, the node ${node.name} says ${reply.hash}.`)
+}
+
+/** Looks for the block with a trusted hash. It must not have the number of a block with another hash. */
+function find(
+  node: ChainNode,
+  hash: string,
+  { blocks, answer }: { blocks: readonly Anchor[]; answer: Answer | undefined },
 ): Finding {
-  const given = new Set(hashes.map((hash) => hash.toLowerCase()))
-  const strange = [...given].find((hash) => !known.has(hash))
-  if (strange) return wrong(`No block here has the hash ${strange}.`)
-  const open = anchors.find(({ hash }) => !given.has(hash))
+  const what = `a block with the hash ${hash}`
+  const reply = resultOf<BlockReply>(node, answer, what)
+  const header = readable(node, what, () => decodeHeader(encodeHeader(reply)))
+  if (header?.hash !== hash) throw unreadable(node, what)
+  const other = blocks.find(({ number }) => number === header.number)
+  return other ? wrong(`Block ${other.number} as it is shown here has the hash ${other.hash}, not ${hash}.`) : right
+}
+
+/** Compares blocks with hashes that the reader trusts. A trusted hash that no block has may belong to a later block, and contradicts nothing. */
+export function settleByHashes({ hashes, strange }: Trusted, anchors: readonly Anchor[]): Finding {
+  if (!anchors.length) return unread
+  const open = anchors.find(({ hash }) => !hashes.has(hash))
   if (!open) return right
-  return unknown(`It holds if block ${open.number} has the hash ${open.hash}: ask any node of the chain.`)
+  const unused = strange.length ? `No block here has the hash ${strange[0]}. ` : ''
+  return unknown(`${unused}It holds if block ${open.number} has the hash ${open.hash}: ask any node of the chain.`)
 }
 
 /** Of these blocks, those that no later one vouches for by the hashes of parents; and all whose hashes follow from theirs. */

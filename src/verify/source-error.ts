@@ -1,15 +1,30 @@
 import { plain } from './plain.ts'
 
-/** A node, a gateway or a file did not give what a verdict needs: nothing can be said, neither good nor bad. */
+/** A node or a gateway did not give usable evidence. The message is the reason why a verdict is unsettled, or why no proof can be written. */
 export class SourceError extends Error {
   override readonly name: string = 'SourceError'
-  /** The message may repeat what they say. */
+  /** The message may contain text from the source. */
   constructor(message: string, options?: ErrorOptions) {
     super(plain(message), options)
   }
 }
 
-/** There is nothing on the chain that could be proven. */
+/** The chain holds no commit that could be proven. */
 export class NothingCommitted extends SourceError {
   override readonly name = 'NothingCommitted'
+}
+
+/** A proof or a file that the caller named cannot be read, or is not about what the caller named. */
+export class UnreadableInput extends Error {
+  override readonly name = 'UnreadableInput'
+  /** The message may contain text from the input. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(plain(message), options)
+  }
+}
+
+/** Returns the reason of a SourceError; throws any other error again. */
+export function reasonOfSource(error: unknown): string {
+  if (error instanceof SourceError) return error.message
+  throw error
 }

@@ -36,6 +36,20 @@ export function encodeTransaction(reply: TransactionReply): Uint8Array | undefin
   }
 }
 
+/** An entry of the authorization list of EIP-7702, as nodes give it. */
+interface AuthorizationReply {
+  chainId: string
+  address: string
+  nonce: string
+  r: string
+  s: string
+  yParity: string
+}
+
+const authorizationOf = ({ chainId, address, nonce, ...signature }: AuthorizationReply) => ({
+  ...{ chainId, address, nonce, signature },
+})
+
 function fieldsOf({
   gas,
   input,
@@ -52,10 +66,12 @@ function fieldsOf({
 }: TransactionReply) {
   const isOld = Number(type ?? 0) < 2
   const fees = isOld ? { gasPrice } : { maxFeePerGas, maxPriorityFeePerGas }
-  const optional = ['accessList', 'blobVersionedHashes', 'maxFeePerBlobGas', 'authorizationList'] as const
+  const optional = ['accessList', 'blobVersionedHashes', 'maxFeePerBlobGas'] as const
   const given = Object.fromEntries(optional.filter((name) => reply[name] != null).map((name) => [name, reply[name]]))
+  const authorizations = reply.authorizationList as AuthorizationReply[] | undefined
   return {
     ...{ type: Number(type ?? 0), nonce: Number(nonce), gasLimit: gas, data: input, to: reply.to, value: reply.value },
     ...{ ...fees, ...given, chainId: reply.chainId ?? 0, signature: { r, s, v: v ?? yParity, yParity } },
+    ...(authorizations && { authorizationList: authorizations.map(authorizationOf) }),
   } as TransactionLike
 }

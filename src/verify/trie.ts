@@ -1,6 +1,7 @@
 /** Merkle-Patricia tries: the tables of a block, whose roots its header holds. */
 import { createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
-import { encodeRlp, getBytes, toBeHex } from 'ethers'
+import { getBytes } from 'ethers'
+import { encodeRlp, rlpNumber } from './rlp.ts'
 
 /** Nodes by their hash, 64 hexadecimal digits. What gives them has hashed them: a node that has another hash is not there. */
 export type Nodes = Pick<ReadonlyMap<string, Uint8Array>, 'get'>
@@ -11,19 +12,30 @@ export interface ProvenTrie {
   get(key: Uint8Array): Promise<Uint8Array | null | undefined>
 }
 
-/** A receipt and an entry of a list have a node of their own; but for chance, and ways of other chains. */
+/** A receipt and an entry of a list usually have a node of their own. */
 const MOST_VALUES_OF_A_NODE = 4
 
-/** Nodes of a table that is read value by value. Few nodes that name each other again and again show values without end. */
-export function counted(nodes: Nodes): Nodes & { mayHold(values: number): boolean } {
+/** Nodes of a trie, and which of them were read. */
+export interface WatchedNodes extends Nodes {
+  /** Whether the nodes read so far can hold more than this number of values. A few nodes that refer to each other can hold an endless number. */
+  mayHold(values: number): boolean
+  /** Whether one of these hashes was read and is missing. */
+  lacks(hashes: ReadonlySet<string> | undefined): boolean
+}
+
+/** Watches which nodes are read. */
+export function watched(nodes: Nodes): WatchedNodes {
   const asked = new Set<string>()
+  const missing: string[] = []
   return {
     get(hash) {
       asked.add(hash)
-      return nodes.get(hash)
+      const bytes = nodes.get(hash)
+      if (!bytes) missing.push(hash)
+      return bytes
     },
-    /** Whether there may be more than so many values, as far as it was read. */
     mayHold: (values) => values <= MOST_VALUES_OF_A_NODE * asked.size,
+    lacks: (hashes) => missing.some((hash) => hashes?.has(hash)),
   }
 }
 
@@ -61,8 +73,7 @@ const readOnly = (nodes: Nodes): Store => {
 }
 
 /** The key of what stands at a position of a block's table. */
-export const positionKey = (position: number): Uint8Array =>
-  getBytes(encodeRlp(position === 0 ? '0x' : toBeHex(position)))
+export const positionKey = (position: number): Uint8Array => encodeRlp(rlpNumber(position))
 
 /** The table of a block's receipts or transactions, and its nodes by their hashes. */
 export async function buildTrie(

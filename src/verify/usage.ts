@@ -1,8 +1,10 @@
-/** What a caller says beside the asset: a slip in it is told as one, before it passes for something that is wrong with the history. */
+/** Checks the arguments of a call, so that a typing error is not reported as a problem of the history. */
 import { isAddress } from 'ethers'
+import { CID } from 'multiformats/cid'
 
-/** What can be told by its form alone. */
+/** Arguments that can be checked by their form alone. */
 export interface Said {
+  nid?: string
   registry?: string
   recorders?: readonly string[]
   hashes?: readonly string[]
@@ -11,14 +13,24 @@ export interface Said {
 const BLOCK_HASH = /^0x[0-9a-f]{64}$/i
 const HEX_ADDRESS = /^0x/i
 
-/** Raises an Error, with a sentence for whoever called, where an address or a hash is none. */
-export function assertUsage({ registry, recorders = [], hashes = [] }: Said): void {
+/** Throws an Error when an identifier, an address or a hash is malformed. */
+export function assertUsage({ nid, registry, recorders = [], hashes = [] }: Said): void {
+  if (nid !== undefined && !isCid(nid))
+    throw new Error(`${nid} is neither a proof file nor an asset identifier (a CID).`)
   if (registry !== undefined && !isHexAddress(registry))
     throw new Error(`${registry} is not the address of a contract.`)
   const account = recorders.find((each) => !isHexAddress(each))
   if (account !== undefined) throw new Error(`${account} is not the address of an account.`)
   const hash = hashes.find((each) => !BLOCK_HASH.test(each))
   if (hash !== undefined) throw new Error(`${hash} is not the hash of a block: 0x and 64 hexadecimal digits.`)
+}
+
+function isCid(text: string): boolean {
+  try {
+    return CID.parse(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 const isHexAddress = (text: string) => HEX_ADDRESS.test(text) && isAddress(text.toLowerCase())

@@ -1,9 +1,9 @@
-/** What a history is worth, and why. */
+/** The verdict on a history, and the reasons for it. */
 import type { Changes, CommitData } from './commit-data.ts'
 import type { Anchor } from './evidence.ts'
 import type { Finding } from './finding.ts'
 
-/** One look at a commit. */
+/** One check of a commit. */
 export interface Check extends Finding {
   name: CheckName
 }
@@ -51,21 +51,24 @@ export interface VerifiedCommit {
 }
 
 /**
- * `holds`: everything was looked at and is right. `broken`: something is wrong. `unsettled`: nothing is wrong, and not everything could be
- * looked at. `unknown`: nothing is registered under this identifier.
+ * `holds`: everything was checked and is right. `broken`: the evidence contradicts itself. `unsettled`: nothing contradicts, and some
+ * evidence is missing or unreadable. `unknown`: the chain holds no commit of this asset that counts.
  */
 export type Verdict = 'holds' | 'broken' | 'unsettled' | 'unknown'
 
-/** What a history is worth. */
+/** The result of a verification. */
 export interface Verification {
   nid: string
-  chainId: number
+  /** Null when the source does not say it. */
+  chainId: number | null
   registry: string
   verdict: Verdict
   /** True only when the verdict is `holds`. */
   agrees: boolean
-  /** The newest block that was looked at: the history is judged as it was then. */
-  asOf: Anchor & { time: string }
+  /** The newest block: the history is judged as of it. Null when its header could not be read. */
+  asOf: (Anchor & { time: string }) | null
+  /** Why blocks, or the list of them, could not be read: a sentence each. Commits may be missing then. */
+  missing: string[]
   /** Whether no commit is left out. */
   complete: Finding
   /** Whether the blocks are those of the chain. */

@@ -2,19 +2,19 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { getAddress } from 'ethers'
-import { parseName } from './block-name.ts'
+import { isBlock, parseName } from './block-name.ts'
 import type { ChainNode } from './chain-node.ts'
 import { collect } from './collect.ts'
 import type { Anchor } from './evidence.ts'
 import { type FileSource, hashFile, notOfAFile, sha256InName } from './file-source.ts'
-import { type Finding, holds } from './finding.ts'
+import { type Finding, holds, unknown, wrong } from './finding.ts'
 import { judge } from './judge.ts'
 import { readProof } from './read-proof.ts'
-import { findAnchors, settleByHashes, settleByNodes } from './settle.ts'
-import { SourceError } from './source-error.ts'
+import { findAnchors, settleByHashes, settleByNodes, trust } from './settle.ts'
+import { reasonOfSource, UnreadableInput } from './source-error.ts'
 import type { Verification } from './verification.ts'
 
-/** Whose history is verified, and whom to ask. */
+/** Whose history is verified, and the sources of evidence. */
 export interface NetworkOptions {
   nid: string
   /** The first one gives the evidence; all must have the same blocks. */
@@ -22,15 +22,16 @@ export interface NetworkOptions {
   /** Address of the ERC-7053 contract. */
   registry: string
   files: FileSource
-  /** Accounts whose commits count; left out, those of whoever wrote the first one. */
+  /** Accounts whose commits count; default: the account that wrote the first commit. */
   recorders?: readonly string[]
-  /** Hashes of blocks that the reader believes. */
+  /** Hashes of blocks that the reader trusts. */
   hashes?: readonly string[]
 }
 
 /**
- * Verifies by nodes and the file network. A chain may change its newest blocks between two questions, so where they are told to be others,
- * everything is asked once more. Raises SourceError when one of them does not answer; what does not hold is told.
+ * Verifies with nodes and the file network. A chain may change its newest blocks between two questions, so a contradiction about blocks is
+ * checked a second time. A node or gateway that gives no usable answer leaves the verdict unsettled. Throws UnreadableInput when the
+ * registry is not an address.
  */
 export async function verifyOnline(options: NetworkOptions): Promise<Verification> {
   const first = await askAndJudge(options)
@@ -47,41 +48,48 @@ async function askAndJudge({
 }: NetworkOptions): Promise<Verification> {
   const evidence = await collect({ node: nodes[0], registry: readAddress(registry), nid })
   return judge({
-    evidence,
-    recorders,
+    ...{ evidence, recorders },
     isRegistryNamed: true,
-    readTree: (cid) => files.block(cid),
+    readTree: (cid) => readTree(cid, files),
     async judgeFile(sha256) {
       const hash = await hashFile(nid, files)
       return 'sha256' in hash ? judgeFileHash(hash.sha256, sha256) : hash
     },
     async settle(blocks) {
-      const known = new Set(blocks.map(({ hash }) => hash))
-      const byHashes = hashes.length ? settleByHashes(hashes, [], known) : undefined
-      return {
-        settled: byHashes?.result === 'wrong' ? byHashes : await settleByNodes(nodes, blocks),
-        anchors: [...blocks],
-      }
+      const { strange } = trust(hashes, new Set(blocks.map(({ hash }) => hash)))
+      return { settled: await settleByNodes(nodes, blocks, strange), anchors: [...blocks] }
     },
   })
+}
+
+/** Reads a tree from an untrusted source. Other bytes than the tree's mean that the source does not have it. */
+async function readTree(cid: string, files: FileSource): Promise<Uint8Array | Finding> {
+  try {
+    const bytes = await files.block(cid)
+    if (!bytes) return unknown('The tree is not on the file network, or not public.')
+    const name = parseName(cid)
+    return name && isBlock(name, bytes) ? bytes : unknown('Other bytes were given instead of the tree.')
+  } catch (error) {
+    return unknown(reasonOfSource(error))
+  }
 }
 
 /** A proof, and what the reader knows besides. */
 export interface ProofOptions {
   proof: AsyncIterable<Uint8Array>
-  /** Path of the file that was registered, if its bytes are to be looked at, too. */
+  /** Path of the registered file. The file is not checked without it. */
   file?: string
-  /** What the registry must be; left out, the proof's own word is shown, and does not count. */
+  /** The expected registry. Without it, the proof's own claim is shown, and the verdict is unsettled. */
   registry?: string
   nid?: string
   recorders?: readonly string[]
-  /** Hashes of blocks that the reader believes. */
+  /** Hashes of blocks that the reader trusts. */
   hashes?: readonly string[]
   /** Nodes that are asked for the hashes of blocks. */
   nodes?: readonly ChainNode[]
 }
 
-/** Verifies a proof; without `nodes` nobody is asked. Raises SourceError when it is none. */
+/** Verifies a proof. Uses the network only when there are `nodes`. Throws UnreadableInput when the proof or the file cannot be read. */
 export async function verifyProof(options: ProofOptions): Promise<Verification> {
   const { recorders, hashes = [], nodes = [], file } = options
   const { evidence, readTree, headers, damaged } = await readProof(options.proof)
@@ -89,9 +97,10 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
   assertExpected('nid', evidence.nid, options.nid)
   const settle = async (blocks: readonly Anchor[]) => {
     const { anchors, known } = findAnchors(blocks, headers)
-    const byHashes = settleByHashes(hashes, anchors, known)
-    const settled = nodes.length && byHashes.result === 'unknown' ? await settleByNodes(nodes, anchors) : byHashes
-    return { settled, anchors }
+    const trusted = trust(hashes, known)
+    const byHashes = settleByHashes(trusted, anchors)
+    const isByNodes = nodes.length && byHashes.result !== 'right'
+    return { settled: isByNodes ? await settleByNodes(nodes, anchors, trusted.strange) : byHashes, anchors }
   }
   const judgeFile = async (sha256: string) => {
     const named = judgeName(evidence.nid, sha256)
@@ -102,20 +111,17 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
     ...{ evidence, recorders, readTree, judgeFile, settle },
     isRegistryNamed: options.registry !== undefined,
   })
-  return damaged.length ? { ...verification, ...tellDamage(damaged) } : verification
+  return damaged.length ? { ...verification, ...reportDamage(damaged) } : verification
 }
 
-/** Whatever is damaged, somebody changed the file. */
-const tellDamage = (damaged: readonly string[]): Pick<Verification, 'verdict' | 'agrees' | 'complete'> => ({
+/** A damaged block means that somebody changed the file: a proof is written with the right hashes. */
+const reportDamage = (damaged: readonly string[]): Pick<Verification, 'verdict' | 'agrees' | 'complete'> => ({
   verdict: 'broken',
   agrees: false,
-  complete: {
-    result: 'wrong',
-    finding: `The file holds other bytes than the names of its blocks say: ${damaged.slice(0, 10).join(', ')}.`,
-  },
+  complete: wrong(`The bytes of these blocks do not match their identifiers: ${damaged.slice(0, 10).join(', ')}.`),
 })
 
-/** What the identifier itself says of the file; null where it is of several blocks, and says nothing. */
+/** Compares the identifier with the SHA-256 in the trees; null for a file of several blocks, whose identifier does not hold it. */
 function judgeName(nid: string, told: string): Finding | null {
   if (!parseName(nid)) return notOfAFile
   const named = sha256InName(nid)
@@ -130,21 +136,21 @@ async function hashLocalFile(path: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array)
   } catch (error) {
-    throw new SourceError(`The file ${path} cannot be read.`, { cause: error })
+    throw new UnreadableInput(`The file ${path} cannot be read.`, { cause: error })
   }
   return hash.digest('hex')
 }
 
-/** With EIP-55 checksum. Raises SourceError. */
+/** Returns the address with its EIP-55 checksum. Throws UnreadableInput. */
 function readAddress(text: string): string {
   try {
     return getAddress(text)
   } catch {
-    throw new SourceError(`${text} is not the address of a contract.`)
+    throw new UnreadableInput(`${text} is not the address of a contract.`)
   }
 }
 
 function assertExpected(what: string, found: string, expected: string | undefined): void {
   if (expected === undefined || found.toLowerCase() === expected.toLowerCase()) return
-  throw new SourceError(`The proof is about the ${what} ${found}, not ${expected}.`)
+  throw new UnreadableInput(`The proof is about the ${what} ${found}, not ${expected}.`)
 }

@@ -4,8 +4,8 @@ import { CarWriter } from '@ipld/car/writer'
 import { getBytes, toQuantity } from 'ethers'
 import { CID } from 'multiformats/cid'
 import { create } from 'multiformats/hashes/digest'
-import { chainBlock, KECCAK_256, parseName, SHA2_256 } from './block-name.ts'
-import { type ChainNode, resultOf } from './chain-node.ts'
+import { chainBlock, isBlock, KECCAK_256, parseName, SHA2_256 } from './block-name.ts'
+import { type ChainNode, readable, resultOf } from './chain-node.ts'
 import { collect } from './collect.ts'
 import { parseCommitData } from './commit-data.ts'
 import type { BlockEvidence, Evidence } from './evidence.ts'
@@ -44,19 +44,30 @@ const HEADERS_AT_ONCE = 20
 export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Array> {
   const { nid, node, registry } = sources
   const evidence = await collect({ node, registry, nid })
+  const { chainId, missing } = evidence
+  if (missing !== undefined) throw new SourceError(missing)
+  if (chainId === undefined) throw new SourceError(`The node ${node.name} does not say which chain it is on.`)
   const head = headerOf(evidence.head)
   const blocks: Manifest['blocks'] = []
-  for await (const { header, positions } of evidence.blocks) {
+  for await (const { header, positions } of wholeBlocks(evidence)) {
     blocks.push({ header: linkTo(headerOf(header)), transactions: [...positions] })
   }
   if (!blocks.length) throw new NothingCommitted(`The chain holds no commit of ${nid}.`)
-  const { chainId } = evidence
   const manifest: Manifest = { format: 'annal-proof', version: 1, nid, chainId, registry, head: linkTo(head), blocks }
   yield* carOf(nameDocument(manifest), listBlocks(sources, evidence, manifest))
 }
 
-const headerOf = (bytes: Uint8Array): Header => {
-  const header = decodeHeader(bytes)
+/** Throws SourceError when a block is missing, or its receipts are not those of the block. */
+async function* wholeBlocks({ blocks }: Evidence): AsyncGenerator<BlockEvidence> {
+  for await (const block of blocks) {
+    if ('reason' in block) throw new SourceError(block.reason)
+    if (block.contradicts?.receipts) throw new SourceError('The node gave receipts that do not match their block.')
+    yield block
+  }
+}
+
+const headerOf = (bytes: Uint8Array | undefined): Header => {
+  const header = bytes && decodeHeader(bytes)
   if (!header) throw new SourceError('The node gave a header that cannot be read.')
   return header
 }
@@ -95,13 +106,13 @@ async function* carOf(root: Block, blocks: AsyncIterable<Block>): AsyncGenerator
 /** In the order in which a reader needs them: the newest block with the registry's list, each block with its commits, and what links the blocks. */
 async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: Manifest): AsyncGenerator<Block> {
   const head = headerOf(evidence.head)
-  yield chainBlock(CODES.header, evidence.head)
+  yield chainBlock(CODES.header, evidence.head!)
   const state = recording(evidence.state)
   await readList(head, { ...evidence, state })
   for (const bytes of state.read.values()) yield chainBlock(CODES.stateNode, bytes)
   const headers: Header[] = []
   let foreignBytes = 0
-  for await (const block of evidence.blocks) {
+  for await (const block of wholeBlocks(evidence)) {
     const header = headerOf(block.header)
     if (linkTo(header)['/'] !== manifest.blocks[headers.length]?.header['/']) {
       throw new SourceError('The chain changed while the proof was made. Try again.')
@@ -114,7 +125,8 @@ async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: 
     for (const bytes of await pickTransactions(header, block)) yield chainBlock(CODES.transactionNode, bytes)
     for (const cid of treesOf(receipts.own, evidence)) {
       const bytes = await sources.readTree(cid.toString())
-      if (bytes) yield { cid, bytes }
+      // A source may give something else, such as a page that says that it has no such block.
+      if (bytes && isBlock(cid, bytes)) yield { cid, bytes }
     }
   }
   yield* linkHeaders(sources.node, [...headers, head])
@@ -179,7 +191,14 @@ async function* linkHeaders(node: ChainNode, headers: readonly Header[]): AsyncG
       const answers = await node.ask(
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] })),
       )
-      for (const answer of answers) yield chainBlock(CODES.header, encodeHeader(resultOf<BlockReply>(node, answer)))
+      for (const [index, answer] of answers.entries()) {
+        const what = `the header of block ${numbers[index]}`
+        const reply = resultOf<BlockReply>(node, answer, what)
+        yield chainBlock(
+          CODES.header,
+          readable(node, what, () => encodeHeader(reply)),
+        )
+      }
     }
   }
 }

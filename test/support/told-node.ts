@@ -4,16 +4,25 @@ import { text } from 'node:stream/consumers'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type AtEnd, listen } from './listen.ts'
 
-/** What the node answers to a question instead of the truth, which may be changed in place. */
+/** What the node answers instead of the truth, which may be changed in place. An Error becomes an error of JSON-RPC. */
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown
+
+/** A whole HTTP response instead of the truth; undefined lets the request pass. `null` never responds. */
+export type Answer = (methods: readonly string[], calls: readonly Call[]) => HttpAnswer | null | undefined
+
+export interface HttpAnswer {
+  status?: number
+  body: string
+}
 
 export interface ToldNode {
   url: string
   /** Undefined: it tells the truth. */
   lie: Lie | undefined
+  answer: Answer | undefined
 }
 
-interface Call {
+export interface Call {
   id: number
   method: string
   params: unknown[]
@@ -25,23 +34,33 @@ export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldN
   const server = createServer(async (request, response) => {
     const asked = JSON.parse(await text(request)) as Call | Call[]
     const calls = [asked].flat()
+    const answer = node.answer?.(
+      calls.map(({ method }) => method),
+      calls,
+    )
+    if (answer === null) return
+    if (answer) return void response.writeHead(answer.status ?? 200).end(answer.body)
     const outcomes = await rpc.batch(calls)
     const replies = calls.map(({ id, method, params }, index) => {
       const { result, error } = outcomes[index]!
       if (error) return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }
       const said = node.lie?.(method, params, result)
+      if (said instanceof Error) return { jsonrpc: '2.0', id, error: { code: -32000, message: said.message } }
       return { jsonrpc: '2.0', id, result: said === undefined ? result : said }
     })
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify(Array.isArray(asked) ? replies : replies[0]))
   })
-  const node: ToldNode = { url: `http://127.0.0.1:${await listen(server, atEnd)}`, lie: undefined }
+  const node: ToldNode = {
+    url: `http://127.0.0.1:${await listen(server, atEnd)}`,
+    ...{ lie: undefined, answer: undefined },
+  }
   return node
 }
 
-/** Bytes that the gateway gives instead of those that it was asked for, or the status that it has for them; null: it does not have them. */
-export type Swap = (cid: string, format: string | null) => Uint8Array | number | null | undefined
+/** Bytes or a status instead of what was asked for; null: 404; 'hangs': never responds. */
+export type Swap = (cid: string, format: string | null) => Uint8Array | number | 'hangs' | null | undefined
 
 export interface ToldGateway {
   url: string
@@ -54,6 +73,7 @@ export async function startToldGateway(atEnd: AtEnd, behind: string): Promise<To
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', behind)
     const swapped = gateway.swap?.(url.pathname.split('/').at(-1)!, url.searchParams.get('format'))
+    if (swapped === 'hangs') return
     if (typeof swapped === 'number') return void response.writeHead(swapped).end()
     if (swapped !== undefined) return void response.writeHead(swapped ? 200 : 404).end(swapped ?? undefined)
     const answer = await fetch(url)

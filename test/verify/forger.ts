@@ -43,7 +43,8 @@ export async function createForger(
   const send = async (transactions: readonly { to?: string; data: string }[]) => {
     const raw = []
     for (const fields of transactions) {
-      const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n, gasLimit: 2_000_000 }
+      const gasLimit = 2_000_000 + 25 * fields.data.length
+      const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n, gasLimit }
       raw.push(await wallet.signTransaction({ type: 2, chainId, nonce, ...fees, ...fields }))
       nonce += 1
     }

@@ -1,4 +1,4 @@
-/** Whatever is changed of a chain, a node, a gateway or a proof, the verifier names it in its place, and never says that it holds. */
+/** Contradictions on the chain, at a node, at a gateway or in a proof are reported in their place, and the history never holds. */
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CommitData } from '../../src/domain/asset/commit-data.ts'
@@ -217,35 +217,41 @@ describe('on the chain', () => {
 })
 
 describe('at the gateway', () => {
-  it.each<[string, string[], (bytes: Uint8Array, tree: number) => Uint8Array | null]>([
-    [
-      'one bit of a tree',
-      ['2 tree wrong', '2 sha256 wrong'],
-      (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1),
-    ],
-    ['the tree of the commit before', ['2 tree wrong', '2 sha256 wrong'], () => forger.blocks.get(treeOf(1))!],
+  it.each<[string, (bytes: Uint8Array) => Uint8Array | number | null]>([
+    ['one bit of a tree', (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1)],
+    ['the tree of the commit before', () => forger.blocks.get(treeOf(1))!],
     [
       'the tree of another asset',
-      ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'],
       () => Buffer.from(JSON.stringify({ assetCid: 'x', assetSha256: 'y', assetTimestampCreated: 1 })),
     ],
-    ['something that is no tree', ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'], () => Buffer.from('{}')],
-    ['nothing', ['2 tree unknown', '2 sha256 unknown', '2 asset unknown'], () => null],
-  ])('instead of a tree %s', async (_, names, swap) => {
+    ['JSON that is not a tree', () => Buffer.from('{}')],
+    ['an HTML page', () => Buffer.from('<!doctype html><title>Welcome</title>')],
+    ['an empty body', () => Buffer.alloc(0)],
+    ['a body of 5 MB', () => Buffer.alloc(5 * 1024 * 1024)],
+    ['nothing', () => null],
+    ['status 404', () => 404],
+    ['status 500', () => 500],
+    ['status 302 without a location', () => 302],
+  ])('is unsettled when the gateway gives %s instead of a tree', async (_, swap) => {
     const named = treeOf(2)
-    gateway.swap = (cid) => (cid === named ? swap(forger.blocks.get(cid)!, 2) : everything(cid))
+    gateway.swap = (cid) => (cid === named ? swap(forger.blocks.get(cid)!) : everything(cid))
     const found = await verify(nid)
-    expect([found.agrees, namesOf(found)]).toEqual([false, names])
+    expect(found).toMatchObject({ code: 3, verdict: 'unsettled', agrees: false })
+    expect(namesOf(found)).toEqual(['2 tree unknown', '2 sha256 unknown', '2 asset unknown'])
+    expect(found.commits[1]!.checks.find(({ name }) => name === 'tree')!.finding).toMatch(/\w/)
   })
 
-  it.each<[string, string, Uint8Array | number | null]>([
-    ['another file', 'file wrong', Buffer.from('another')],
-    ['no file', 'file unknown', null],
-    ['a file that was looked for in vain', 'file unknown', 504],
-    ['a file that may not be given', 'file unknown', 451],
-  ])('%s', async (_, name, bytes) => {
+  it.each<[string, Uint8Array | number | null]>([
+    ['another file', Buffer.from('another')],
+    ['an HTML page', Buffer.from('<!doctype html><title>Not found</title>')],
+    ['no file', null],
+    ['status 500', 500],
+    ['status 504', 504],
+    ['status 451', 451],
+  ])('is unsettled when the gateway gives %s instead of the file', async (_, bytes) => {
     gateway.swap = (cid) => (cid === nid ? bytes : everything(cid))
-    expect(namesOf(await verify(nid))).toEqual([name])
+    const found = await verify(nid)
+    expect([found.code, found.verdict, namesOf(found)]).toEqual([3, 'unsettled', ['file unknown']])
   })
 })
 
@@ -313,7 +319,7 @@ describe('at the node', () => {
     ],
     [
       'no receipts',
-      ['2 event wrong'],
+      ['complete unknown'],
       inBlock('eth_getBlockReceipts', (receipts: Receipts) => void receipts.splice(0)),
     ],
     [
@@ -326,7 +332,7 @@ describe('at the node', () => {
     ],
     [
       'no transactions',
-      ['2 transaction wrong'],
+      ['2 transaction unknown'],
       inBlock('eth_getBlockByNumber', (block: Block) => void block.transactions.splice(0)),
     ],
     [
@@ -365,14 +371,14 @@ describe('at the node', () => {
     expect(namesOf(found)).toEqual(expect.arrayContaining(names))
   })
 
-  it('a chain that was made up from the first block to the last, once a second node is asked, or a hash is known', async () => {
+  it('is broken when a second node has other blocks, and unsettled when nobody knows a trusted hash', async () => {
     const second = await startToldNode(atEnd, chain.url)
     second.lie = (method, params, truth) =>
       method === 'eth_getBlockByNumber' && params[0] !== 'latest'
         ? { ...(truth as object), hash: `0x${'2'.repeat(64)}` }
         : undefined
     expect(namesOf(await verify(nid, '--rpc', second.url))).toEqual(['settled wrong'])
-    expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled wrong'])
+    expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled unknown'])
   })
 
   it('no chain that changed its newest block while it was read', async () => {
@@ -399,7 +405,10 @@ describe('at the node', () => {
     expect(await verify(nid)).toMatchObject({ code: 0, verdict: 'holds', complete: { result: 'right' } })
     expect(torn).toBe(0)
     torn = Number.POSITIVE_INFINITY
-    await expect(verify(nid)).rejects.toThrow(/tells of commits in blocks that it does not have/)
+    expect(await verify(nid)).toMatchObject({
+      ...{ code: 3, verdict: 'unsettled' },
+      complete: { finding: expect.stringContaining('lists commits in blocks that it does not have') },
+    })
   })
 
   it.each([
@@ -418,6 +427,9 @@ describe('at the node', () => {
   it('another registry, or none', async () => {
     const other = await createForger(chain.url, relayKeys[1]!)
     expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })
-    await expect(verify(nid, '--registry', other.recorder)).rejects.toThrow(/knows no registry/)
+    expect(await verify(nid, '--registry', other.recorder)).toMatchObject({
+      ...{ code: 3, verdict: 'unsettled' },
+      complete: { finding: expect.stringContaining('knows no registry') },
+    })
   })
 })

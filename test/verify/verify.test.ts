@@ -98,11 +98,11 @@ describe('annal-verify', () => {
     [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', '0x1', '--gateway', 'http://127.0.0.1:1'], 2],
     [['bafkrei', '--rpc', 'ipc:///chain.ipc', '--registry', someRegistry, '--gateway', 'http://127.0.0.1:1'], 2],
     [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', someRegistry, '--gateway', 'annal.example'], 2],
-    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', someRegistry, '--gateway', 'http://127.0.0.1:1'], 1],
+    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', someRegistry, '--gateway', 'http://127.0.0.1:1'], 2],
     [['no-such.car', '--recorder', 'Annal'], 2],
     [['no-such.car', '--block-hash', 'f'.repeat(64)], 2],
-    [['no-such.car'], 1],
-  ])('ends a call %j that cannot be answered with %i, and a sentence', async (args, code) => {
+    [['no-such.car'], 2],
+  ])('exits a wrong call %j with %i and a sentence', async (args, code) => {
     expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/\w/) })
   })
 })

@@ -77,7 +77,7 @@ export function createHistoryService(deps: Dependencies) {
       return histories?.place()
     },
 
-    /** What an asset's history is worth, and whether the database tells the same. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE. */
+    /** Verifies an asset's history, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
     async verify(actor: Actor, nid: string): Promise<Verification> {
       // The chain may be ahead of a replica, and nothing is wrong then.
       return database.replicas.upToDate(() => verify(actor, nid))

@@ -1,4 +1,4 @@
-/** Whether the database tells the same history as the chain. */
+/** Compares the database with the history on the chain. */
 import type { Finding } from '../../verify/finding.ts'
 import type { Check, Verification, VerifiedCommit } from '../../verify/verification.ts'
 
@@ -20,8 +20,12 @@ export interface RecordedCommit {
 /** States in which the chain must have a commit. */
 const onChain = new Set(['INCLUDED', 'FINAL'])
 
-/** The verification with what the database says of the newest life: a check `record` of each commit, and one of them all. Records are in order. */
+/**
+ * Adds the comparison with the database for the newest life: a check `record` of each commit, and one of all commits. Records are in order.
+ * Without all commits of the chain nothing is compared, because records are found by their position.
+ */
 export function holdAgainst(verification: Verification, records: readonly RecordedCommit[]): Verification {
+  if (verification.missing.length) return { ...verification, record: notCompared }
   const life = verification.commits.at(-1)?.life
   const told = records.filter(({ relay }) => relay?.status !== 'FAILED')
   let position = 0
@@ -40,6 +44,8 @@ export function holdAgainst(verification: Verification, records: readonly Record
   )
   return { ...verification, commits, record, ...(isWrong && { verdict: 'broken', agrees: false }) }
 }
+
+const notCompared: Finding = { result: 'unknown', finding: 'Not all commits of the chain could be read.' }
 
 const isRecord = ({ name }: Check) => name === 'record'
 

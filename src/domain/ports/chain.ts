@@ -2,11 +2,11 @@
 
 import type { Verification } from '../../verify/verification.ts'
 
-/** Histories as the chain has them; `readTree` gives the bytes of a tree, undefined where it may not be read. */
+/** Histories on the chain. `readTree` returns the bytes of a tree; undefined when the caller must not read it. */
 export interface Histories {
   /** Where they stand; undefined before the first commit. No node is asked. */
   place(): Promise<{ chainId: number; registry: string } | undefined>
-  /** What a history is worth. Raises UNAVAILABLE, CONFLICT while there is no registry. */
+  /** Verifies a history. A node or file store that does not answer makes it unsettled. Throws CONFLICT while there is no registry. */
   verify(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): Promise<Verification>
   /** A history as a CAR that anybody can check. Raises UNAVAILABLE, CONFLICT while nothing is on the chain, before the first piece. */
   prove(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): AsyncGenerator<Uint8Array>

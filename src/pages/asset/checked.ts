@@ -44,9 +44,12 @@ ${facts(
   line(words.check.settled, checked.settled) || undefined,
   checked.recorder.result !== 'right' && [words.check.recorder, mark(checked.recorder, speech)],
   line(words.check.record, checked.record) || undefined,
-  [words.check.registry, html`<code>${registry}</code>, ${fillIn(words.check.chain, { chain: chainId })}`],
+  [
+    words.check.registry,
+    html`<code>${registry}</code>, ${chainId === null ? words.check.open : fillIn(words.check.chain, { chain: chainId })}`,
+  ],
 )}
-<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>
+${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>`}
 ${foreign > 0 && html`<p>${fillIn(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
