@@ -74,13 +74,13 @@ export function servedRoutes(
   directRoutes: readonly DirectRoute[],
   adminPages: readonly { method: string; path: string }[],
 ): ServedRoute[] {
-  const operations = routes.flatMap(({ method, path, presentDryRun }) => {
+  const operations = routes.flatMap(({ method, path, quote, isQuote = false }) => {
     const key = `${method} ${path}`
     const dry = `${key}?dry_run=true`
     const paths = path.startsWith('auth/') ? [`/api/v3/${path}/`, `/${path}/`] : [`/api/v3/${path}/`]
     return paths.flatMap((served): ServedRoute[] => [
-      { key, method, path: served, isDry: false, isAdminPage: false, callKey: key },
-      ...(presentDryRun ? [{ key: dry, method, path: served, isDry: true, isAdminPage: false, callKey: key }] : []),
+      { key, method, path: served, isDry: isQuote, isAdminPage: false, callKey: key },
+      ...(quote ? [{ key: dry, method, path: served, isDry: true, isAdminPage: false, callKey: key }] : []),
     ])
   })
   const whole =

@@ -125,6 +125,9 @@ export const inputValues: Record<string, ValueOf> = {
   'RevokeAssetLinkInput.id': ({ owner }) => owner.linkId,
   'DeleteAssetInput.id': ownerNid,
   'RevokeAssetLinksInput.id': ownerNid,
+  'WithdrawalQuoteInput.amount': () => '0.001',
+  'WithdrawalQuoteInput.maxFee': () => undefined,
+  'WithdrawalQuoteInput.to': () => ELSEWHERE,
   'WithdrawInput.amount': () => '0.001',
   'WithdrawInput.currentPassword': passwordOf,
   'WithdrawInput.maxFee': () => undefined,
@@ -138,9 +141,13 @@ export const inputValues: Record<string, ValueOf> = {
   'LockUserInput.userId': ({ owner }) => owner.id,
   'NetworkAppFilter.isActive': () => true,
   'NetworkAppFilter.name': () => 'owner',
+  'QuoteRegisterAssetInput.assetFile': newFile,
   'QuoteRegisterAssetInput.assetFileMimeType': () => 'text/plain',
   // So that there is a problem to tell of.
   'QuoteRegisterAssetInput.maxCost': () => '0',
+  'RefundQuoteInput.amount': () => '0.001',
+  'RefundQuoteInput.orderId': ({ owner }) => owner.paidOrderId,
+  'RefundQuoteInput.reason': () => 'because',
   'RefundOrderInput.amount': () => '0.001',
   'RefundOrderInput.orderId': ({ owner }) => owner.paidOrderId,
   'RefundOrderInput.reason': () => 'because',
@@ -383,3 +390,15 @@ export const restCalls: Record<string, CallOf> = {
   'GET /account/email-verification/:uid/:token': verificationLink,
   'POST /account/email-verification/:uid/:token': verificationLink,
 }
+
+/** Quotes take what the quoted requests take. */
+const quotedCalls: Record<string, string> = {
+  'POST quotes/assets': 'POST assets',
+  'POST quotes/assets/:nid': 'PATCH assets/:nid',
+  'POST quotes/assets/:nid/revert': 'POST assets/:nid/revert',
+  'POST quotes/network-app-orders': 'POST store/network-app-orders',
+  'POST quotes/network-app-orders/:id/confirm': 'POST store/network-app-orders/:id/confirm',
+  'POST quotes/network-app-orders/:id/refunds': 'POST store/network-app-orders/:id/refunds',
+  'POST quotes/withdrawals': 'POST wallet/withdrawals',
+}
+for (const [quote, quoted] of Object.entries(quotedCalls)) restCalls[quote] = restCalls[quoted]!

@@ -60,7 +60,7 @@ export function noteReadings(route: Route) {
       return method === 'getAll' ? [] : null
     },
   })
-  const request = { body, params: {}, query: parameters, dryRun: false, unread: {}, url: '', header: () => undefined }
+  const request = { body, params: {}, query: parameters, unread: {}, url: '', header: () => undefined }
   try {
     route.variables(request as unknown as RestRequest)
   } catch {

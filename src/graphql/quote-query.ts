@@ -14,8 +14,14 @@ import { wantedOf } from './paid-mutation.ts'
 import { QuoteType } from './quote.ts'
 
 const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
-  description: 'A registration without its file, which a query cannot carry.',
-  fields: (t) => registrationFields(t),
+  description: 'A registration, with or without its file.',
+  fields: (t) => ({
+    assetFile: t.field({
+      type: 'Upload',
+      description: 'The file. Nothing of it is kept. Without it, only the other fields are checked.',
+    }),
+    ...registrationFields(t),
+  }),
 })
 
 const QuoteInput = builder.inputType('QuoteInput', {
@@ -43,8 +49,8 @@ builder.queryField('quote', (t) =>
   t.field({
     type: QuoteType,
     description:
-      'What a paid mutation would cost now, and everything it would be refused for: the same as its dry run. ' +
-      'Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+      'The cost of a paid mutation now, and every reason for which it would be refused. Nothing is written or charged. ' +
+      'Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: QuoteInput, required: true, description: 'The mutation.' }) },
     resolve: async (_root, { input }, context) => (await tryOut(context, input)).quote,
   }),

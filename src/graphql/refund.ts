@@ -7,8 +7,9 @@ import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { wantedOf } from './paid-mutation.ts'
-import { QuoteProblem } from './quote.ts'
+import { type InputFields, QuoteProblem } from './quote.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
@@ -109,12 +110,21 @@ const RefundQuoteType = builder.objectRef<RefundQuote>('RefundQuote').implement(
   }),
 })
 
+const refundFields = (t: InputFields) => ({
+  orderId: t.id({ required: true, description: 'Identifier of the order.' }),
+  amount: t.field({ type: 'Decimal', description: 'The amount, more than 0. Without it, everything that is left.' }),
+  reason: t.string({ required: true, description: 'The reason, at most 500 characters. The buyer reads it.' }),
+})
+
+const RefundQuoteInput = builder.inputType('RefundQuoteInput', {
+  description: 'The refund to quote.',
+  fields: refundFields,
+})
+
 const RefundOrderInput = builder.inputType('RefundOrderInput', {
-  description: 'What to give back, and why.',
+  description: 'The refund to make.',
   fields: (t) => ({
-    orderId: t.id({ required: true, description: 'Identifier of the order.' }),
-    amount: t.field({ type: 'Decimal', description: 'How much, more than 0; all that is left when it is left out.' }),
-    reason: t.string({ required: true, description: 'Why, in at most 500 characters; the buyer reads it.' }),
+    ...refundFields(t),
     dryRun: t.boolean({
       description: 'Checks everything and answers the quote; nothing is written, and no key is used up.',
     }),
@@ -143,6 +153,17 @@ const RefundOrderPayload = builder.objectRef<RefundPayload>('RefundOrderPayload'
     }),
   }),
 })
+
+builder.queryField('refundQuote', (t) =>
+  t.field({
+    type: RefundQuoteType,
+    description:
+      'The amount that a refund would return now, and every reason for which it would be refused; for administrators. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
+    args: { input: t.arg({ type: RefundQuoteInput, required: true, description: 'The refund.' }) },
+    resolve: (_root, { input }, { actor, services }) => services.refunds.quote(actor, omitNullish(input)),
+  }),
+)
 
 builder.mutationField('refundOrder', (t) =>
   t.field({

@@ -7,6 +7,7 @@ import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { wantedOf } from './paid-mutation.ts'
 import { QuoteProblem } from './quote.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
@@ -113,6 +114,15 @@ const WithdrawalQuoteType = builder.objectRef<WithdrawalQuote>('WithdrawalQuote'
   }),
 })
 
+const WithdrawalQuoteInput = builder.inputType('WithdrawalQuoteInput', {
+  description: 'The withdrawal to quote.',
+  fields: (t) => ({
+    amount: t.field({ type: 'Decimal', required: true, description: 'The amount to arrive, in currency units.' }),
+    to: t.string({ required: true, description: 'The destination address on the chain.' }),
+    maxFee: t.field({ type: 'Decimal', description: 'Reports a higher fee as PRICE_EXCEEDS_MAX_COST.' }),
+  }),
+})
+
 const WithdrawInput = builder.inputType('WithdrawInput', {
   description: 'How much to withdraw, and where to.',
   fields: (t) => ({
@@ -172,6 +182,17 @@ const CancelWithdrawalPayload = builder.objectRef<{ withdrawal: Withdrawal }>('C
     }),
   }),
 })
+
+builder.queryField('withdrawalQuote', (t) =>
+  t.field({
+    type: WithdrawalQuoteType,
+    description:
+      'The cost of a withdrawal now, and every reason for which it would be refused. Needs no password. ' +
+      'Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE.',
+    args: { input: t.arg({ type: WithdrawalQuoteInput, required: true, description: 'The withdrawal.' }) },
+    resolve: (_root, { input }, { actor, services }) => services.withdrawals.quote(actor, omitNullish(input)),
+  }),
+)
 
 builder.mutationFields((t) => ({
   withdraw: t.field({

@@ -22,19 +22,10 @@ export interface RestRequest {
   query: URLSearchParams
   body: Fields
   header(name: string): string | undefined
-  /** Whether only the quote is wanted. */
-  dryRun: boolean
-  /** What a dry run could not read of the body: the real call is refused for it. */
-  unread: FieldErrors
+  /** Collects the problems of body fields that a quote cannot read. Undefined for other requests, which are refused for them. */
+  unread?: FieldErrors
   /** Absolute URL of the request's path, without its query. */
   url: string
-}
-
-/** What is known of a request whose body is not read yet. */
-export interface Admission {
-  dryRun: boolean
-  /** What the body says of its own length, in bytes. */
-  declaredBytes: number
 }
 
 /** What the description of the interface tells of a route; what it does tells the rest. */
@@ -99,7 +90,6 @@ export interface Route<
   Data = unknown,
   Variables extends Record<string, unknown> = Record<string, unknown>,
   Body extends z.ZodType = z.ZodType,
-  Quote extends z.ZodType = z.ZodType,
 > extends Description {
   method: Method
   /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
@@ -112,8 +102,8 @@ export interface Route<
   headers?: z.ZodObject
   /** Fields of the body that are read. It describes and checks nothing: services tell what is wrong. */
   body?: z.ZodObject
-  /** Asked next, also before a body is read: limits, and what can be refused without it. */
-  admit?: (context: Context, request: Admission) => Promise<void>
+  /** Checks limits and funds before the body is read. `declaredBytes`: its `Content-Length`. */
+  admit?: (context: Context, declaredBytes: number) => Promise<void>
   /** Names of the body's fields in which a file is taken. */
   files?: readonly string[]
   /** Of one file; left out, as large as an asset may be. */
@@ -129,10 +119,10 @@ export interface Route<
   /** Makes the response body. A list has a source instead. */
   present?: (data: Data, request: RestRequest) => z.output<Body>
   list?: ListSource
-  /** Answers `?dry_run=true` with 200; a route without it refuses to be tried. */
-  presentDryRun?: (data: Data, request: RestRequest) => z.output<Quote>
-  /** What it answers. */
-  dryRunAnswer?: Quote
+  /** The route that answers `?dry_run=true`. A route without one rejects such a request. */
+  quote?: Route
+  /** Whether the route is a quote. It reports fields that it cannot read instead of rejecting the request. */
+  isQuote?: true
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined
 }
@@ -184,12 +174,6 @@ export interface DirectRoute {
 }
 
 /** Ties the operation's types to variables and presenter, and the presenter to the answer; then the table holds them as one kind. */
-export const defineRoute = <
-  Data,
-  Variables extends Record<string, unknown>,
-  Body extends z.ZodType,
-  Quote extends z.ZodType,
->(
-  route: Route<Data, Variables, Body, Quote> &
-    Required<Pick<Route<Data, Variables, Body, Quote>, 'present'>> & { list?: never },
+export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
+  route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route

@@ -3,13 +3,17 @@ import type { Route } from './define-route.ts'
 import { queryFlag } from './query-flag.ts'
 
 /**
- * Whether a request asks for a dry run: `?dry_run=true`. What changes something and has none refuses to be tried, or it
- * would be carried out. Raises VALIDATION_FAILED.
+ * Returns the route that answers a request: with `?dry_run=true`, the quote of the addressed route. Rejects `dry_run` on a change
+ * without a quote, so that nobody makes the change by mistake. Raises VALIDATION_FAILED.
  */
-export function isDryRun(route: Pick<Route, 'method' | 'presentDryRun'>, query: URLSearchParams): boolean {
-  if (!query.has('dry_run') || route.method === 'GET') return false
-  const wanted = queryFlag(query, 'dry_run')
-  if (wanted === undefined) throw validationFailed({ dry_run: ['Must be a valid boolean.'] })
-  if (wanted && !route.presentDryRun) throw validationFailed({ dry_run: ['This request has no dry run.'] })
-  return wanted
+export function routeFor<Each extends Pick<Route, 'method' | 'isQuote'> & { quote?: Each }>(
+  route: Each,
+  query: URLSearchParams,
+): Each {
+  if (!query.has('dry_run') || route.method === 'GET') return route
+  const isDryRun = queryFlag(query, 'dry_run')
+  if (isDryRun === undefined) throw validationFailed({ dry_run: ['Must be a valid boolean.'] })
+  if (!isDryRun || route.isQuote) return route
+  if (!route.quote) throw validationFailed({ dry_run: ['This request has no dry run.'] })
+  return route.quote
 }

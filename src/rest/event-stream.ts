@@ -27,7 +27,7 @@ export const streamDescription: DirectDescription = {
   query: z.object({
     last_event_id: z.string().optional().describe('The same for clients that cannot set the header.'),
   }),
-  answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream' } },
+  answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
 }
 
 /** Until a slow reader has room again, or has left. */

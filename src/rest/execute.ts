@@ -93,10 +93,7 @@ export async function executeOperation<Data, Variables extends Record<string, un
   return result.data!
 }
 
-/**
- * Carries a route out with a request; a dry run is answered with 200. Raises VALIDATION_FAILED for what no input may hold,
- * RouteRefused with the first error of the execution.
- */
+/** Executes the operation of a route. Raises VALIDATION_FAILED for unacceptable input, RouteRefused with the first error of the execution. */
 export async function executeRoute(
   executor: Executor,
   route: Route,
@@ -104,7 +101,6 @@ export async function executeRoute(
   context: Context,
 ): Promise<Answer> {
   const data = await executeOperation(executor, route.operation, route.variables(request), context)
-  if (request.dryRun) return { status: 200, body: route.presentDryRun!(data, request) }
   const answer: Answer = { status: route.status ?? 200, body: route.present!(data, request) }
   const version = route.etag?.(data)
   if (version) answer.etag = `"${version}"`

@@ -7,15 +7,15 @@ const isSameAmount = (one: string, other: string) =>
   one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
 
 /**
- * What a request may cost at most: in the body, or in the address beside `dry_run`. Where the two differ it raises VALIDATION_FAILED; a dry run
- * tells that beside all else.
+ * Returns the maximum cost that a caller accepts, from the body or the query. Raises VALIDATION_FAILED if the two differ; a quote
+ * reports that instead.
  */
-export function maxCostOf({ body, query, dryRun, unread }: RestRequest): string | undefined {
+export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
   const inBody = body.amount('max_cost')
   const inQuery = query.get('max_cost') ?? undefined
   if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
   const details = { max_cost: ['It is given twice, and differs.'] }
-  if (!dryRun) throw validationFailed(details)
+  if (!unread) throw validationFailed(details)
   Object.assign(unread, details)
   return undefined
 }

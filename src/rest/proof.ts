@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from './define-route.ts'
 import { sendDownload } from './send-download.ts'
 import { nidParam } from './v3/params.ts'
+import { fileBytes } from './values.ts'
 
 /** What is told of the proof. */
 export const proofDescription: DirectDescription = {
@@ -19,7 +20,7 @@ export const proofDescription: DirectDescription = {
     signature: z.string().optional().describe('Part of a link to the page of the asset.'),
   }),
   errors: ['CONFLICT'],
-  answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car' } },
+  answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car', schema: fileBytes } },
 }
 
 /** Streams a proof as a download. Raises NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before anything is sent. */

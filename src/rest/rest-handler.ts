@@ -11,7 +11,7 @@ import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
-import { isDryRun } from './dry-run.ts'
+import { routeFor } from './dry-run.ts'
 import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
 import { writeJson } from './kept-json.ts'
 import { lenientFields } from './lenient-fields.ts'
@@ -148,14 +148,14 @@ export function createRestHandler(deps: RestDependencies) {
     await (route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request))
   }
 
-  async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
-    assertSingleValues(route, query)
-    const dryRun = isDryRun(route, query)
+  async function answer(addressed: Route, { req, res, params, query, context }: DirectRequest, path: string) {
+    assertSingleValues(addressed, query)
+    const route = routeFor(addressed, query)
     const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
     // A body that is too large whoever sends it is refused for its size by its reader, not for want of room.
     const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
-    await route.admit?.(context, { dryRun, declaredBytes })
+    await route.admit?.(context, declaredBytes)
     const intake = context.services.uploads.open(context.actor, declaredBytes)
     const answered = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
@@ -165,9 +165,7 @@ export function createRestHandler(deps: RestDependencies) {
       const request: RestRequest = {
         params,
         query,
-        dryRun,
-        unread,
-        body: dryRun ? lenientFields(body, unread) : body,
+        ...(route.isQuote ? { body: lenientFields(body, unread), unread } : { body }),
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }

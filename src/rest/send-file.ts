@@ -6,7 +6,7 @@ import { notFound } from '../domain/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { sendJson } from './send-json.ts'
 import { nidParam } from './v3/params.ts'
-import { url } from './values.ts'
+import { fileBytes, url } from './values.ts'
 
 /** What these routes need of the process. */
 export interface FileParts {
@@ -74,8 +74,8 @@ const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 
     'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
   }),
   answers: {
-    200: { description: 'The file.', mediaType: '*/*', isVersioned: true },
-    206: { description: 'The range.', mediaType: '*/*', isVersioned: true },
+    200: { description: 'The file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
+    206: { description: 'The range.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
     304: { description: 'It is as you have it.', isVersioned: true },
     412: { description: 'It is not here, and was asked for by `Cache-Control: only-if-cached`.' },
     416: { description: 'The range is not one of the file.', isVersioned: true },

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
+import { fileBytes } from './values.ts'
 
 const send =
   (thumbnail: boolean): DirectRoute['handle'] =>
@@ -21,7 +22,7 @@ const send =
 const describe = (operationId: string, summary: string): DirectDescription => ({
   ...{ operationId, summary, tag: 'Files', access: 'everybody' },
   params: z.object({ id: z.string().describe('As the address in a profile has it.') }),
-  answers: { 200: { description: 'The picture.', mediaType: 'image/webp' } },
+  answers: { 200: { description: 'The picture.', mediaType: 'image/webp', schema: fileBytes } },
 })
 
 const reason = 'Bytes of a picture.'

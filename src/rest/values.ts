@@ -35,9 +35,8 @@ export const givenAmount = z
   .regex(AMOUNT)
   .meta({ examples: ['0.5'] })
 
-const words = ['true', 'false', '1', '0', 'yes', 'no', 'on', 'off'] as const
-/** A flag as it is sent, words in any case. */
-export const givenFlag = z.union([z.boolean(), z.enum(words)])
+/** A flag in a request. The service also reads words such as `True` and `1`; generators have no type for that. */
+export const givenFlag = z.boolean()
 
 const jsonText = z.string().meta({ contentMediaType: 'application/json' })
 /** An object as it is sent: as JSON, or as text of it where a form has no other way. */
@@ -46,7 +45,9 @@ export const givenObject = z.union([anyObject, jsonText])
 const givenJson = z.union([jsonText, anyObject, z.array(z.unknown())])
 /** A list as it is sent: as JSON, or as text of it. */
 export const givenList = <Item extends z.ZodType>(item: Item) => z.union([z.array(item), jsonText])
-/** A file; only a form has one. */
+/** The bytes of a file, as a response body. Without a schema, generators return nothing. */
+export const fileBytes = z.file()
+/** A file in a form. */
 export const givenFile = z.file()
 /** A picture; null and empty text remove it. */
 export const givenPicture = z.union([givenFile, z.literal('')]).nullable()

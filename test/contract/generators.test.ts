@@ -8,6 +8,12 @@ interface Found {
   schema: Record<string, unknown>
 }
 
+interface Operation {
+  operationId: string
+  requestBody?: { content: object }
+  responses: Record<string, { content?: Record<string, { schema?: object }> }>
+}
+
 /** All objects of the document that are no example, which a schema may be. */
 function objectsOf(value: Json, path = ''): Found[] {
   if (typeof value !== 'object' || value === null) return []
@@ -19,6 +25,50 @@ function objectsOf(value: Json, path = ''): Found[] {
 const objects = objectsOf(document as unknown as Json)
 const pathsWhere = (isWrong: (schema: Found['schema']) => boolean) =>
   objects.filter(({ schema }) => isWrong(schema)).map(({ path }) => path)
+
+const operations = Object.values(document.paths as unknown as Record<string, Record<string, Operation>>).flatMap(
+  (item) => Object.values(item),
+)
+
+const successes = ({ responses }: Operation) => Object.entries(responses).filter(([status]) => status.startsWith('2'))
+
+test('every operation describes exactly one success body', () => {
+  const bodiesOf = (operation: Operation) =>
+    successes(operation).flatMap(([, { content = {} }]) => Object.entries(content).map((each) => JSON.stringify(each)))
+  const several = operations.filter((operation) => new Set(bodiesOf(operation)).size > 1)
+  expect(several.map(({ operationId }) => operationId)).toEqual([])
+  const unions = operations.filter((operation) => /"(anyOf|oneOf)":\[\{"\$ref/.test(bodiesOf(operation).join()))
+  expect(unions.map(({ operationId }) => operationId)).toEqual([])
+})
+
+// A second status with the same body is a part of the file.
+test('only file downloads describe more than one success status', () => {
+  const several = operations.filter((operation) => successes(operation).length > 1)
+  expect(several.map(({ operationId }) => operationId)).toEqual(['getAssetWithContentCredentials', 'getFile'])
+})
+
+// openapi-generator: a method for a body without a schema returns nothing.
+test('every success body has a schema', () => {
+  const bodies = operations.flatMap((operation) =>
+    successes(operation).flatMap(([, { content = {} }]) =>
+      Object.values(content).map(({ schema }) => ({ operationId: operation.operationId, schema })),
+    ),
+  )
+  expect(bodies.filter(({ schema }) => schema === undefined)).toEqual([])
+})
+
+// openapi-python-client sends a body in each described media type, with the Content-Type of the last one.
+test('every request body has one media type', () => {
+  const several = operations.filter(({ requestBody }) => Object.keys(requestBody?.content ?? {}).length > 1)
+  expect(several.map(({ operationId }) => operationId)).toEqual([])
+})
+
+// openapi-generator for TypeScript: an empty interface.
+test('no value is one of several simple types', () => {
+  const isMixed = ({ anyOf = [] }: { anyOf?: { type?: string }[] }) =>
+    new Set(anyOf.map(({ type }) => type).filter((type) => type !== undefined && type !== 'null')).size > 1
+  expect(pathsWhere(isMixed)).toEqual([])
+})
 
 // openapi-generator 7.17: for Python it ends with an exception, for Java, Go and Rust it writes what does not compile.
 test('nothing is described as null alone, but beside something else that it may be', () => {

@@ -120,7 +120,9 @@ it('all are answered', async () => {
     multipart: { asset_file: photo, caption: 'A bird', headline: 'Bird', public_access: 'true' },
   })
   const params = { nid }
+  await note(ada, 'quoteRegisterAsset', { multipart: { asset_file: newFile() } })
   await noteRefusal('DUPLICATE_ASSET', ada, 'registerAsset', { multipart: { asset_file: photo } })
+  await note(ada, 'quoteUpdateAsset', { params, json: { caption: 'A kingfisher', max_cost: '0.1' } })
   await note(ada, 'updateAsset', { params, json: { caption: 'A kingfisher', nit_commit_custom } })
   await noteRefusal('CONFLICT', ada, 'updateAsset', {
     params,
@@ -139,6 +141,7 @@ it('all are answered', async () => {
     timestampCreated,
   }))
   await note(ada, 'mergeAssetTrees', { json: trees })
+  await note(ada, 'quoteRevertAsset', { params, json: { revert_to: commits[0].id } })
   await note(ada, 'revertAsset', { params, json: { revert_to: commits[0].id } })
   const link = await note(ada, 'createAssetLink', { params, json: { label: 'For the museum' } })
   await note(ada, 'listAssetLinks', { params })
@@ -176,12 +179,14 @@ it('all are answered', async () => {
 
   const headers = { 'x-api-key': issued.key }
   const wanted = { network_app: 'Upscale', action_args: { factor: 2 } }
+  await note(ada, 'quoteCreateOrder', { headers, json: wanted })
   const ordered = await note(ada, 'createOrder', { headers, json: wanted })
   await noteRefusal('UNTRUSTED_CLIENT', ada, 'createOrder', { json: wanted })
   await noteRefusal('INVALID_NETWORK_APP_NAME', ada, 'createOrder', { headers, json: { network_app: 'Downscale' } })
   await noteRefusal('INSUFFICIENT_FUND', stranger.rest, 'createOrder', { headers, json: wanted })
   const key = 'b3f4a6d2-5f0c-4a53-9e0e-3f9a3f9c1a11'
   const order = { params: { id: ordered.id } }
+  await note(ada, 'quoteConfirmOrder', { ...order, headers, json: { max_cost: '2' } })
   await note(ada, 'confirmOrder', { ...order, headers, key, json: { max_cost: '2' } })
   await noteRefusal('IDEMPOTENCY_KEY_REUSED', ada, 'confirmOrder', { ...order, headers, key, json: { max_cost: '3' } })
   await note(ada, 'getOrder', order)
@@ -192,6 +197,7 @@ it('all are answered', async () => {
   await noteRefusal('UNABLE_TO_CONFIRM_ORDER', ada, 'confirmOrder', { ...another, headers })
   const deliveries = await note(admin, 'listWebhookDeliveries')
   await note(admin, 'getWebhookDelivery', { params: { id: deliveries.results[0].id } })
+  await note(admin, 'quoteRefundOrder', { ...order, json: { amount: '0.5', reason: 'The picture came late.' } })
   await note(admin, 'refundOrder', { ...order, json: { amount: '0.5', reason: 'The picture came late.' } })
   await note(ada, 'listRefunds', order)
   await noteRefusal('UNABLE_TO_REFUND_ORDER', admin, 'refundOrder', { ...another, json: { reason: 'Why not.' } })
@@ -204,6 +210,8 @@ it('all are answered', async () => {
   await note(admin, 'unlockUser', { ...locked, json: { reason: 'It was a mistake.' } })
   const rich = await app.newUser({ num: '10' })
   const withdrawal = { json: { amount: '2.5', to: `0x${'e1'.repeat(20)}`, current_password: 'correct horse battery' } }
+  const { current_password: _, ...quoted } = withdrawal.json
+  await note(rich.rest, 'quoteWithdrawCoins', { json: quoted })
   const { id: withdrawalId } = await note(rich.rest, 'withdrawCoins', withdrawal)
   await noteRefusal('WITHDRAWALS_PAUSED', ada, 'withdrawCoins', withdrawal)
   await note(rich.rest, 'cancelWithdrawal', { params: { id: withdrawalId } })

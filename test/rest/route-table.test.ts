@@ -94,7 +94,7 @@ describe.each(table)('$name', ({ route }) => {
   })
 
   it('holds a query when it is a GET or only reads, and a mutation otherwise', () => {
-    const reads = route.method === 'GET' || readingPosts.has(`${route.method} ${route.path}`)
+    const reads = route.method === 'GET' || route.isQuote || readingPosts.has(`${route.method} ${route.path}`)
     const kind = reads ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION
     expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.operation).toBe(kind)
   })
@@ -107,8 +107,6 @@ describe.each(table)('$name', ({ route }) => {
       query: new URLSearchParams(),
       body,
       header: () => undefined,
-      dryRun: false,
-      unread: {},
       url: '',
     }
     const variables = route.variables(request)

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import createRouter from 'find-my-way'
+import { routes } from '../../src/rest/routes.ts'
 import { statuses } from '../../src/rest/status.ts'
 import type { ReceivedCall } from './receiver.ts'
 
@@ -97,6 +98,25 @@ for (const path of Object.keys(description.paths)) {
   if (path.startsWith('/api/v3/auth/')) router.on('GET', address.slice('/api/v3'.length), () => {}, path)
 }
 
+const addressOf = (path: string) => `/api/v3/${path.replaceAll(/:(\w+)/g, '{$1}')}`
+
+/** The address of the quote that answers an address with `?dry_run=true`, by method and address. */
+const quotes = new Map<string, string>(
+  routes.flatMap(({ method, path, quote }) =>
+    quote ? [[`${method} ${addressOf(path)}`, addressOf(quote.path)] as const] : [],
+  ),
+)
+
+/** Finds the operation that describes an exchange. `dry_run` itself is not described: only existing callers send it. */
+function findOperation({ method, path }: Exchange): { path: string; verb: string } | undefined {
+  const [address = '', query] = path.split('?', 2)
+  const found = router.find('GET', address)?.store as string | undefined
+  if (found === undefined) return undefined
+  const isDryRun = new URLSearchParams(query).get('dry_run') === 'true'
+  const quote = isDryRun ? quotes.get(`${method} ${found}`) : undefined
+  return quote ? { path: quote, verb: 'post' } : { path: found, verb: method === 'HEAD' ? 'get' : method.toLowerCase() }
+}
+
 /** Where an answer is described: its keys in the document. */
 function findResponse(path: string, method: string, status: string): string[] | undefined {
   const found = description.paths[path]?.[method]?.responses[status]
@@ -146,13 +166,13 @@ function complaintOfBody(keys: string[], { content }: Described, { text, headers
 export function complaintOfDescription(exchange: Exchange): string | undefined {
   const { method, status, headers } = exchange
   const address = exchange.path.split('?', 1)[0]!
-  const path = router.find('GET', address)?.store as string | undefined
   if (method === 'OPTIONS' || address === '/graphql') return undefined
-  if (!path) {
+  const found = findOperation(exchange)
+  if (!found) {
     // Pages are for people.
     return headers.get('content-type')?.includes('json') ? complaintOfRefusal(exchange) : undefined
   }
-  const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const { path, verb } = found
   if (!description.paths[path]![verb])
     return status === 405 ? complaintOfRefusal(exchange) : 'its method is not described'
   const keys = findResponse(path, verb, String(status))

@@ -8,7 +8,7 @@ const told = ({ sent, status, text, headers }: Answer) =>
 
 /** The code of a refusal by either door; undefined when the request succeeded. */
 export function codeOf({ status, body }: Answer): ErrorCode | undefined {
-  if (body?.errors) return body.errors[0].extensions?.code
+  if (body?.errors) return body.errors[0]?.extensions?.code
   if (status < 400) return undefined
   return errorCodes.find((code) => statuses[code].type === body?.error?.type)
 }

@@ -78,6 +78,11 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
     return false
   }
 
+  async function assertMayUpload(actor: Actor & UserActor, declaredBytes: number): Promise<void> {
+    await limits.assertOpen(registrations, actor.id)
+    uploads.assertRoom(actor, declaredBytes)
+  }
+
   async function registerOnce(
     actor: Actor & UserActor,
     file: IncomingFile,
@@ -132,19 +137,17 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
   }
 
   return {
-    /**
-     * Asked before a registration is read; a dry run may lack the funds.
-     * Raises NOT_AUTHENTICATED, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
-     */
-    async admitRegistration(
-      actor: Actor,
-      context: IdempotencyContext,
-      { dryRun, declaredBytes }: { dryRun: boolean; declaredBytes: number },
-    ): Promise<void> {
+    /** Checks limits before the body of a quote is read. Raises NOT_AUTHENTICATED, THROTTLED. */
+    async admitQuote(actor: Actor, declaredBytes: number): Promise<void> {
       assertUserMay(actor, 'asset:register')
-      await limits.assertOpen(registrations, actor.id)
-      uploads.assertRoom(actor, declaredBytes)
-      if (!dryRun) await assertWorthReading(actor, context)
+      await assertMayUpload(actor, declaredBytes)
+    },
+
+    /** Checks limits and funds before the body of a registration is read. Raises NOT_AUTHENTICATED, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED. */
+    async admitRegistration(actor: Actor, context: IdempotencyContext, declaredBytes: number): Promise<void> {
+      assertUserMay(actor, 'asset:register')
+      await assertMayUpload(actor, declaredBytes)
+      await assertWorthReading(actor, context)
     },
 
     /**

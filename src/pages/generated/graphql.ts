@@ -150,15 +150,15 @@ export type PriceMode =
   /** Every order costs the same. */
   | 'FIXED';
 
-/** What to give back, and why. */
+/** The refund to make. */
 export type RefundOrderInput = {
-  /** How much, more than 0; all that is left when it is left out. */
+  /** The amount, more than 0. Without it, everything that is left. */
   amount?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written, and no key is used up. */
   dryRun?: boolean | null | undefined;
   /** Identifier of the order. */
   orderId: string | number;
-  /** Why, in at most 500 characters; the buyer reads it. */
+  /** The reason, at most 500 characters. The buyer reads it. */
   reason: string;
 };
 

@@ -31,18 +31,6 @@ export const parameters = {
     description: 'What the answer to a write said under this name: what was written then is shown.',
     schema: position,
   },
-  DryRun: {
-    name: 'dry_run',
-    in: 'query',
-    description: 'Answers what the request would cost and what it would be refused for, and does nothing else.',
-    schema: { type: 'boolean', default: false },
-  },
-  MaxCost: {
-    name: 'max_cost',
-    in: 'query',
-    description: 'The same as the field of the body: where both are given, they are to be the same.',
-    schema: { type: 'string' },
-  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

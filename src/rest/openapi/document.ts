@@ -10,7 +10,7 @@ import { describeBody } from './body.ts'
 import { header, headers, JSON_TYPE, parameter, parameters, securitySchemes } from './components.ts'
 import { errorsOfDirectRoute, errorsOfRoute, inRest } from './errors.ts'
 import { createGuide } from './guide.ts'
-import { createSchemas, type JsonSchema } from './json-schema.ts'
+import { createSchemas } from './json-schema.ts'
 import { linksOf } from './links.ts'
 import { createRefusals, type ErrorExamples } from './refusals.ts'
 import { tags } from './tags.ts'
@@ -63,38 +63,27 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     }))
   }
 
-  function success(route: Route): Json {
-    const { operationId, method, etag, dryRunAnswer } = route
-    const status = route.status ?? 200
+  /** Describes the successful response. Every operation has exactly one body: generators give a method one return type. */
+  function success(route: Route, changes: boolean): Json {
+    const { operationId, method, etag, status = 200 } = route
     const common = {
       'X-Request-Id': header('RequestId'),
-      ...(method !== 'GET' && {
+      ...(changes && {
         'Annal-Read-After': header('ReadAfter'),
         'Idempotency-Replayed': header('IdempotencyReplayed'),
       }),
     }
-    const answer = (schemas: JsonSchema[], description: string, isVersioned: boolean, example?: unknown): Json => ({
-      description,
-      headers: { ...common, ...(isVersioned && { ETag: header('ETag') }) },
-      content: {
-        [JSON_TYPE]: {
-          schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
-          ...(example !== undefined && { example }),
-        },
-      },
-    })
     const notModified = { description: 'It is as you have it.', headers: { ...common, ETag: header('ETag') } }
     if (status === 204) return { 204: { description: 'It is done.', headers: common } }
-    const schemas = [schemaOf(route.answer)]
     const { answer: example } = examples[operationId] ?? {}
-    const quote = dryRunAnswer && schemaOf(dryRunAnswer)
-    if (quote && status === 200) schemas.push(quote)
     const links = linksOf(route, routes)
-    const words =
-      status === 201 ? 'It was made.' : quote ? 'It is done; or, on a dry run, what it would cost.' : 'The answer.'
     return {
-      ...(quote && status !== 200 && { 200: answer([quote], 'A dry run: what it would cost.', false) }),
-      [status]: { ...answer(schemas, words, etag !== undefined, example), ...(links && { links }) },
+      [status]: {
+        description: status === 201 ? 'It was made.' : 'The answer.',
+        headers: { ...common, ...(etag && { ETag: header('ETag') }) },
+        content: { [JSON_TYPE]: { schema: schemaOf(route.answer), ...(example !== undefined && { example }) } },
+        ...(links && { links }),
+      },
       ...(etag && method === 'GET' && { 304: notModified }),
     }
   }
@@ -118,8 +107,6 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     const found = [
       ...parametersIn('path', route.params),
       ...parametersIn('query', route.query),
-      ...(route.presentDryRun ? [parameter('DryRun')] : []),
-      ...(route.body && 'max_cost' in route.body.shape ? [parameter('MaxCost')] : []),
       ...parametersIn('header', route.headers),
       ...(changes ? [parameter('IdempotencyKey')] : []),
       ...(mayLag(route.operation, operation) ? [parameter('ReadAfter')] : []),
@@ -130,7 +117,10 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       security: securityOf(route, isOpenToStaleTokens),
       ...(found.length > 0 && { parameters: found }),
       ...(body && { requestBody: body }),
-      responses: { ...success(route), ...refusals.responsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })) },
+      responses: {
+        ...success(route, changes),
+        ...refusals.responsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })),
+      },
     }
   }
 

@@ -54,8 +54,9 @@ Send an \`Idempotency-Key\` (1 to 255 characters, best a UUID) with every POST a
 when no answer comes: it is carried out once, and answered as the first time with \`Idempotency-Replayed: true\`. Keys are kept for
 7 days unless the operator says otherwise, a day at least. After 429 and 503 wait for the seconds of \`Retry-After\`.
 
-\`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else. \`max_cost\`, in the
-body or the address, refuses a higher price.
+Every paid request has a quote: \`POST /api/v3/quotes/…\` takes the same fields. It returns the cost and every reason for which the
+request would be refused. It changes nothing. \`max_cost\`, in the body or the query, makes a request fail if it costs more. Existing
+callers may also send a paid request with \`?dry_run=true\`: the response is the quote, with status 200.
 
 An asset's \`ETag\` changes with whatever is answered of it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.

@@ -24,7 +24,7 @@ function allowText(schema: JsonSchema): void {
   delete schema.const
 }
 
-/** Without what zod says that a reader does not need, as formats and types say the same; and in words that generators know. */
+/** Removes what formats and types already say, and replaces what generators do not support. */
 function tidy(schema: JsonSchema): void {
   if (schema.type === 'null' && 'const' in schema) allowText(schema)
   // Python's generator holds true and false against their names.
@@ -35,6 +35,8 @@ function tidy(schema: JsonSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (isRepeated(schema, 'propertyNames', { type: 'string' })) delete schema.propertyNames
+  // The same, but generators for Go read `{}` as a pointer.
+  if (isRepeated(schema, 'additionalProperties', {})) schema.additionalProperties = true
   delete schema.id
   delete schema.$schema
 }
@@ -112,38 +114,34 @@ export function createSchemas(descriptionOf: DescriptionOf) {
 
 const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(optionsOf) ?? [schema]
 
-const isFile = ({ format }: JsonSchema) => format === 'binary'
 const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 
-/** A value in one of the ways that are left of it; undefined when none is. */
-function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema | undefined {
+/** A schema with these options instead of its own. */
+function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema {
   const { anyOf, ...rest } = schema
-  if (options.length > 1) return { ...rest, anyOf: options }
-  return options[0] && { ...(anyOf && rest), ...options[0] }
+  return options.length > 1 ? { ...rest, anyOf: options } : { ...(anyOf && rest), ...options[0] }
 }
 
-function fieldsOf(body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema | undefined): JsonSchema | undefined {
-  const entries = Object.entries(body.properties ?? {}).map(([name, field]) => [name, fieldOf(field)] as const)
-  const known = Object.fromEntries(entries.filter(([, field]) => field !== undefined)) as Record<string, JsonSchema>
-  if (body.required?.some((name) => !known[name])) return undefined
-  return { ...body, properties: known }
-}
+const fieldsOf = (body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema): JsonSchema => ({
+  ...body,
+  properties: Object.fromEntries(Object.entries(body.properties ?? {}).map(([name, field]) => [name, fieldOf(field)])),
+})
 
 /**
- * A body as JSON has it: without files, and what may be sent as JSON or as text of it in the way that is best, which stands first:
- * generators write code that does not compile for "any object or a text". Undefined when it needs a file.
+ * Describes a JSON body. Of a value that may also be sent as JSON text, only the first option is described: generators write code that
+ * does not compile for "any object or a text".
  */
 export const jsonBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
-    const options = optionsOf(field).filter((option) => !isFile(option))
+    const options = optionsOf(field)
     return narrowed(field, options.some(isJsonText) ? options.slice(0, 1) : options)
   })
 
-/** A body as a form has it: files, and text wherever a value may be sent as text. Undefined when it needs a file and may have none. */
-export const formBodyOf = (body: JsonSchema, { mayHaveFiles }: { mayHaveFiles: boolean }) =>
+/** Describes a multipart body: a file, or a text wherever a value may be sent as text. */
+export const formBodyOf = (body: JsonSchema) =>
   fieldsOf(body, (field) => {
-    const texts = optionsOf(field).filter((option) => isText(option) && (mayHaveFiles || !isFile(option)))
-    const [text] = texts
-    return narrowed(field, text ? [{ ...text, type: 'string' }] : [])
+    const options = optionsOf(field)
+    const text = options.find(isText)
+    return narrowed(field, text ? [{ ...text, type: 'string' }] : options)
   })

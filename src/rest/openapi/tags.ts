@@ -4,6 +4,7 @@ export const tags = {
   Sessions: 'Signing in and out, and the devices on which somebody is signed in.',
   Assets: 'Registering files, changing what is said of them, and their histories.',
   Files: 'Bytes of registered files, as HTTP and as a trustless gateway of the file network.',
+  Quotes: 'The cost of a paid request, and every reason for which it would be refused. Nothing is written or charged.',
   Orders: 'Buying actions of network apps.',
   Wallet: 'The statement of one’s wallet.',
   Events: 'What happened to what is one’s own, as pages and as a stream.',

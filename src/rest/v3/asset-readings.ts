@@ -9,7 +9,7 @@ import { nidParam } from './params.ts'
 const givenTree = z
   .object({
     assetTreeCid: z.string().describe('As a commit names it.'),
-    timestampCreated: z.union([z.number(), z.string()]).describe('When it was committed, in seconds since 1970.'),
+    timestampCreated: z.number().describe('Time of the commit, in seconds since 1970.'),
   })
   .meta({ id: 'AssetTreeAtTime', description: 'An asset tree and the time of its commit.' })
 

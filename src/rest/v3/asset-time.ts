@@ -1,16 +1,16 @@
 /** What assets said before. */
 
 import { z } from 'zod'
-import { defineRoute } from '../define-route.ts'
+import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
 import { anyObject, givenAmount, givenText, same } from '../values.ts'
-import { assetChange } from './asset-change.ts'
+import { assetChange, quotedChange } from './asset-change.ts'
 import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { presentAsset } from './present-asset.ts'
 import { seconds, treeSignature } from './present-commit.ts'
-import { presentQuote } from './present-quote.ts'
+import { quoteRoute } from './quote-route.ts'
 
 const assetTree = z
   .object({
@@ -77,6 +77,31 @@ const readTree = defineRoute({
   },
 })
 
+const revertBody = z
+  .object({
+    revert_to: same('RevertAssetInput.revertTo', givenText(64).min(1)),
+    commit_message: same('RevertAssetInput.commitMessage', givenText(1_000)).optional(),
+    max_cost: same('RevertAssetInput.maxCost', givenAmount).optional(),
+  })
+  .meta({ id: 'RevertAsset', description: 'The version to restore.' })
+
+const revertFrom = (request: RestRequest) => ({
+  id: request.params.nid!,
+  expectedHead: expectedHead(request),
+  revertTo: request.body.text('revert_to') ?? '',
+  commitMessage: request.body.text('commit_message'),
+  maxCost: maxCostOf(request),
+})
+
+const quoteRevert = quoteRoute({
+  path: 'quotes/assets/:nid/revert',
+  operationId: 'quoteRevertAsset',
+  summary: 'Quote the restoration of an earlier version',
+  ...quotedChange,
+  body: revertBody,
+  inputOf: (request) => ({ revertAsset: revertFrom(request) }),
+})
+
 const revert = defineRoute({
   method: 'POST',
   path: 'assets/:nid/revert',
@@ -86,40 +111,21 @@ const revert = defineRoute({
   description:
     'Writes one new commit with what the asset said at a moment, and charges for it as an update; a request that changes nothing answers 200 and costs nothing. The file stays, and who may see it.',
   ...assetChange,
-  body: z
-    .object({
-      revert_to: same('RevertAssetInput.revertTo', givenText(64).min(1)),
-      commit_message: same('RevertAssetInput.commitMessage', givenText(1_000)).optional(),
-      max_cost: same('RevertAssetInput.maxCost', givenAmount).optional(),
-    })
-    .meta({ id: 'RevertAsset', description: 'What to go back to.' }),
+  body: revertBody,
   operation: graphql(/* GraphQL */ `
-    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {
+    mutation RestRevertAsset($input: RevertAssetInput!) {
       revertAsset(input: $input) {
         asset {
           ...AssetRecord
         }
-        quote @include(if: $dryRun) {
-          ...QuoteRecord
-        }
       }
     }
   `),
-  variables: (request) => ({
-    input: {
-      id: request.params.nid!,
-      expectedHead: expectedHead(request),
-      revertTo: request.body.text('revert_to') ?? '',
-      commitMessage: request.body.text('commit_message'),
-      maxCost: maxCostOf(request),
-      dryRun: request.dryRun,
-    },
-    dryRun: request.dryRun,
-  }),
+  variables: (request) => ({ input: revertFrom(request) }),
   present: ({ revertAsset }) => presentAsset(revertAsset.asset),
-  presentDryRun: ({ revertAsset }, request) => presentQuote(revertAsset.quote!, request),
   etag: ({ revertAsset }) => versionOf(revertAsset.asset),
+  quote: quoteRevert,
 })
 
 /** What assets said before, and saying it again. */
-export const assetTimeRoutes = [readTree, revert]
+export const assetTimeRoutes = [readTree, revert, quoteRevert]

@@ -15,13 +15,12 @@ import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
-import { assetChange } from './asset-change.ts'
+import { assetChange, quotedChange } from './asset-change.ts'
 import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
-import { presentQuote } from './present-quote.ts'
-import { quoteRecord } from './quote.ts'
+import { quoteRoute } from './quote-route.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
@@ -47,13 +46,40 @@ const updateDescription =
 /** An address of a query. Apps and scripts write its `+` as it is, which a query has for a space, and no address has one. */
 const addressIn = (query: URLSearchParams, name: string) => query.get(name)?.trim().replaceAll(' ', '+') || undefined
 
-/** What POST and PATCH read alike. */
 const metadataFrom = (request: RestRequest) => ({
   ...valuesOf<MetadataName>(request.body, metadataFields),
   nitCommitCustom: request.body.object('nit_commit_custom'),
   commitMessage: request.body.text('commit_message'),
   maxCost: maxCostOf(request),
-  dryRun: request.dryRun,
+})
+
+const registrationBody = z.object({
+  asset_file: same('RegisterAssetInput.assetFile', givenFile),
+  asset_file_mime_type: same('RegisterAssetInput.assetFileMimeType', givenText(255)).optional(),
+  ...metadataBody('size'),
+  ...ofColumns(registrationFields, 'size'),
+})
+
+const registrationFrom = (request: RestRequest) => ({
+  ...metadataFrom(request),
+  assetFile: request.body.upload('asset_file'),
+  assetFileMimeType: request.body.text('asset_file_mime_type') || undefined,
+  ...valuesOf<RegistrationName>(request.body, registrationFields),
+})
+
+const quoteRegistration = quoteRoute({
+  path: 'quotes/assets',
+  operationId: 'quoteRegisterAsset',
+  summary: 'Quote the registration of a file',
+  description: 'Nothing of the file is kept. Without a file, the answer reports the cost and that the file is missing.',
+  errors: ['INSUFFICIENT_STORAGE'],
+  body: registrationBody
+    .partial({ asset_file: true })
+    .meta({ id: 'RegistrationToQuote', description: 'A file and its metadata.' }),
+  action: 'asset:register',
+  admit: ({ services, actor }, declaredBytes) => services.assets.admitQuote(actor, declaredBytes),
+  files: ['asset_file'],
+  inputOf: (request) => ({ registerAsset: registrationFrom(request) }),
 })
 
 const register = defineRoute({
@@ -70,44 +96,44 @@ const register = defineRoute({
     'INSUFFICIENT_STORAGE',
     'PRICE_EXCEEDS_MAX_COST',
   ],
-  body: z
-    .object({
-      asset_file: same('RegisterAssetInput.assetFile', givenFile),
-      asset_file_mime_type: same('RegisterAssetInput.assetFileMimeType', givenText(255)).optional(),
-      ...metadataBody('size'),
-      ...ofColumns(registrationFields, 'size'),
-    })
-    .meta({ id: 'AssetToRegister', description: 'A file and what is said of it.' }),
+  body: registrationBody.meta({ id: 'AssetToRegister', description: 'A file and its metadata.' }),
   action: 'asset:register',
-  admit: ({ services, actor, idempotency }, request) => services.assets.admitRegistration(actor, idempotency, request),
+  admit: ({ services, actor, idempotency }, declaredBytes) =>
+    services.assets.admitRegistration(actor, idempotency, declaredBytes),
   files: ['asset_file'],
   operation: graphql(/* GraphQL */ `
-    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {
+    mutation RestRegisterAsset($input: RegisterAssetInput!) {
       registerAsset(input: $input) {
         asset {
           ...AssetRecord
         }
-        quote @include(if: $dryRun) {
-          ...QuoteRecord
-        }
       }
     }
   `),
-  variables: (request) => ({
-    input: {
-      ...metadataFrom(request),
-      assetFile: request.body.upload('asset_file'),
-      assetFileMimeType: request.body.text('asset_file_mime_type') || undefined,
-      ...valuesOf<RegistrationName>(request.body, registrationFields),
-    },
-    dryRun: request.dryRun,
-  }),
+  variables: (request) => ({ input: registrationFrom(request) }),
   status: 201,
   answer: assetRecord,
   present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
-  dryRunAnswer: quoteRecord,
-  presentDryRun: ({ registerAsset }, request) => presentQuote(registerAsset.quote!, request),
   etag: ({ registerAsset }) => versionOf(registerAsset.asset!),
+  quote: quoteRegistration,
+})
+
+const updateBody = z.object(metadataBody('updateSize')).meta({ id: 'UpdateAsset', description: 'Only the given fields change.' })
+
+const updateFrom = (request: RestRequest) => ({
+  ...metadataFrom(request),
+  id: request.params.nid!,
+  expectedHead: expectedHead(request),
+})
+
+const quoteUpdate = quoteRoute({
+  path: 'quotes/assets/:nid',
+  operationId: 'quoteUpdateAsset',
+  summary: 'Quote a change of an asset',
+  description: 'A change that changes nothing costs nothing.',
+  ...quotedChange,
+  body: updateBody,
+  inputOf: (request) => ({ updateAssetMetadata: updateFrom(request) }),
 })
 
 const update = defineRoute({
@@ -118,26 +144,20 @@ const update = defineRoute({
   summary: 'Change what is said of an asset',
   description: updateDescription,
   ...assetChange,
-  body: z.object(metadataBody('updateSize')).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
+  body: updateBody,
   operation: graphql(/* GraphQL */ `
-    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {
+    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {
       updateAssetMetadata(input: $input) {
         asset {
           ...AssetRecord
         }
-        quote @include(if: $dryRun) {
-          ...QuoteRecord
-        }
       }
     }
   `),
-  variables: (request) => ({
-    input: { ...metadataFrom(request), id: request.params.nid!, expectedHead: expectedHead(request) },
-    dryRun: request.dryRun,
-  }),
+  variables: (request) => ({ input: updateFrom(request) }),
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
-  presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
   etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
+  quote: quoteUpdate,
 })
 
 const read = defineRoute({
@@ -293,7 +313,9 @@ const historyRoute = (
 /** Assets, and their histories. */
 export const assetRoutes = [
   register,
+  quoteRegistration,
   update,
+  quoteUpdate,
   read,
   list,
   remove,

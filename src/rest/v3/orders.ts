@@ -1,14 +1,40 @@
 import { z } from 'zod'
 import { defineList } from '../define-list.ts'
-import { defineRoute } from '../define-route.ts'
+import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
 import { givenAmount, givenObject, neededText, same } from '../values.ts'
 import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
-import { presentQuote } from './present-quote.ts'
 import { presentRefund, presentRefundQuote, refundRecord } from './present-refund.ts'
-import { quoteRecord, refundQuoteRecord } from './quote.ts'
+import { refundQuoteRecord } from './quote.ts'
+import { quoteRoute } from './quote-route.ts'
+
+const orderBody = z
+  .object({
+    network_app: same('CreateOrderInput.networkApp', neededText(100)),
+    action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
+    max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
+  })
+  .meta({ id: 'CreateOrder', description: 'What to buy.' })
+
+// `price` is sent by old callers and means nothing: the app has its own.
+const orderFrom = (request: RestRequest) => ({
+  networkApp: request.body.text('network_app') ?? '',
+  actionArgs: request.body.object('action_args'),
+  maxCost: maxCostOf(request),
+})
+
+const quoteCreation = quoteRoute({
+  path: 'quotes/network-app-orders',
+  operationId: 'quoteCreateOrder',
+  summary: 'Quote an order',
+  description: 'The cost is charged when the order is confirmed.',
+  apiKey: 'needed',
+  body: orderBody,
+  action: 'order:create',
+  inputOf: (request) => ({ createOrder: orderFrom(request) }),
+})
 
 const create = defineRoute({
   method: 'POST',
@@ -26,41 +52,40 @@ const create = defineRoute({
     'PRICE_EXCEEDS_MAX_COST',
     'TOO_MANY_OPEN_ORDERS',
   ],
-  body: z
-    .object({
-      network_app: same('CreateOrderInput.networkApp', neededText(100)),
-      action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
-      max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
-    })
-    .meta({ id: 'CreateOrder', description: 'What to buy.' }),
+  body: orderBody,
   action: 'order:create',
   operation: graphql(/* GraphQL */ `
-    mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {
+    mutation RestCreateOrder($input: CreateOrderInput!) {
       createOrder(input: $input) {
         order {
           ...OrderRecord
         }
-        quote @include(if: $dryRun) {
-          ...QuoteRecord
-        }
       }
     }
   `),
-  // `price` is sent by old callers and means nothing: the app has its own.
-  variables: (request) => ({
-    input: {
-      networkApp: request.body.text('network_app') ?? '',
-      actionArgs: request.body.object('action_args'),
-      maxCost: maxCostOf(request),
-      dryRun: request.dryRun,
-    },
-    dryRun: request.dryRun,
-  }),
+  variables: (request) => ({ input: orderFrom(request) }),
   status: 201,
   answer: orderRecord,
   present: ({ createOrder }) => presentOrder(createOrder.order!),
-  dryRunAnswer: quoteRecord,
-  presentDryRun: ({ createOrder }, request) => presentQuote(createOrder.quote!, request),
+  quote: quoteCreation,
+})
+
+const confirmationBody = z
+  .object({ max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional() })
+  .meta({ id: 'ConfirmOrder', description: 'The maximum cost.' })
+
+const confirmationFrom = (request: RestRequest) => ({ id: request.params.id!, maxCost: maxCostOf(request) })
+
+const quoteConfirmation = quoteRoute({
+  path: 'quotes/network-app-orders/:id/confirm',
+  operationId: 'quoteConfirmOrder',
+  summary: 'Quote the payment of an order',
+  description: 'A paid order costs nothing more.',
+  apiKey: 'needed',
+  params: orderParam,
+  body: confirmationBody,
+  action: 'order:pay',
+  inputOf: (request) => ({ confirmOrder: confirmationFrom(request) }),
 })
 
 const confirm = defineRoute({
@@ -73,30 +98,21 @@ const confirm = defineRoute({
   apiKey: 'needed',
   params: orderParam,
   errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'ORDER_EXPIRED', 'PRICE_EXCEEDS_MAX_COST', 'UNABLE_TO_CONFIRM_ORDER'],
-  body: z
-    .object({ max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional() })
-    .meta({ id: 'ConfirmOrder', description: 'What it may cost.' }),
+  body: confirmationBody,
   action: 'order:pay',
   operation: graphql(/* GraphQL */ `
-    mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {
+    mutation RestConfirmOrder($input: ConfirmOrderInput!) {
       confirmOrder(input: $input) {
         order {
           ...OrderRecord
         }
-        quote @include(if: $dryRun) {
-          ...QuoteRecord
-        }
       }
     }
   `),
-  variables: (request) => ({
-    input: { id: request.params.id!, maxCost: maxCostOf(request), dryRun: request.dryRun },
-    dryRun: request.dryRun,
-  }),
+  variables: (request) => ({ input: confirmationFrom(request) }),
   answer: orderRecord,
   present: ({ confirmOrder }) => presentOrder(confirmOrder.order),
-  dryRunAnswer: quoteRecord,
-  presentDryRun: ({ confirmOrder }, request) => presentQuote(confirmOrder.quote!, request),
+  quote: quoteConfirmation,
 })
 
 const cancel = defineRoute({
@@ -200,6 +216,42 @@ const refunds = defineList({
   present: presentRefund,
 })
 
+const refundBody = z
+  .object({
+    amount: same('RefundOrderInput.amount', givenAmount).optional(),
+    reason: same('RefundOrderInput.reason', neededText(500)),
+  })
+  .meta({ id: 'RefundOrder', description: 'How much of it, and why.' })
+
+const refundFrom = ({ params, body }: RestRequest) => ({
+  orderId: params.id!,
+  amount: body.amount('amount'),
+  // The service reports a missing reason together with all other problems.
+  reason: body.text('reason') ?? '',
+})
+
+const quoteRefund = defineRoute({
+  method: 'POST',
+  path: 'quotes/network-app-orders/:id/refunds',
+  operationId: 'quoteRefundOrder',
+  tag: 'Quotes',
+  summary: 'Quote the refund of an order',
+  params: orderParam,
+  body: refundBody,
+  action: 'store:administer',
+  isQuote: true,
+  operation: graphql(/* GraphQL */ `
+    query RestRefundQuote($input: RefundQuoteInput!) {
+      refundQuote(input: $input) {
+        ...RefundQuoteRecord
+      }
+    }
+  `),
+  variables: (request) => ({ input: refundFrom(request) }),
+  answer: refundQuoteRecord,
+  present: ({ refundQuote }, request) => presentRefundQuote(refundQuote, request),
+})
+
 const refund = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders/:id/refunds',
@@ -210,41 +262,34 @@ const refund = defineRoute({
     'Never more than was paid. The buyer gets a mail, and the webhook of the network app the event `order.refunded`.',
   params: orderParam,
   errors: ['CONFLICT', 'UNABLE_TO_REFUND_ORDER'],
-  body: z
-    .object({
-      amount: same('RefundOrderInput.amount', givenAmount).optional(),
-      reason: same('RefundOrderInput.reason', neededText(500)),
-    })
-    .meta({ id: 'RefundOrder', description: 'How much of it, and why.' }),
+  body: refundBody,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
-    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {
+    mutation RestRefundOrder($input: RefundOrderInput!) {
       refundOrder(input: $input) {
-        refund @skip(if: $dryRun) {
+        refund {
           ...RefundRecord
-        }
-        quote @include(if: $dryRun) {
-          ...RefundQuoteRecord
         }
       }
     }
   `),
-  variables: ({ params, body, dryRun }) => ({
-    input: {
-      orderId: params.id!,
-      amount: body.amount('amount'),
-      // None is told by the service, together with all else.
-      reason: body.text('reason') ?? '',
-      dryRun,
-    },
-    dryRun,
-  }),
+  variables: (request) => ({ input: refundFrom(request) }),
   status: 201,
   answer: refundRecord,
   present: ({ refundOrder }) => presentRefund(refundOrder.refund!),
-  dryRunAnswer: refundQuoteRecord,
-  presentDryRun: ({ refundOrder }, request) => presentRefundQuote(refundOrder.quote!, request),
+  quote: quoteRefund,
 })
 
 /** Orders of network apps. */
-export const orderRoutes = [create, confirm, cancel, read, list, refunds, refund]
+export const orderRoutes = [
+  create,
+  quoteCreation,
+  confirm,
+  quoteConfirmation,
+  cancel,
+  read,
+  list,
+  refunds,
+  refund,
+  quoteRefund,
+]

@@ -1,3 +1,4 @@
+import type { FieldErrors } from '../../domain/errors.ts'
 import type { RestRequest } from '../define-route.ts'
 import type { QuoteRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -30,7 +31,7 @@ const presentProblem = ({ code, message, field }: QuoteRecordFragment['problems'
   field: field && snakeCase(field),
 })
 
-/** The answer to a dry run. Its errors are all that the real call would be refused for. */
+/** Presents a quote. Its errors are all reasons for which the real call would be refused. */
 export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest): Quote => ({
   dry_run: true,
   price: quote.price,
@@ -44,11 +45,11 @@ export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest
   errors: presentProblems(quote.problems, unread),
 })
 
-/** All that the real call would be refused for; `unread`: what could not be read of the body. */
-export const presentProblems = (problems: QuoteRecordFragment['problems'], unread: RestRequest['unread']) => [
+/** Lists all reasons for which the real call would be refused. `unread`: the problems of fields that could not be read. */
+export const presentProblems = (problems: QuoteRecordFragment['problems'], unread: FieldErrors = {}) => [
   ...Object.entries(unread).flatMap(([field, messages]) =>
     messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
   ),
-  // What could not be read counts as left out: what is said about that is of no use.
+  // The service reports an unreadable field as missing.
   ...problems.map(presentProblem).filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
 ]

@@ -20,7 +20,7 @@ export const RefundRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** What is read of a refund that was only tried. */
+/** The fields of a refund's quote. */
 export const RefundQuoteRecord = graphql(/* GraphQL */ `
   fragment RefundQuoteRecord on RefundQuote {
     num
@@ -61,7 +61,7 @@ export const presentRefund = (refund: RefundRecordFragment): z.output<typeof ref
   created_at: refund.createdAt,
 })
 
-/** The answer to a dry run. Its errors are all that the real call would be refused for. */
+/** Presents the quote of a refund. Its errors are all reasons for which the real call would be refused. */
 export const presentRefundQuote = (
   quote: RefundQuoteRecordFragment,
   { unread }: RestRequest,

@@ -51,7 +51,7 @@ const updateProfile = defineRoute({
       profile_picture: same('UpdateProfileInput.profilePicture', givenPicture).optional(),
       profile_background: same('UpdateProfileInput.profileBackground', givenPicture).optional(),
     })
-    .meta({ id: 'UpdateProfile', description: 'Only what is given changes.' }),
+    .meta({ id: 'ProfileToUpdate', description: 'Only what is given changes.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateProfile($input: UpdateProfileInput!) {

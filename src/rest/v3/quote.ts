@@ -4,17 +4,17 @@ import { amount, same } from '../values.ts'
 const problems = z
   .array(
     z.object({
-      type: z.string().describe('As `error.type` of a refusal.'),
+      type: z.string().describe('The `error.type` of the refusal.'),
       message: same('QuoteProblem.message', z.string()),
-      field: z.string().nullable().describe('The field it is about, if it is about one.'),
+      field: z.string().nullable().describe('The field with the problem. Null if the problem concerns no field.'),
     }),
   )
-  .describe('All that the real call would be refused for now; empty when it would be carried out.')
+  .describe('Every reason for which the real request would be refused now. Empty if it would succeed.')
 
-/** What a dry run of a withdrawal answers. */
+/** The quote of a withdrawal. */
 export const withdrawalQuoteRecord = z
   .object({
-    dry_run: z.literal(true).describe('Nothing was written or charged.'),
+    dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
     amount: same('WithdrawalQuote.amount', amount),
     fee: same('WithdrawalQuote.fee', amount),
     total: same('WithdrawalQuote.total', amount),
@@ -22,37 +22,43 @@ export const withdrawalQuoteRecord = z
     left_today: same('WithdrawalQuote.leftToday', amount),
     errors: problems,
   })
-  .meta({ id: 'WithdrawalQuote', description: 'What a withdrawal would take, and what it would be refused for.' })
+  .meta({
+    id: 'WithdrawalQuote',
+    description: 'The cost of a withdrawal, and every reason for which it would be refused.',
+  })
 
-/** What a dry run answers. */
+/** The quote of a paid request. */
 export const quoteRecord = z
   .object({
-    dry_run: z.literal(true).describe('Nothing was written or charged.'),
+    dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
     price: same('Quote.price', amount),
     gas: same('Quote.gas', amount),
     total_cost: same('Quote.total', amount),
     balance: z
       .object({ num: same('Quote.num', amount), points: same('Quote.points', amount) })
-      .describe('Of the wallet.'),
+      .describe('The balance of the wallet.'),
     available: same('Quote.available', amount),
     points_charged: same('Quote.pointsCharged', amount),
     num_charged: same('Quote.numCharged', amount),
     missing: same('Quote.missing', amount),
     errors: problems,
   })
-  .meta({ id: 'Quote', description: 'What a request would cost, and what it would be refused for.' })
+  .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' })
 
-/** What a dry run answers. */
+/** The quote of a paid request, as its presenter returns it. */
 export type Quote = z.output<typeof quoteRecord>
 
-/** What a dry run of a refund answers. */
+/** The quote of a refund. */
 export const refundQuoteRecord = z
   .object({
-    dry_run: z.literal(true).describe('Nothing was written or given back.'),
+    dry_run: z.literal(true).describe('Always true. Nothing was written or refunded.'),
     num: same('RefundQuote.num', amount),
     points: same('RefundQuote.points', amount),
     total: same('RefundQuote.total', amount),
     refundable: same('RefundQuote.refundable', amount),
     errors: problems,
   })
-  .meta({ id: 'RefundQuote', description: 'What a refund would give back, and what it would be refused for.' })
+  .meta({
+    id: 'RefundQuote',
+    description: 'The amount a refund would return, and every reason for which it would be refused.',
+  })

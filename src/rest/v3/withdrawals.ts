@@ -56,6 +56,54 @@ const presentWithdrawal = (found: WithdrawalRecordFragment): z.output<typeof wit
   settled_at: found.settledAt,
 })
 
+const quotedBody = {
+  amount: same('WithdrawInput.amount', givenAmount),
+  to: same('WithdrawInput.to', neededText(100)),
+  max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
+}
+
+const withdrawalFrom = ({ body }: RestRequest) => ({
+  // The service reports a missing amount together with all other problems.
+  amount: body.amount('amount') ?? '0',
+  to: body.text('to') ?? '',
+  maxFee: body.amount('max_fee'),
+})
+
+const quoteWithdrawal = defineRoute({
+  method: 'POST',
+  path: 'quotes/withdrawals',
+  operationId: 'quoteWithdrawCoins',
+  tag: 'Quotes',
+  summary: 'Quote a withdrawal',
+  description: 'No password is needed.',
+  body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
+  action: 'withdrawal:create',
+  isQuote: true,
+  operation: graphql(/* GraphQL */ `
+    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {
+      withdrawalQuote(input: $input) {
+        amount
+        fee
+        total
+        available
+        leftToday
+        problems {
+          code
+          message
+          field
+        }
+      }
+    }
+  `),
+  variables: (request) => ({ input: withdrawalFrom(request) }),
+  answer: withdrawalQuoteRecord,
+  present: ({ withdrawalQuote }, { unread }) => {
+    const { amount, fee, total, available, leftToday, problems } = withdrawalQuote
+    const errors = presentProblems(problems, unread)
+    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
+  },
+})
+
 const withdraw = defineRoute({
   method: 'POST',
   path: 'wallet/withdrawals',
@@ -63,58 +111,28 @@ const withdraw = defineRoute({
   tag: 'Wallet',
   summary: 'Withdraw currency units to an address on the chain',
   description:
-    'The fee comes on top. It can be cancelled until it is signed for, and a mail tells of it. A dry run needs no password.',
+    'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
   errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
   body: z
-    .object({
-      amount: same('WithdrawInput.amount', givenAmount),
-      to: same('WithdrawInput.to', neededText(100)),
-      current_password: same('WithdrawInput.currentPassword', presentPassword).optional(),
-      max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
-    })
+    .object({ ...quotedBody, current_password: same('WithdrawInput.currentPassword', presentPassword) })
     .meta({ id: 'Withdraw', description: 'How much, and where to.' }),
   action: 'withdrawal:create',
   operation: graphql(/* GraphQL */ `
-    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {
+    mutation RestWithdraw($input: WithdrawInput!) {
       withdraw(input: $input) {
-        withdrawal @skip(if: $dryRun) {
+        withdrawal {
           ...WithdrawalRecord
-        }
-        quote @include(if: $dryRun) {
-          amount
-          fee
-          total
-          available
-          leftToday
-          problems {
-            code
-            message
-            field
-          }
         }
       }
     }
   `),
-  variables: ({ body, dryRun }) => ({
-    input: {
-      // None is told by the service, together with all else.
-      amount: body.amount('amount') ?? '0',
-      to: body.text('to') ?? '',
-      currentPassword: body.text('current_password'),
-      maxFee: body.amount('max_fee'),
-      dryRun,
-    },
-    dryRun,
+  variables: (request) => ({
+    input: { ...withdrawalFrom(request), currentPassword: request.body.text('current_password') },
   }),
   status: 201,
   answer: withdrawalRecord,
   present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal!),
-  dryRunAnswer: withdrawalQuoteRecord,
-  presentDryRun: ({ withdraw }, { unread }: RestRequest) => {
-    const { amount, fee, total, available, leftToday, problems } = withdraw.quote!
-    const errors = presentProblems(problems, unread)
-    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
-  },
+  quote: quoteWithdrawal,
 })
 
 const list = defineList({
@@ -169,4 +187,4 @@ const cancel = defineRoute({
 })
 
 /** Coins that people take out. */
-export const withdrawalRoutes = [withdraw, list, cancel]
+export const withdrawalRoutes = [withdraw, quoteWithdrawal, list, cancel]

@@ -57,18 +57,16 @@ func register(ctx context.Context, client *annal.ClientWithResponses) string {
 func update(ctx context.Context, client *annal.ClientWithResponses, nid string) {
 	caption := "Hello again"
 	change := annal.UpdateAsset{Caption: &caption}
-	changed := must(must(client.UpdateAssetWithResponse(ctx, nid, nil, change)).JSON200.AsAsset())
-	expect(changed.Caption, caption)
-	other, isDryRun := "Tried", true
-	trial := annal.UpdateAsset{Caption: &other}
-	tried := must(client.UpdateAssetWithResponse(ctx, nid, &annal.UpdateAssetParams{DryRun: &isDryRun}, trial))
-	expect(must(tried.JSON200.AsQuote()).TotalCost, "0.179")
+	quoted := must(client.QuoteUpdateAssetWithResponse(ctx, nid, nil, change))
+	expect(quoted.JSON200.TotalCost, "0.179")
+	changed := must(client.UpdateAssetWithResponse(ctx, nid, nil, change))
+	expect(changed.JSON200.Caption, caption)
 }
 
 func buy(ctx context.Context, client *annal.ClientWithResponses) {
 	ordered := must(client.CreateOrderWithResponse(ctx, nil, annal.CreateOrder{NetworkApp: "upscale"}))
 	paid := must(client.ConfirmOrderWithResponse(ctx, ordered.JSON201.Id, nil, annal.ConfirmOrder{}))
-	expect(must(paid.JSON200.AsOrder()).PointsPaid, "1.5")
+	expect(paid.JSON200.PointsPaid, "1.5")
 }
 
 func run(ctx context.Context) error {

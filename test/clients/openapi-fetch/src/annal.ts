@@ -45,9 +45,3 @@ export function dataOf<Data>({
   if (error) throw new Refusal(error.error)
   return data as Data
 }
-
-/** An answer to a request that may be a dry run. */
-export function carriedOut<Data extends object>(data: Data): Exclude<Data, { dry_run: boolean }> {
-  if ('dry_run' in data) throw new Error('It was only tried.')
-  return data as Exclude<Data, { dry_run: boolean }>
-}

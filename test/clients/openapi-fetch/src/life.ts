@@ -1,6 +1,6 @@
 /** The whole life: sign up, register a file, change it, read its history, buy an action, and leave. */
 import assert from 'node:assert/strict'
-import { asForm, carriedOut, createAnnal, dataOf, Refusal } from './annal.ts'
+import { asForm, createAnnal, dataOf, Refusal } from './annal.ts'
 
 const nobody = createAnnal()
 const username = `ada-${Date.now()}`
@@ -16,7 +16,7 @@ const registered = await annal.POST('/api/v3/assets', {
   body: { asset_file: file, caption: 'Hello', headline: 'First' },
   bodySerializer: asForm,
 })
-const asset = carriedOut(dataOf(registered))
+const asset = dataOf(registered)
 assert.equal(asset.asset_file_name, 'hello.txt')
 const path = { nid: asset.id }
 
@@ -26,17 +26,14 @@ const update = async (caption: string, expected: string) =>
     params: { path, header: { 'If-Match': expected } },
     body: { caption, nit_commit_custom: { license: { name: 'CC-BY-4.0' } }, commit_message: 'A better caption' },
   })
-const changed = carriedOut(dataOf(await update('Hello again', version)))
+const changed = dataOf(await update('Hello again', version))
 assert.equal(changed.caption, 'Hello again')
 assert.deepEqual(changed.nit_commit_custom, { license: { name: 'CC-BY-4.0' } })
 const { error: late } = await update('Too late', version)
 assert.equal(late?.error.type, 'conflict')
 
-const priced = dataOf(
-  await annal.PATCH('/api/v3/assets/{nid}', { params: { path, query: { dry_run: true } }, body: { caption: 'Tried' } }),
-)
-assert.ok('dry_run' in priced && priced.errors.length === 0)
-assert.equal(priced.total_cost, '0.179')
+const quote = dataOf(await annal.POST('/api/v3/quotes/assets/{nid}', { params: { path }, body: { caption: 'Tried' } }))
+assert.deepEqual([quote.total_cost, quote.errors], ['0.179', []])
 
 const history = dataOf(await annal.GET('/api/v3/assets/{nid}/history', { params: { path } }))
 assert.deepEqual(
@@ -50,17 +47,15 @@ assert.deepEqual(
 const listed = dataOf(await annal.GET('/api/v3/assets', { params: { query: { limit: 10 } } }))
 assert.deepEqual([listed.count, listed.results[0]!.caption], [1, 'Hello again'])
 
-const order = carriedOut(
-  dataOf(
-    await annal.POST('/api/v3/store/network-app-orders', { body: { network_app: 'upscale', action_args: { a: 1 } } }),
-  ),
+const order = dataOf(
+  await annal.POST('/api/v3/store/network-app-orders', { body: { network_app: 'upscale', action_args: { a: 1 } } }),
 )
 assert.equal(order.status, 'created')
 const confirm = () =>
   annal.POST('/api/v3/store/network-app-orders/{id}/confirm', { params: { path: { id: order.id } }, body: {} })
-const paid = carriedOut(dataOf(await confirm()))
+const paid = dataOf(await confirm())
 assert.deepEqual([paid.status, paid.points_paid], ['success', '1.5'])
-assert.equal(carriedOut(dataOf(await confirm())).points_paid, '1.5')
+assert.equal(dataOf(await confirm()).points_paid, '1.5')
 
 const me = dataOf(await annal.GET('/api/v3/auth/users/me'))
 assert.equal(me.points, '10.142')
