@@ -15,6 +15,9 @@ export interface FuzzAnswer {
   headers?: Headers
 }
 
+/** Whether an answer has GraphQL errors. A quote of REST has a field `errors`, too. */
+export const hasGraphQLErrors = (text: string) => /"errors":\[\{"message":/.test(text)
+
 /** What only our insides would say. */
 const INSIDES =
   /\/work\/|\/home\/|\/root\/|\/tmp\/|node_modules|node:internal|\.(ts|js):\d+|\bat (async )?[\w.]+ \(|\b(select|insert into|update|delete from) \w+ |relation "|column "|violates |invalid byte sequence|prisma|postgres|P20\d\d|ECONN|TypeError|RangeError|SyntaxError|undefined is not|Cannot (read|set) prop|\[object Object\]/i
@@ -71,7 +74,7 @@ export function complaintOf(
   const { status, type, text, headers } = answer
   if (status === 0) return `there was no answer: ${text}`
   if (status >= 500 && !(mayBeAway && status === statuses.UNAVAILABLE.status)) return `the status is ${status}`
-  const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
+  const inside = status >= 400 || hasGraphQLErrors(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
   const isAdmin = /^\/admin([/?]|$)/.test(request.path)
   const isRefused = isRefusedBeforeDoors(request, answer)

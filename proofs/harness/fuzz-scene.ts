@@ -6,7 +6,7 @@ import { until } from '../../test/support/eventually.ts'
 import { newPicture } from '../../test/support/pictures.ts'
 import { fundSql } from './fund.ts'
 import { leadsToSignIn } from './fuzz-admin.ts'
-import type { FuzzAnswer } from './fuzz-judge.ts'
+import { type FuzzAnswer, hasGraphQLErrors } from './fuzz-judge.ts'
 import type { FuzzRequest, Kind } from './fuzz-requests.ts'
 import { sendFuzz } from './fuzz-sender.ts'
 
@@ -220,7 +220,7 @@ export async function openFuzzScene({
   const sent = new Map<string, number>()
   const count = (counts: Map<string, number>, target: string) => counts.set(target, (counts.get(target) ?? 0) + 1)
   const isLetIn = (answer: FuzzAnswer) =>
-    answer.status < 400 && !/"errors":\[/.test(answer.text) && !leadsToSignIn(answer)
+    answer.status < 400 && !hasGraphQLErrors(answer.text) && !leadsToSignIn(answer)
   /** Passwords that were guessed, or a session that was ended. */
   const isShutOut = ({ actor, path }: FuzzRequest, answer: FuzzAnswer) =>
     actor === 'admin' && path.startsWith('/admin') && (answer.status === 429 || leadsToSignIn(answer))

@@ -18,10 +18,12 @@ export const createAnnal = ({ token, apiKey }: Sender = {}) =>
     },
   })
 
-/** Sends a body as a form, as files need it. */
-export function asForm(body: Record<string, string | Blob | undefined>): FormData {
+/** Serializes a body as a form. Files need one. */
+export function asForm(body: Record<string, string | boolean | Blob | undefined>): FormData {
   const form = new FormData()
-  for (const [name, value] of Object.entries(body)) if (value !== undefined) form.append(name, value)
+  for (const [name, value] of Object.entries(body)) {
+    if (value !== undefined) form.append(name, value instanceof Blob ? value : String(value))
+  }
   return form
 }
 

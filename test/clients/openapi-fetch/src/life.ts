@@ -13,11 +13,11 @@ const annal = createAnnal({ token, apiKey: process.env.ANNAL_API_KEY })
 const file = new File([`Hello, Annal, from ${username}.`], 'hello.txt', { type: 'text/plain' })
 const registered = await annal.POST('/api/v3/assets', {
   params: { header: { 'Idempotency-Key': crypto.randomUUID() } },
-  body: { asset_file: file, caption: 'Hello', headline: 'First' },
+  body: { asset_file: file, caption: 'Hello', headline: 'First', public_access: true },
   bodySerializer: asForm,
 })
 const asset = dataOf(registered)
-assert.equal(asset.asset_file_name, 'hello.txt')
+assert.deepEqual([asset.asset_file_name, asset.public_access], ['hello.txt', true])
 const path = { nid: asset.id }
 
 const version = registered.response.headers.get('ETag')!
