@@ -118,7 +118,9 @@ const register = defineRoute({
   quote: quoteRegistration,
 })
 
-const updateBody = z.object(metadataBody('updateSize')).meta({ id: 'UpdateAsset', description: 'Only the given fields change.' })
+const updateBody = z
+  .object(metadataBody('updateSize'))
+  .meta({ id: 'UpdateAsset', description: 'Only the given fields change.' })
 
 const updateFrom = (request: RestRequest) => ({
   ...metadataFrom(request),
