@@ -64,10 +64,13 @@ const etagOf = (cid: string, asked: FileRequest) => {
  */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
-/** As RFC 6266 and RFC 8187 have it, for old readers and for all characters. */
+/** Returns a Content-Disposition header with the name in both forms: `filename` in ASCII for old clients, and `filename*` (RFC 6266, RFC 8187). */
 const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
-  const plain = fileName.replace(/[^ -~]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(fileName).replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)
+  const plain = fileName.replaceAll(/[^ -~]|["\\%]/gu, '_')
+  const encoded = encodeURIComponent(fileName).replaceAll(
+    /['()*]/g,
+    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 

@@ -6,6 +6,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { bodyRoom } from './body-room.ts'
 import { ByteGatherer } from './byte-gatherer.ts'
 import { watchTexts } from './form-texts.ts'
+import { fileNameOfPart, watchDispositions } from './part-file-name.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 /** Of a form, however it is encoded. */
@@ -84,22 +85,7 @@ function assertAsItIs(name: string, encoding: string) {
 const isFile = (type: string | undefined, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** A name beyond ASCII as .NET writes it, beside a `filename*` that the parser does not come to. */
-const ENCODED_NAME = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
-
-/** Browsers, and others as they do, write these three characters so in a name, and no others. */
-const decoded = (filename: string) => {
-  const encoded = ENCODED_NAME.exec(filename)?.[1]
-  return encoded ? Buffer.from(encoded, 'base64').toString() : filename.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
-}
-
-/** A file's name without any path: what is encoded may hold a slash that parts nothing. */
-function nameOf(filename = '') {
-  const name = decoded(filename).split(/[\\/]/).at(-1)!
-  return name === '.' || name === '..' ? '' : name
-}
-
-/** `asSent` tells of the text that the parser has just told what was sent. */
+/** `asSent` returns the newest text as it was sent, and `dispositionNow` the Content-Disposition header of the newest part. */
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts) {
   let comesAFile = false
   try {
@@ -119,7 +105,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
         headerPairs: 50,
       },
     })
-    return { parser, asSent: watchTexts(parser, () => comesAFile) }
+    return { parser, asSent: watchTexts(parser, () => comesAFile), dispositionNow: watchDispositions(parser) }
   } catch (error) {
     throw notAForm(error)
   }
@@ -129,7 +115,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: 
 export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
-  const { parser, asSent } = createParser(req, parts)
+  const { parser, asSent, dispositionNow } = createParser(req, parts)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
   // Whoever cancels does not wait for it.
   whole.catch(() => {})
@@ -219,7 +205,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
       bytes.on('error', () => {})
       assertNamed(name)
       assertAsItIs(name, encoding)
-      const taking = onFile(name, { filename: nameOf(filename), mimeType, bytes })
+      const taking = onFile(name, { filename: fileNameOfPart(dispositionNow(), filename), mimeType, bytes })
       if (!taking) return void bytes.resume()
       streams.add(bytes)
       bytes.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
