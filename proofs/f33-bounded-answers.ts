@@ -195,6 +195,7 @@ async function sizeWithoutSizes(context: ProofContext, parts: Parts): Promise<nu
       actor: { kind: 'anonymous' },
       services: app.services,
       database: installation.database,
+      baseUrl: app.linkConfig.publicUrl,
       linkConfig: app.linkConfig,
       context: { replayed: false },
     },

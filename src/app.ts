@@ -21,6 +21,7 @@ import { createPasswordResetPage } from './pages/password-reset.ts'
 import { refusalPage } from './pages/refusal.ts'
 import type { Run } from './pages/run.ts'
 import { createGate } from './platform/gate.ts'
+import { createBaseUrl } from './platform/http/base-url.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
 import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
@@ -73,7 +74,9 @@ export function createApp(deps: Dependencies): App {
   const { watch } = telemetry
   /** Lines of a request have its ID. */
   const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
-  const createContext = createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress })
+  const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
+  const shared = { services, database, linkConfig }
+  const createContext = createRequestContexts({ ...shared, logOf, watch, clientAddress, baseUrlOf })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createGate(largeAnswerGate)
@@ -110,10 +113,11 @@ export function createApp(deps: Dependencies): App {
   const admin = createAdminHandler({
     ...telling,
     routes: adminRoutes(run, createTellRefusal(telling)),
-    shared: { services, database, linkConfig },
+    shared,
     logOf,
     watch,
     clientAddress,
+    baseUrlOf,
     readText,
     publicUrl,
   })
@@ -130,11 +134,12 @@ export function createApp(deps: Dependencies): App {
         ],
         version: manifest.version,
         schemaText: config.graphql.introspection ? schemaText : null,
-        homePage: homePage({
-          publicUrl,
-          hasPlayground: config.graphql.playground,
-          hasSchema: config.graphql.introspection,
-        }),
+        homePage: (req) =>
+          homePage({
+            baseUrl: baseUrlOf(req),
+            hasPlayground: config.graphql.playground,
+            hasSchema: config.graphql.introspection,
+          }),
         homeRefusal: presentRefusalPage,
         docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
@@ -144,7 +149,7 @@ export function createApp(deps: Dependencies): App {
       ...createPageRoutes({
         pages: {
           forms: [
-            createAssetPage({ run, publicUrl }),
+            createAssetPage({ run }),
             createLookupPage({ run, codeOf }),
             createPasswordResetPage({ passwordLength, passwordProblem }),
             createEmailVerificationPage(),
@@ -158,7 +163,6 @@ export function createApp(deps: Dependencies): App {
     createContext,
     logOf,
     presentMissing: presentRefusalPage,
-    publicUrl,
     body,
     watch,
   })

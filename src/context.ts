@@ -27,7 +27,7 @@ export interface Services extends AccountServices, AssetServices, StoreServices,
 
 /** Facts that links and records are made from. */
 export interface LinkConfig {
-  /** Where callers reach the service, without a trailing slash. */
+  /** The base URL of the installation, without a trailing slash. Commits on the chain contain it. Links in responses start with `Context.baseUrl`. */
   publicUrl: string
   provider: string
   explorerUrl: Chain['explorerUrl']
@@ -37,14 +37,10 @@ export interface LinkConfig {
   signFilePath(assetId: string, cid: string): string
 }
 
-/** Returns the absolute URL of bytes of an asset. `isOpen`: whether anyone may read them; all others get a signed link. */
-export const fileUrl = (
-  { publicUrl, signFilePath }: LinkConfig,
-  { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },
-) => publicUrl + (isOpen ? `/ipfs/${cid}` : signFilePath(assetId, cid))
-
 /** What a request comes with. */
 export interface Context {
+  /** Where this caller reaches the service, without a trailing slash. */
+  readonly baseUrl: string
   readonly actor: Actor
   /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */
   readonly hasStaleToken: boolean
@@ -65,6 +61,12 @@ export interface Context {
   /** The request's idempotency key, if it has one. */
   readonly idempotency: IdempotencyContext
 }
+
+/** Returns the absolute URL of bytes of an asset. `isOpen`: whether anyone may read them; all others get a signed link. */
+export const fileUrl = (
+  { baseUrl, linkConfig }: Pick<Context, 'baseUrl' | 'linkConfig'>,
+  { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },
+) => baseUrl + (isOpen ? `/ipfs/${cid}` : linkConfig.signFilePath(assetId, cid))
 
 /** Who asks. */
 export type Identity = Pick<Context, 'actor' | 'hasStaleToken'>

@@ -43,10 +43,20 @@ interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConf
   watch: RequestWatch
   /** Where a request comes from, past proxies that are trusted. */
   clientAddress(req: IncomingMessage): string
+  /** Returns the base URL for links in the response. */
+  baseUrlOf(req: IncomingMessage): string
 }
 
 /** Makes contexts of requests. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED, and the errors of `admit`. */
-export function createRequestContexts({ services, database, linkConfig, logOf, watch, clientAddress }: Dependencies) {
+export function createRequestContexts({
+  services,
+  database,
+  linkConfig,
+  logOf,
+  watch,
+  clientAddress,
+  baseUrlOf,
+}: Dependencies) {
   return async (
     req: IncomingMessage,
     res: ServerResponse,
@@ -65,6 +75,7 @@ export function createRequestContexts({ services, database, linkConfig, logOf, w
     const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
     return {
       ...identity,
+      baseUrl: baseUrlOf(req),
       services,
       database,
       linkConfig,

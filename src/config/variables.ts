@@ -29,7 +29,10 @@ export const variables = {
     doc: 'development, production or test. `production` refuses embedded parts and development conveniences.',
   },
   PORT: { schema: port.prefault('4000'), doc: 'Port to listen on.' },
-  HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
+  HOST: {
+    schema: z.string().default('localhost'),
+    doc: 'Address to listen on. `localhost` listens on both loopback addresses, 127.0.0.1 and ::1.',
+  },
   HEALTH_PORT: {
     schema: port.optional(),
     doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. PORT opens once requests are answered then, so that a balancer sends elsewhere what comes before; without it PORT opens at once and says that the service is starting. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
@@ -58,7 +61,7 @@ export const variables = {
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
-    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. With a path, which a proxy has to take away again, GraphQL, REST, files and the pages that links lead to are there; the pages for administrators, /lookup and what / leads to need an address without one. Default: http://localhost:PORT.',
+    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. With a path, which a proxy has to take away again, GraphQL, REST, files and the pages that links lead to are there; the pages for administrators, /lookup and what / leads to need an address without one. Default: http://localhost:PORT; links in responses then use the host of the request if that is a loopback host (`localhost`, `*.localhost`, 127.0.0.0/8, ::1).',
   },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },

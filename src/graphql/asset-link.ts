@@ -17,7 +17,7 @@ builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
     ...urlSize,
     description: 'Where people read about it. For a private asset the page is its owner’s; `createAssetLink` opens it.',
-    resolve: ({ nid }, _args, { services }) => services.assetLinks.pageOf(nid),
+    resolve: ({ nid }, _args, { baseUrl, services }) => baseUrl + services.assetLinks.pathOf(nid),
   }),
 )
 
@@ -30,9 +30,11 @@ const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
       ...characters(LINK_LABEL_LENGTH),
       description: 'What you know it by; may be empty.',
     }),
-    url: t.exposeString('url', {
+    url: t.string({
       ...urlSize,
-      description: 'Whoever has it reads the page, also of a private asset: treat it as a secret.',
+      description:
+        'URL of the page. Anyone who has it can read the page, also of a private asset: treat it as a secret.',
+      resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends.' }),

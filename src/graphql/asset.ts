@@ -1,4 +1,4 @@
-import { fileUrl, type LinkConfig } from '../context.ts'
+import { type Context, fileUrl } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import type { ManifestReport } from '../domain/asset/manifest-report.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
@@ -18,8 +18,8 @@ import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
-const urlOf = (linkConfig: LinkConfig, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
-  fileUrl(linkConfig, { assetId: id, cid, isOpen: publicAccess })
+const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
+  fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
 const historyPages = pageOf(1000)
 
 /** `Asset`, of which nothing is private: who may not see an asset does not get one. */
@@ -66,7 +66,7 @@ export const AssetType = builder.prismaObject('Asset', {
     assetFileUrl: t.string({
       ...urlSize,
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
-      resolve: (asset, _args, { linkConfig }) => urlOf(linkConfig, asset, asset.nid),
+      resolve: (asset, _args, context) => urlOf(context, asset, asset.nid),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
@@ -75,8 +75,8 @@ export const AssetType = builder.prismaObject('Asset', {
         'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
         'raster image. For a private asset the link works for an hour.',
       select: { thumbnailCid: true },
-      resolve: ({ thumbnailCid, ...asset }, _args, { linkConfig }) =>
-        thumbnailCid === null ? null : urlOf(linkConfig, asset, thumbnailCid),
+      resolve: ({ thumbnailCid, ...asset }, _args, context) =>
+        thumbnailCid === null ? null : urlOf(context, asset, thumbnailCid),
     }),
     contentCredentials: t.field({
       type: ContentCredentialsType,

@@ -1,5 +1,4 @@
 /** Where the pictures on somebody's profile are. */
-import type { LinkConfig } from '../context.ts'
 import type { Picture } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { urlSize } from './sizes.ts'
@@ -7,9 +6,9 @@ import { UserType } from './user.ts'
 
 type Kind = Picture['kind']
 
-const urlOf = ({ publicUrl }: LinkConfig, pictures: Pick<Picture, 'id' | 'kind'>[], wanted: Kind) => {
+const urlOf = (baseUrl: string, pictures: Pick<Picture, 'id' | 'kind'>[], wanted: Kind) => {
   const picture = pictures.find(({ kind }) => kind === wanted)
-  return picture ? `${publicUrl}/pictures/${picture.id}` : null
+  return picture ? `${baseUrl}/pictures/${picture.id}` : null
 }
 
 const thumbnailOf = (url: string | null) => url && `${url}/thumbnail`
@@ -21,7 +20,7 @@ builder.prismaObjectFields(UserType, (t) => {
       ...urlSize,
       description: `${description}, as WebP for everybody to see; null when there is none.`,
       select: { pictures: { select: { id: true, kind: true } } },
-      resolve: ({ pictures }, _args, { linkConfig }) => present(urlOf(linkConfig, pictures, kind)),
+      resolve: ({ pictures }, _args, { baseUrl }) => present(urlOf(baseUrl, pictures, kind)),
     })
   return {
     profilePictureUrl: url('PROFILE', 'Where their picture is'),

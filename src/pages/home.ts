@@ -5,14 +5,14 @@ import type { PageAnswer } from './page.ts'
 
 /** What an installation has of what the page can tell. */
 export interface HomeParts {
-  /** Where people find the service, without a trailing slash. */
-  publicUrl: string
+  /** Where the reader reaches the service, without a trailing slash. */
+  baseUrl: string
   hasPlayground: boolean
   /** Whether the schema of GraphQL is told. */
   hasSchema: boolean
 }
 
-const contentOf = ({ publicUrl, hasPlayground, hasSchema }: HomeParts): string =>
+const contentOf = ({ baseUrl, hasPlayground, hasSchema }: HomeParts): string =>
   layout({
     language: 'en',
     title: 'Annal',
@@ -22,22 +22,22 @@ const contentOf = ({ publicUrl, hasPlayground, hasSchema }: HomeParts): string =
 ${
   hasPlayground &&
   html`<dt>Playground</dt>
-<dd><a href="/graphql">${publicUrl}/graphql</a> opens on working examples.</dd>
+<dd><a href="/graphql">${baseUrl}/graphql</a> opens on working examples.</dd>
 `
 }<dt>GraphQL</dt>
-<dd><code>POST ${publicUrl}/graphql</code>${hasSchema && html`, by the schema of <a href="/schema.graphql">${publicUrl}/schema.graphql</a>`}.</dd>
+<dd><code>POST ${baseUrl}/graphql</code>${hasSchema && html`, by the schema of <a href="/schema.graphql">${baseUrl}/schema.graphql</a>`}.</dd>
 <dt>REST</dt>
-<dd><code>${publicUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
+<dd><code>${baseUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
 <dt>Is this file registered?</dt>
-<dd><a href="/lookup">${publicUrl}/lookup</a> finds out; the file stays in your browser.</dd>
+<dd><a href="/lookup">${baseUrl}/lookup</a> finds out; the file stays in your browser.</dd>
 <dt>Files</dt>
-<dd><code>${publicUrl}/ipfs/&lt;nid&gt;</code>, also with <code>?format=raw</code> and <code>?format=car</code>.</dd>
+<dd><code>${baseUrl}/ipfs/&lt;nid&gt;</code>, also with <code>?format=raw</code> and <code>?format=car</code>.</dd>
 <dt>Health</dt>
-<dd><a href="/readyz">${publicUrl}/readyz</a></dd>
+<dd><a href="/readyz">${baseUrl}/readyz</a></dd>
 </dl>`,
   })
 
-/** The same for everybody. */
+/** The page at `/`. */
 export const homePage = (parts: HomeParts): PageAnswer => ({
   status: 200,
   headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': contentPolicy('none') },

@@ -10,7 +10,7 @@ export const directRouteTable: DirectRoute[] = createDirectRoutes({
   degraded: async () => [],
   version: '',
   schemaText: null,
-  homePage: nothing,
+  homePage: () => nothing,
   docs: { page: nothing, style: '', script: '' },
   homeRefusal: () => nothing,
   publicDocuments: new Set(),

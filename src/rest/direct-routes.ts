@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { notFound } from '../domain/errors.ts'
 import type { PageAnswer } from '../pages/page.ts'
 import { appStartRoutes } from './app-start.ts'
-import type { DirectDescription, DirectRoute } from './define-route.ts'
+import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
@@ -17,7 +17,7 @@ import { pictureRoutes } from './send-picture.ts'
 export interface DirectParts extends FileParts, ProbeParts {
   /** The schema of the GraphQL door; null when it is not told. */
   schemaText: (() => string) | null
-  homePage: PageAnswer
+  homePage: (req: DirectRequest['req']) => PageAnswer
   docs: DocsPage
   /** Instead of the home page, and of the one that shows the description. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
@@ -100,7 +100,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       },
     ),
     {
-      ...sameForAll('/', 'A page for people.', async ({ req, res }) => sendPage(req, res, parts.homePage)),
+      ...sameForAll('/', 'A page for people.', async ({ req, res }) => sendPage(req, res, parts.homePage(req))),
       presentRefusal: parts.homeRefusal,
     },
     get(

@@ -39,7 +39,6 @@ export interface RestDependencies extends Executor {
   logOf(res: ServerResponse): Context['log']
   /** How a person is told that there is nothing at an address. */
   presentMissing: NonNullable<DirectRoute['presentRefusal']>
-  publicUrl: string
   body: BodyReaders<IncomingMessage>
   watch: RequestWatch
 }
@@ -167,7 +166,7 @@ export function createRestHandler(deps: RestDependencies) {
         query,
         ...(route.isQuote ? { body: lenientFields(body, unread), unread } : { body }),
         header: (name) => req.headers[name] as string | undefined,
-        url: deps.publicUrl + path,
+        url: context.baseUrl + path,
       }
       const { list } = route
       if (list) return readPage(deps, { ...route, list }, request, context)

@@ -196,7 +196,7 @@ async function sendSignedFile(
 }
 
 async function sendSignedFileUrl(request: DirectRequest) {
-  const { actor, services, linkConfig } = request.context
-  const file = await services.contentCredentials.find(actor, request.params.nid!)
-  sendJson(request, { url: fileUrl(linkConfig, file), cid: file.cid })
+  const { context, params } = request
+  const file = await context.services.contentCredentials.find(context.actor, params.nid!)
+  sendJson(request, { url: fileUrl(context, file), cid: file.cid })
 }

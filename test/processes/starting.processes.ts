@@ -1,11 +1,12 @@
 /** A process that is not ready yet, behind a balancer that asks nobody whether it is: no request may come to it. */
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { canListen, findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
 import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'
+import { newFile } from '../support/test-app.ts'
 
 let shared: SharedInstallation
 beforeAll(async () => {
@@ -42,4 +43,25 @@ it('without one, says at its own port that it starts', async () => {
   )
   expect(told).toMatchObject({ status: 503 })
   await starting.stop('SIGKILL')
+})
+
+it('without HOST, serves both loopback addresses, each with links to itself', async () => {
+  const service = await shared.start()
+  const { port } = new URL(service.url)
+  const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
+  expect((await send(service.url, { path: '/api/v3/auth/users/', json: account })).status).toBe(201)
+  const { body } = await send(service.url, { path: '/api/v3/auth/token/login/', json: account })
+  const list = { path: '/api/v3/assets/?limit=1', token: body.auth_token as string }
+  for (let count = 0; count < 2; count += 1) {
+    const multipart = { asset_file: newFile() }
+    expect((await send(service.url, { path: '/api/v3/assets/', multipart, token: list.token })).status).toBe(201)
+  }
+  const hosts = ['127.0.0.1', 'localhost', ...((await canListen('::1')) ? ['[::1]'] : [])]
+  for (const host of hosts) {
+    const origin = `http://${host}:${port}`
+    const page = (await send(origin, list)).body
+    expect([page.next, page.results[0].asset_file].map((url: string) => new URL(url).origin)).toEqual([origin, origin])
+    expect((await send(page.next, { token: list.token })).body.count).toBe(2)
+  }
+  expect(await service.stop()).toMatchObject({ code: 0 })
 })

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { canListen, findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { createTestLog } from '../support/test-log.ts'
@@ -30,4 +31,25 @@ it('a second port that is taken is told with its variable', async () => {
   await server.listen(0, host)
   await expect(server.listen(taken, host, 'HEALTH_PORT')).rejects.toThrow(/choose another with HEALTH_PORT=/)
   await new Promise((resolve) => other.close(resolve))
+})
+
+describe.runIf(await canListen('::1'))('the host localhost', () => {
+  it('listens on the IPv4 and the IPv6 loopback address', async () => {
+    server = create()
+    const port = await server.listen(0, 'localhost')
+    for (const address of ['127.0.0.1', '[::1]', 'localhost']) {
+      expect(await (await fetch(`http://${address}:${port}/`)).text()).toBe('here')
+    }
+    await server.drain(1_000)
+    for (const address of ['127.0.0.1', '[::1]']) await expect(fetch(`http://${address}:${port}/`)).rejects.toThrow()
+  })
+
+  it('is rejected when another program has the port at the IPv6 address', async () => {
+    const port = await findFreePort()
+    const other = createServer()
+    onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())))
+    await new Promise<void>((resolve) => other.listen(port, '::1', resolve))
+    server = create()
+    await expect(server.listen(port, 'localhost')).rejects.toThrow(`Port ${port} of ::1 is taken by another program.`)
+  })
 })

@@ -12,6 +12,7 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
     ...(await app.services.accounts.authenticate({ token, apiKey, address: '127.0.0.1' })),
     services: app.services,
     database: app.installation.database,
+    baseUrl: app.url,
     linkConfig: app.linkConfig,
     log: () => app.log,
     idempotency: { key: undefined, replayed: false },

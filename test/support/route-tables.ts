@@ -18,7 +18,7 @@ export const directRoutes: DirectRoute[] = [
   ...createPageRoutes({
     pages: {
       forms: [
-        createAssetPage({ run: nobodyRuns, publicUrl: 'http://annal.test' }),
+        createAssetPage({ run: nobodyRuns }),
         createLookupPage({ run: nobodyRuns, codeOf: () => undefined }),
         createPasswordResetPage({ passwordLength: { min: 8, max: 32 }, passwordProblem: () => undefined }),
         createEmailVerificationPage(),

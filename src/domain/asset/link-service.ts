@@ -29,8 +29,8 @@ import {
 
 /** A link to an asset's page, as the asset's owner sees it. */
 export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> {
-  /** Whoever has it reads the page while the link is good. */
-  url: string
+  /** Path and query of the page. Anyone who has them can read the page while the link is valid. */
+  path: string
 }
 
 interface Dependencies {
@@ -38,7 +38,6 @@ interface Dependencies {
   idempotency: Idempotency
   /** 32 bytes, the same in all processes of an installation. */
   key: Uint8Array
-  publicUrl: string
 }
 
 const DAY_SECONDS = 86_400
@@ -68,7 +67,7 @@ function expiryOf(now: Date, wanted: Date | undefined): Date {
  * registration and its owner, which is kept nowhere. Links from before they had rows carry their end instead of an identifier, and are
  * signed with the generation that counts for the asset; the last of them ends 366 days after the release that brought rows.
  */
-export function createLinkService({ database, idempotency, key, publicUrl }: Dependencies) {
+export function createLinkService({ database, idempotency, key }: Dependencies) {
   const secret = createSecretKey(key)
   const sign = (...parts: (string | number)[]) =>
     createHmac('sha256', secret).update(parts.join('\n')).digest('base64url')
@@ -86,14 +85,14 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
     return facts
   }
 
-  const pageOf = (nid: string) => `${publicUrl}/assets/${nid}`
+  const pathOf = (nid: string) => `/assets/${nid}`
 
   function show({ assetId, ownerId, nid, ...row }: LinkRow): AssetLink {
     const query = new URLSearchParams({
       link: toId('link', row.id),
       signature: signatureOf(row.id, { assetId, ownerId }),
     })
-    return { ...row, url: `${pageOf(nid)}?${query}` }
+    return { ...row, path: `${pathOf(nid)}?${query}` }
   }
 
   async function find(actor: Actor, uuid: string): Promise<AssetLink | null> {
@@ -121,8 +120,8 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
   }
 
   return {
-    /** Where a person reads about an asset, if they may see it. */
-    pageOf,
+    /** Returns the path of the page of an asset. */
+    pathOf,
 
     /** A link to an asset of the actor by its UUID; null when there is none. */
     find,

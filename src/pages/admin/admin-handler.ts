@@ -33,6 +33,8 @@ export interface AdminParts {
   logOf(res: ServerResponse): Context['log']
   watch: RequestWatch
   clientAddress(req: IncomingMessage): string
+  /** Returns the base URL for links in the response. */
+  baseUrlOf(req: IncomingMessage): string
   /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
   /** How an error is told; a fault is logged. */
@@ -52,10 +54,10 @@ const OLDER =
 
 /** In the address of the sign-in: who was just let in there came back without the cookie of the session. */
 const COOKIE_LOST = 'cookie-lost'
-const cookieLost = (publicUrl: string): Refused => ({
+const cookieLost = (baseUrl: string): Refused => ({
   code: 'NOT_AUTHENTICATED',
   status: 403,
-  message: `Your password was right, but your browser did not keep the cookie of the session. Allow cookies for this page, open it as ${publicUrl}/admin, and sign in again.`,
+  message: `Your password was right, but your browser did not keep the cookie of the session. Allow cookies for this page, open it as ${baseUrl}/admin, and sign in again.`,
   fields: {},
 })
 
@@ -113,9 +115,9 @@ export function createAdminHandler(parts: AdminParts) {
   const router = createRouter({ ignoreTrailingSlash: true })
   for (const route of parts.routes) router.on(route.method, route.path, () => {}, route)
 
-  function contextOf(actor: Context['actor'], log: Context['log'], key?: string): Context {
+  function contextOf({ actor, baseUrl, log }: Pick<Context, 'actor' | 'baseUrl' | 'log'>, key?: string): Context {
     const idempotency = { key, replayed: false }
-    return { ...shared, actor, hasStaleToken: false, log, idempotency }
+    return { ...shared, actor, baseUrl, hasStaleToken: false, log, idempotency }
   }
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
@@ -158,7 +160,7 @@ export function createAdminHandler(parts: AdminParts) {
       if (request.context.actor.kind === 'user') return { redirect: next }
       const isEnded = secretOf(req, isSecure) !== undefined
       const isCookieLost = !isEnded && request.query.has(COOKIE_LOST)
-      return signInPage(next, { isEnded, ...(isCookieLost && { refused: cookieLost(publicUrl) }) })
+      return signInPage(next, { isEnded, ...(isCookieLost && { refused: cookieLost(request.context.baseUrl) }) })
     }
     const form = await readForm(req)
     const next = nextOf(form.get('next'))
@@ -174,7 +176,7 @@ export function createAdminHandler(parts: AdminParts) {
     if (request.context.actor.kind === 'user') await adminSessions.signOut(request.context.actor)
     res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
     if (kept === '') return { redirect: next }
-    request.context = contextOf(await adminSessions.authenticate(secret, address), request.context.log)
+    request.context = contextOf({ ...request.context, actor: await adminSessions.authenticate(secret, address) })
     request.formToken = formTokenOf(secret)
     return formOnceMore(request, next, kept)
   }
@@ -235,8 +237,7 @@ export function createAdminHandler(parts: AdminParts) {
         return deed(OLDER)
       }
       if (path === SIGN_OUT) return signOut(request, res)
-      const { actor, log } = request.context
-      request.context = contextOf(actor, log, request.form.get('key') || undefined)
+      request.context = contextOf(request.context, request.form.get('key') || undefined)
     }
     const found = router.find(isPost ? 'POST' : 'GET', path)
     if (!found) throw notFound('Page')
@@ -263,14 +264,17 @@ export function createAdminHandler(parts: AdminParts) {
     const secret = secretOf(req, isSecure)
     const address = parts.clientAddress(req)
     watch.asked(res, 'admin', `${req.method} ${patternAt(path)}`)
-    const log = parts.logOf(res)
-    const context = contextOf({ kind: 'anonymous', address, service: undefined }, log)
+    const context = contextOf({
+      actor: { kind: 'anonymous', address, service: undefined },
+      baseUrl: parts.baseUrlOf(req),
+      log: parts.logOf(res),
+    })
     const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {
       if (answerMethod(req, res, path)) return
       const actor = await adminSessions.authenticate(secret, address)
       if (actor.kind === 'user') watch.identified(res, actor.id)
-      request.context = contextOf(actor, log)
+      request.context = contextOf({ ...context, actor })
       send(req, res, await answer(request, req, res, path), request, path)
     } catch (error) {
       refuse(error, req, res, request, path)

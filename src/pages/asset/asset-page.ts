@@ -24,10 +24,10 @@ const speechOf = (languages: string): Speech => {
 }
 
 /** Who may see it may read it; a copy of what is public may be shown only after asking again whether it still is. */
-const headersOf = (isPublic: boolean, { language }: Speech, publicUrl: string): Record<string, string> => ({
+const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Language': language,
-  'Content-Security-Policy': assetPolicy(publicUrl),
+  'Content-Security-Policy': assetPolicy(baseUrl),
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': isPublic ? 'no-cache' : 'no-store',
   Vary: 'Accept-Language, Authorization',
@@ -99,7 +99,7 @@ const addressOf = (path: string, query: Record<string, string>) => {
 }
 
 /** Shows assets at their own addresses; the button there has the chain asked. */
-export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: string }): FormPage {
+export function createAssetPage({ run }: { run: Run }): FormPage {
   async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
     const { params, query, context, languages } = request
     const speech = speechOf(languages)
@@ -108,15 +108,16 @@ export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: strin
     const place = await context.services.histories.place()
     const hasC2pa = await context.services.contentCredentials.isOffered(asset.nid)
     const link = asset.publicAccess ? {} : linkOf(query)
-    const url = context.services.assetLinks.pageOf(asset.nid)
+    const { baseUrl } = context
+    const url = baseUrl + context.services.assetLinks.pathOf(asset.nid)
     const at = (cursor?: string) => addressOf(url, { ...link, ...(cursor !== undefined && { older: cursor }) })
     const checked = outcome && 'checked' in outcome ? outcome.checked : undefined
     const isWritten = ['INCLUDED', 'FINAL'].includes(asset.registration.status)
-    const proofUrl = isWritten ? addressOf(`${publicUrl}/api/v3/assets/${asset.nid}/proof/`, link) : null
+    const proofUrl = isWritten ? addressOf(`${baseUrl}/api/v3/assets/${asset.nid}/proof/`, link) : null
     const title = titleOf(asset)
     return {
       status: 200,
-      headers: headersOf(asset.publicAccess, speech, publicUrl),
+      headers: headersOf(asset.publicAccess, speech, baseUrl),
       html: layout({
         language: speech.language,
         title: `${title} – Annal`,
@@ -132,7 +133,7 @@ ${described(asset, speech)}
 ${credentials(asset, speech)}
 ${check(outcome, speech)}
 ${timeline(asset, { at, isNewest: older === null, checked }, speech)}
-${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,
+${yourself(asset, { proofUrl, place, baseUrl }, speech)}`,
       }),
     }
   }

@@ -78,7 +78,7 @@ export type Place = { chainId: number; registry: string } | undefined
 /** The proof, and the commands that need nothing of us. `proofUrl`: null while there is none. The trees of a private asset are in its proof alone. */
 export function yourself(
   { nid, publicAccess }: ShownAsset,
-  { proofUrl, place, publicUrl }: { proofUrl: string | null; place: Place; publicUrl: string },
+  { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
   { words: { yourself: words } }: Speech,
 ): Html {
   const node = place ? fillIn(words.node, { chain: place.chainId }) : words.anyNode
@@ -90,7 +90,7 @@ export function yourself(
 <pre><code>npx --no -- annal-verify ${nid}.proof.car --registry ${registry}</code></pre>
 <p>${words.hashText}</p>`
   const byNode = html`<p>${words.network}</p>
-<pre><code>npx --no -- annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${registry} --gateway ${publicUrl}</code></pre>`
+<pre><code>npx --no -- annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${registry} --gateway ${baseUrl}</code></pre>`
   return html`<section aria-labelledby="yourself"><h2 id="yourself">${words.title}</h2>
 <p>${words.intro}</p>
 ${byProof}

@@ -49,7 +49,7 @@ pre code { padding: 0; background: none; }
 const styles = styleSource(assetStyle)
 
 /** What a page may load: its own style, and pictures, films and sounds of this service. No script runs, and forms go nowhere else. */
-export const assetPolicy = (publicUrl: string): string => {
-  const { origin } = new URL(publicUrl)
+export const assetPolicy = (baseUrl: string): string => {
+  const { origin } = new URL(baseUrl)
   return `default-src 'none'; style-src ${styles}; img-src 'self' ${origin}; media-src 'self' ${origin}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 }

@@ -38,8 +38,8 @@ const LINGER_MS = 30_000
 /** The HTTP server of the process. */
 export interface HttpServer {
   /**
-   * Raises an Error with a clear sentence when the port is taken; `variable` is what chose it. Returns the port. May be called
-   * again for another port: connections are accepted one after the other, and each port has a queue of its own.
+   * Listens at a port and returns it. The host `localhost` means both loopback addresses, IPv4 and IPv6. May be called again for another port: each
+   * has its own queue of connections. Raises an Error that names `variable` when the port is taken.
    */
   listen(port: number, host: string, variable?: string): Promise<number>
   /** From now on each answer ends its connection, so that callers have none left by the time of `drain`. */
@@ -115,6 +115,12 @@ export interface HttpServerOptions {
   telemetry?: RequestTelemetry | undefined
   timeouts?: RequestTimeouts
 }
+
+/** The addresses of `localhost`. Node listens at only one of them, and a client may prefer the other. */
+const LOOPBACK = { ipv4: '127.0.0.1', ipv6: '::1' } as const
+
+/** Error codes of a machine without IPv6. */
+const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
 
@@ -356,18 +362,30 @@ export function createHttpServer({
   const bounded = (listener: Listener) =>
     Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', tellOfDrop)
 
+  const listenAt = (port: number, address: string, variable: string) =>
+    new Promise<number>((resolve, reject) => {
+      const listener = bounded(nextListener())
+      listener.once('error', (error: NodeJS.ErrnoException) => {
+        const taken = `Port ${port} of ${address} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
+        const other = `Nobody can listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
+        reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
+      })
+      listener.listen(port, address, () => resolve((listener.address() as AddressInfo).port))
+      listeners.push(listener)
+    })
+
   return {
-    listen: (port, host, variable = 'PORT') =>
-      new Promise((resolve, reject) => {
-        const listener = bounded(nextListener())
-        listener.once('error', (error: NodeJS.ErrnoException) => {
-          const taken = `Port ${port} of ${host} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
-          const other = `Nobody can listen at port ${port} of ${host}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
-          reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
-        })
-        listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
-        listeners.push(listener)
-      }),
+    async listen(port, host, variable = 'PORT') {
+      if (host !== 'localhost') return listenAt(port, host, variable)
+      const taken = await listenAt(port, LOOPBACK.ipv4, variable)
+      await listenAt(taken, LOOPBACK.ipv6, variable).catch((error: Error) => {
+        const { code = '' } = error.cause as NodeJS.ErrnoException
+        // The system chose the port for IPv4 alone. Another program may have it for IPv6.
+        const isOthers = port === 0 && code === 'EADDRINUSE'
+        if (!withoutIpv6.has(code) && !isOthers) throw error
+      })
+      return taken
+    },
     endConnections() {
       endsConnections = true
     },
