@@ -227,9 +227,12 @@ export const describeConfig = () =>
 /** The access token that `annal import` sends to a server, `ANNAL_TOKEN`: no part of the configuration, which that server has. */
 export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string | undefined => env.ANNAL_TOKEN
 
-/** Secrets that stand in a variable of their own, though a file could hold each: their names. */
-export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): string[] =>
-  Object.entries(variables).flatMap(([name, variable]) => ('secret' in variable && env[name] ? [name] : []))
+/** Names and values of the secret variables that are set in the environment instead of in a file. */
+export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: string; value: string }[] =>
+  Object.entries(variables).flatMap(([name, variable]) => {
+    const value = env[name]
+    return 'secret' in variable && value ? [{ name, value }] : []
+  })
 
 /** Whether the secret key of AWS, which its SDK looks for, stands in a variable of its own. */
 export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)

@@ -1,29 +1,71 @@
-/** Whether a mail server takes us: for an operator who asks. */
-import { DomainError } from '../domain/errors.ts'
+/** Whether a mail server takes mail from this installation: for an operator who asks. */
+import { explainMailFailure, type MailFailure, type SmtpError } from './mail-failure.ts'
 
-/** Milliseconds. */
-const PATIENCE_MS = 8_000
+/** Until the greeting. */
+const CONNECT_MS = 5_000
+/** For each reply after the greeting. */
+const REPLY_MS = 8_000
+/** Name of the step that sends the sender's address, among the ways to sign in. */
+const SENDER_STEP = 'MAIL-FROM'
+
+const addressOf = (sender: string) => /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? sender.trim()
+
+/** What a mail server said. */
+export interface MailServerReport {
+  /** Undefined when the server takes mail. */
+  failure?: MailFailure
+  /** Whether the session was encrypted. Undefined when there was none. */
+  isEncrypted?: boolean
+}
 
 /**
- * Connects to the server at `smtpUrl`, and signs in if the address has credentials; sends nothing. Raises UNAVAILABLE with a
- * sentence that names the reason and no secret.
+ * Connects to the server at `smtpUrl`, signs in if the URL has credentials, and asks whether it accepts the sender. Sends no mail.
+ * `sender`: the value of MAIL_FROM.
  */
-export async function assertMailServer(smtpUrl: string): Promise<void> {
-  const { createTransport } = await import('nodemailer')
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: PATIENCE_MS,
-    greetingTimeout: PATIENCE_MS,
-    dnsTimeout: PATIENCE_MS,
-    socketTimeout: PATIENCE_MS,
+export async function checkMailServer(smtpUrl: string, sender: string): Promise<MailServerReport> {
+  const from = addressOf(sender)
+  const explained = (error: unknown) => explainMailFailure(error as SmtpError, { smtpUrl, from })
+  if (!URL.canParse(smtpUrl)) return { failure: explained({}) }
+  const [{ default: SMTPConnection }, { parseConnectionUrl }] = await Promise.all([
+    import('nodemailer/lib/smtp-connection'),
+    import('nodemailer/lib/shared'),
+  ])
+  const { auth, ...options } = parseConnectionUrl(smtpUrl)
+  let refusal: SmtpError | undefined
+  const connection = new SMTPConnection({
+    ...options,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: REPLY_MS,
+    customAuth: {
+      // The library sends a sender only together with a message. Its interface for other ways to sign in sends any command.
+      async [SENDER_STEP]({ sendCommand }) {
+        const { status, response } = await sendCommand(`MAIL FROM:<${from}>`)
+        if (status >= 400) refusal = { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: status, response }
+      },
+    },
   })
+  const failed = new Promise<never>((_, reject) => connection.on('error', reject))
+  const step = (begin: (done: (error?: Error | null) => void) => void) =>
+    Promise.race([
+      failed,
+      new Promise<void>((resolve, reject) => begin((error) => (error ? reject(error) : resolve()))),
+    ])
   try {
-    await transport.verify()
+    await step((done) => connection.connect(done))
+    const isEncrypted = connection.secure
+    try {
+      if (auth && connection.allowsAuth) await step((done) => connection.login(auth, done))
+      await step((done) => connection.login({ method: SENDER_STEP }, done))
+    } catch (error) {
+      connection.close()
+      return { failure: explained(error), isEncrypted }
+    }
+    connection.quit()
+    return { ...(refusal && { failure: explained(refusal) }), isEncrypted }
   } catch (error) {
-    const { code = 'unknown', responseCode } = error as { code?: string; responseCode?: number }
-    const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
-    throw new DomainError('UNAVAILABLE', `The mail server does not take us (${reason}).`, { cause: error })
-  } finally {
-    transport.close()
+    connection.close()
+    return { failure: explained(error) }
   }
 }

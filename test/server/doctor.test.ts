@@ -131,7 +131,7 @@ describe('annal doctor', () => {
       ...{ chain: 'wrong', 'relay-accounts': 'skipped', files: 'wrong' },
     })
     expect(of('mail')).toMatchObject([
-      { state: 'wrong', finding: expect.stringContaining('does not take us (ESOCKET') },
+      { state: 'wrong', finding: expect.stringContaining('refused the connection (ECONNREFUSED)') },
       { state: 'warning', finding: expect.stringContaining('@localhost') },
     ])
     expect(JSON.stringify(of('mail'))).not.toContain('geheim')

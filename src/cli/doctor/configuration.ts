@@ -1,6 +1,7 @@
 /** Checks of what is configured: alone, together, and where callers come in. */
 import { ownUrl } from '../own-url.ts'
 import { type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
+import { holdsSecret } from './holds-secret.ts'
 import type { Parts } from './parts.ts'
 
 /** Every variable by itself and all together. */
@@ -24,7 +25,7 @@ export async function checkConfiguration({ readConfig, env }: Parts): Promise<Di
 export async function checkSecrets({ config, env }: Parts): Promise<Diagnosis[]> {
   const { production, files } = await config()
   const { hasPlainAwsSecret, plainSecrets } = await import('../../config.ts')
-  const plain = plainSecrets(env)
+  const plain = plainSecrets(env).flatMap(({ name, value }) => (holdsSecret(value) ? [name] : []))
   const ways = plain.length === 0 ? [] : [`name it: ${plain.map((name) => `${name}_FILE`).join(', ')}`]
   if (files.s3 && hasPlainAwsSecret(env)) {
     plain.push('AWS_SECRET_ACCESS_KEY')
@@ -82,16 +83,24 @@ export async function checkPublicUrl({ config }: Parts): Promise<Diagnosis[]> {
 
 /** What production should not let in. */
 export async function checkExposure({ config, env }: Parts): Promise<Diagnosis[]> {
-  const { production, graphql, emailVerification, store } = await config()
+  const { production, graphql, emailVerification, store, trustedProxies } = await config()
   const { effectiveConfig } = await import('../../config.ts')
   const insecure = effectiveConfig(env).find(({ name }) => name === 'ALLOW_INSECURE_WEBHOOKS')?.value === true
   const away = 'Take ALLOW_INSECURE_WEBHOOKS away.'
-  if (!production) {
-    return store.allowInsecureWebhooks
-      ? [toKnow('Webhooks may go over http and to internal addresses.', `${away} It is for development.`)]
-      : [right('Nothing is open that should be shut.')]
-  }
   const diagnoses: Diagnosis[] = []
+  const { coversAllAddresses } = await import('../../platform/http/covers-all-addresses.ts')
+  if (coversAllAddresses(trustedProxies)) {
+    const finding =
+      'TRUSTED_PROXIES contains every address: each caller chooses their own address, and passes every limit.'
+    const fix = 'Name only the addresses of your proxies in TRUSTED_PROXIES.'
+    diagnoses.push(production ? warning(finding, fix) : toKnow(finding, fix))
+  }
+  if (!production) {
+    if (store.allowInsecureWebhooks) {
+      diagnoses.push(toKnow('Webhooks may go over http and to internal addresses.', `${away} It is for development.`))
+    }
+    return diagnoses.length ? diagnoses : [right('Nothing is open that should be shut.')]
+  }
   if (insecure) diagnoses.push(warning('ALLOW_INSECURE_WEBHOOKS is set; in production it has no effect.', away))
   if (graphql.playground) {
     diagnoses.push(toKnow('The playground is open in production.', 'Take GRAPHQL_PLAYGROUND away to shut it.'))

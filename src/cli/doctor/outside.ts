@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { S3BucketOptions } from '../../files/s3-bucket.ts'
 import { type Diagnosis, right, SkippedError, toKnow, warning, wrong } from './diagnosis.ts'
+import { isLoopback } from './is-loopback.ts'
 import type { Parts } from './parts.ts'
 
 /** Whether files can be read and written. */
@@ -89,35 +90,42 @@ export async function checkGarbage({ config }: Parts): Promise<Diagnosis[]> {
   return [warning(finding, `Set ${AMPLE_MINUTES} or more, unless the disk is too small for what is sent in that time.`)]
 }
 
-const ON_THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])$/
+const ENCRYPT =
+  'Set SMTP_URL to smtps://user:password@host:465, or to smtp://user:password@host:587?requireTLS=true. The mail server must offer TLS.'
 
-/** Whether mails go unencrypted to whoever says in the server's place that it knows no TLS. */
-function mayGoInTheClear(smtpUrl: string): boolean {
-  const { protocol, hostname, searchParams } = new URL(smtpUrl)
-  const isHeldToTls = ['requireTLS', 'secure'].some((name) => searchParams.get(name) === 'true')
-  return protocol === 'smtp:' && !isHeldToTls && !ON_THIS_MACHINE.test(hostname)
+/** Reports a way to the mail server on which others can read mails. Undefined where all of it is encrypted. */
+function diagnoseEncryption(
+  smtpUrl: string,
+  isEncrypted: boolean | undefined,
+  production: boolean,
+): Diagnosis | undefined {
+  const { protocol, host, hostname, searchParams } = new URL(smtpUrl)
+  if (protocol === 'smtps:' || searchParams.get('requireTLS') === 'true') return undefined
+  const isLocal = isLoopback(hostname)
+  const tell = production && !isLocal ? warning : toKnow
+  if (isEncrypted === false) {
+    const finding = `The mail server at ${host} does not offer STARTTLS`
+    if (isLocal) return toKnow(`${finding}. Mails reach it unencrypted, on this machine only.`)
+    return tell(`${finding}: mails with their links, and the password of SMTP_URL, are sent unencrypted.`, ENCRYPT)
+  }
+  if (isLocal) return undefined
+  return tell(
+    `SMTP_URL does not require TLS: somebody on the way to ${host} can keep mails with their links, and the password, unencrypted.`,
+    ENCRYPT,
+  )
 }
 
-/** Whether the mail server takes us, what the way there is like, and whom mails are from. */
+/** Whether the mail server takes mail, whether the connection is encrypted, and who mails are from. */
 export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
   const { mail, dir, production } = await config()
   if (!mail.smtpUrl)
     return [toKnow(`Mails become files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')]
-  const { assertMailServer } = await import('../../delivery/mail-server.ts')
-  const diagnoses: Diagnosis[] = []
-  try {
-    await assertMailServer(mail.smtpUrl)
-    diagnoses.push(right('The mail server takes us.'))
-  } catch (error) {
-    const fix =
-      'Set SMTP_URL right (smtps://user:password@host:465), or open the way to the server. Mails wait for a day.'
-    diagnoses.push(wrong((error as Error).message, fix))
-  }
-  if (URL.canParse(mail.smtpUrl) && mayGoInTheClear(mail.smtpUrl)) {
-    const finding =
-      'Where the mail server offers no TLS, or somebody on the way there says so, mails with their links and the password of SMTP_URL go unencrypted.'
-    const fix = 'Set SMTP_URL to smtps://user:password@host:465, or to smtp://user:password@host:587?requireTLS=true.'
-    diagnoses.push(production ? warning(finding, fix) : toKnow(finding, fix))
+  const { checkMailServer } = await import('../../delivery/mail-server.ts')
+  const { failure, isEncrypted } = await checkMailServer(mail.smtpUrl, mail.from)
+  const diagnoses = [failure ? wrong(failure.finding, failure.fix) : right('The mail server takes mail.')]
+  if (URL.canParse(mail.smtpUrl)) {
+    const encryption = diagnoseEncryption(mail.smtpUrl, isEncrypted, production)
+    if (encryption) diagnoses.push(encryption)
   }
   if (/@localhost\b/.test(mail.from)) {
     const finding = `Mails are from ${mail.from}, which other servers refuse.`
