@@ -65,7 +65,7 @@ export async function startPgBouncer(
   const ini = configure(`host=${hostname} port=${port}${saidTo}`, {
     listen_port: own,
     auth_file: join(folder, 'users'),
-    ...(!keepsStatements(versionOfPgBouncer()) && { max_prepared_statements: undefined }),
+    ...(keepsStatements(versionOfPgBouncer()) && { max_prepared_statements: 1000 }),
     ...settings,
   })
   writeFileSync(join(folder, 'pgbouncer.ini'), ini)

@@ -14,6 +14,34 @@ const places: [pattern: string, setting: RegExp][] = [
   ['compose/compose.yaml', /^ {6}((?!POSTGRES_|GF_|IPFS_PROFILE)[A-Z_]+):/gm],
 ]
 
+const read = (file: string) => readFileSync(new URL(file, deploy), 'utf8')
+
+it('the systemd unit passes each secret as a credential, and does not restart after exit status 2', () => {
+  const unit = read('systemd/annal.service')
+  expect(unit).toMatch(/^RestartPreventExitStatus=2$/m)
+  const credentials = new Map(
+    [...unit.matchAll(/^#?LoadCredential=([a-z0-9-]+):\/etc\/annal\/\1\n#?Environment=([A-Z0-9_]+)=%d\/\1$/gm)].map(
+      ([, file, name]) => [name!, file!],
+    ),
+  )
+  const secrets = describeConfig().flatMap(({ name, isSecret }) => (isSecret ? [`${name}_FILE`] : []))
+  expect([...credentials.keys()].sort()).toEqual([...secrets, 'AWS_SHARED_CREDENTIALS_FILE'].sort())
+  const commands = read('systemd/annal')
+  for (const [name, file] of credentials) expect(commands).toContain(`${name}=/etc/annal/${file}`)
+})
+
+it('Compose has the Alertmanager that Prometheus sends alerts to, and the mail server of its receivers', () => {
+  const compose = read('compose/compose.yaml')
+  const [, alertmanager] = /targets: \["(\w+):9093"\]/.exec(read('prometheus/prometheus.yml'))!
+  const [, mail] = /smtp_smarthost: (\w+):1025/.exec(read('alertmanager/alertmanager.yml'))!
+  for (const service of [alertmanager, mail]) expect(compose).toMatch(new RegExp(`^  ${service}:$`, 'm'))
+})
+
+it('the scaling guide shows the whole PgBouncer file', () => {
+  const guide = readFileSync(new URL('../docs/scaling.md', deploy), 'utf8')
+  expect(guide).toContain(`\`\`\`ini\n${read('pgbouncer/pgbouncer.ini')}\`\`\``)
+})
+
 it('each variable that a deployment sets is one that the service reads', () => {
   const known = new Set(['PATH', 'NODE_COMPILE_CACHE'])
   for (const { name, isSecret } of describeConfig())

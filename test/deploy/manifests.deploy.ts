@@ -1,14 +1,22 @@
 /** What stands in deploy/ is what its readers take: Compose, Kubernetes and systemd, each by its own schema. */
+import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Log } from '../../src/domain/ports/log.ts'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { eventually } from '../support/eventually.ts'
 import { bash, root } from './shell.ts'
 
 const deploy = join(root, 'deploy')
 const tools = join(import.meta.dirname, 'tools')
 /** A version of Kubernetes that is maintained, and the newest that the schemas are there for. */
 const KUBERNETES = ['1.34', '1.37']
+
+const annal = `${process.execPath} --disable-warning=ExperimentalWarning ${root}/src/cli.ts`
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 let dir: string
 
@@ -60,6 +68,71 @@ describe('the files of balancers', () => {
     expect(said).not.toMatch(/warn|error/i)
   })
 })
+
+describe('the files of Prometheus and Alertmanager', () => {
+  it.each([
+    ['promtool', 'prometheus', 'promtool check config prometheus/prometheus.yml'],
+    ['amtool', 'prometheus-alertmanager', 'amtool check-config alertmanager/alertmanager.yml'],
+  ])('pass %s', async (tool, name, line) => {
+    const missing = `echo '${tool} is missing: apt-get install ${name}' >&2; exit 1`
+    expect(await bash(`command -v ${tool} > /dev/null || { ${missing}; }; ${line}`, deploy)).toContain('SUCCESS')
+  })
+
+  it('send critical alerts to another receiver than the others', async () => {
+    const receiverOf = async (severity: string) =>
+      (
+        await bash(`amtool config routes test --config.file=alertmanager/alertmanager.yml severity=${severity}`, deploy)
+      ).trim()
+    expect(await Promise.all(['critical', 'warning', 'info'].map(receiverOf))).toEqual([
+      'on-call',
+      'operators',
+      'operators',
+    ])
+  })
+})
+
+describe('the PgBouncer file', () => {
+  it("loads on the machine's PgBouncer, which lets Annal in", async () => {
+    const missing = "echo 'pgbouncer is missing: apt-get install pgbouncer' >&2; exit 1"
+    await bash(`command -v pgbouncer > /dev/null || { ${missing}; }`, dir)
+    const postgres = await startEmbeddedPostgres({ dir: join(dir, 'postgres'), log: silent })
+    const pooler = await startPgBouncer(new URL(postgres.url))
+    try {
+      const env = { ANNAL_DIR: join(dir, 'annal'), DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url }
+      const doctor = async () =>
+        JSON.parse(await bash(`${annal} doctor --only database --json`, dir, env)) as {
+          state: string
+          finding: string
+        }[]
+      // PgBouncer takes a moment until it lets anybody in.
+      const [line] = await eventually(
+        () => doctor().catch((error: Error) => [{ state: 'wrong', finding: error.message }]),
+        ([found]) => found?.state !== 'wrong',
+      )
+      expect(line!.finding).toContain('through a pooler')
+      await bash(`${annal} migrate`, dir, env)
+      expect(JSON.parse(await bash(`${annal} api-key list --json`, dir, env))).toEqual([])
+    } finally {
+      pooler.stop()
+      await postgres.stop()
+    }
+  })
+})
+
+/** Starts PgBouncer with the file of deploy/, in which only the addresses and the password are others. */
+async function startPgBouncer({ port, password, search }: URL) {
+  const own = await findFreePort()
+  const text = (await readFile(join(deploy, 'pgbouncer/pgbouncer.ini'), 'utf8'))
+    .replace('port=5432', `port=${port}`)
+    .replace('listen_port = 6432', `listen_port = ${own}`)
+    .replace('/etc/pgbouncer/userlist.txt', `${dir}/userlist.txt`)
+  await writeFile(join(dir, 'pgbouncer.ini'), text)
+  await writeFile(join(dir, 'userlist.txt'), `"annal" "${password}"\n`)
+  // It refuses to run as root.
+  await bash(`chmod a+rX ${dir} ${dir}/userlist.txt ${dir}/pgbouncer.ini`, dir)
+  const child = spawn('pgbouncer', ['-u', 'nobody', join(dir, 'pgbouncer.ini')], { stdio: 'inherit' })
+  return { url: `postgresql://annal:${password}@127.0.0.1:${own}/annal${search}`, stop: () => child.kill() }
+}
 
 describe('the systemd unit', () => {
   it('is understood whole, and leaves the service little to do harm with', async () => {
