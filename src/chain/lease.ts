@@ -80,7 +80,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   const drop = (lost: pg.Client, error?: Error) => {
     if (client !== lost) return
     client = undefined
-    if (held.size > 0) log.warn({ err: error }, 'The connection that holds the leases was lost; taking them again')
+    if (held.size > 0) log.warn({ err: error }, 'Connection of the leases lost; acquiring them again')
     held.clear()
     lost.end().catch(() => {})
   }
@@ -137,7 +137,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
 
   const startRenewing = () => {
     renewing ??= setInterval(() => {
-      renew().catch((error: unknown) => log.debug({ err: error }, 'Leases could not be renewed'))
+      renew().catch((error: unknown) => log.debug({ err: error }, 'Failed to renew leases'))
     }, duration / 4).unref()
   }
 

@@ -2,20 +2,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { explainError } from '../domain/explain-error.ts'
 import type { Log } from '../domain/ports/log.ts'
+import { createLogDeduper } from './log-dedupe.ts'
 import { WrongChainError } from './registry/registry.ts'
-import { createTeller } from './teller.ts'
 
-/** One look, and what is told of trouble. */
+/** One step and its log messages. */
 export interface WatchOptions {
-  /** Returns how long to rest, in milliseconds. What it raises is told once for as long as it lasts, and it is asked again. */
+  /** Returns the pause in milliseconds. An error is logged once per outage, and the step is repeated. */
   step(): Promise<number>
   /** Aborted when it is stopped; `step` ends soon then. */
   stopping: AbortController
   /** Gives up what it holds, once the last step is over. */
   close(): Promise<void>
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** Told before what is in the way, and when it is over. */
-  words: { waits: string; goesOn: string }
+  /** Log messages: for the first failure of an outage, and for its end. */
+  messages: { failed: string; recovered: string }
 }
 
 /** Goes on until it is stopped. */
@@ -28,8 +28,8 @@ export interface Watch {
 const LONGEST_BACKOFF_MS = 5_000
 
 /** Takes step after step, ever more rarely while they fail. */
-export function createWatch({ step, stopping, close, log, words }: WatchOptions): Watch {
-  const teller = createTeller()
+export function createWatch({ step, stopping, close, log, messages }: WatchOptions): Watch {
+  const deduper = createLogDeduper()
   let running: Promise<void> | undefined
 
   const run = async () => {
@@ -37,14 +37,15 @@ export function createWatch({ step, stopping, close, log, words }: WatchOptions)
       let pause: number
       try {
         pause = await step()
-        if (teller.ends()) log.info({}, words.goesOn)
+        const outage = deduper.recovers()
+        if (outage) log.info(outage, messages.recovered)
         failures = 0
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
-        const found = explainError(error)
+        const reason = explainError(error)
         const level = error instanceof WrongChainError ? 'error' : 'warn'
-        if (teller.begins(found)) log[level]({ err: error }, `${words.waits}: ${found}`)
+        if (deduper.fails({ message: messages.failed, reason })) log[level]({ err: error, reason }, messages.failed)
         pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
       }
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})

@@ -1,7 +1,7 @@
 /** Has moves wait whose coins are gone with their deposits, and takes them up again. */
 import { keysetPages } from '../../domain/keyset-pages.ts'
+import { logOnce } from '../log-dedupe.ts'
 import { quantity } from '../rpc.ts'
-import { logOnce } from '../teller.ts'
 import type { ChainView } from '../view.ts'
 import { freeOf, readAddresses } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
@@ -14,10 +14,7 @@ export async function setAside(parts: MoverParts, view: ChainView): Promise<bool
   const isWaiting = await resume(parts, view)
   const addresses = await parts.books.setAside()
   for (const address of addresses)
-    parts.log.warn(
-      { address },
-      `The chain has lost coins that were to be moved from ${address}: the move is set aside until as much is there`,
-    )
+    parts.log.warn({ address }, 'Coin transfer suspended: the chain has lost the coins to transfer')
   // Less may be signed, too, and be there.
   return addresses.length > 0 ? resume(parts, view) : isWaiting
 }
@@ -45,12 +42,12 @@ async function resume(parts: MoverParts, view: ChainView): Promise<boolean> {
   if (parts.memory.movesWaiting !== waiting.length) await parts.books.noteWaiting(waiting.length)
   parts.memory.movesWaiting = waiting.length
   const [first] = waiting
+  const message = 'Suspended coin transfers wait: the chain has more coins at the addresses than were credited'
   logOnce(
     parts.log,
-    parts.tellers.aside,
-    first
-      ? `The chain has more at ${waiting.length} addresses than was credited, such as ${first}: moves that are set aside there wait until it is`
-      : '',
+    parts.dedupers.aside,
+    first ? { message, fields: { addresses: waiting.length, address: first } } : undefined,
+    'No suspended coin transfer waits any more',
   )
   return waiting.length > 0
 }

@@ -30,8 +30,8 @@ export async function fillRefused(parts: MoverParts, view: ChainView, moves: rea
     if (!isGivenUp) continue
     if (await books.storeFillers(move.id, signFillers(parts, view, move)))
       log.warn(
-        { move: move.id, nonce: move.nonce },
-        'No node takes a payment that is signed for; an empty transaction goes in its place, and the payment is given back',
+        { treasury: treasury.address, nonce: move.nonce },
+        'Payment rejected by all nodes; replacing it by an empty transaction and refunding it',
       )
   }
 }

@@ -2,7 +2,6 @@
 import type { CoinMove, PlacedMove } from '../../domain/ports/coins.ts'
 import { feeOf, hasSucceeded, type ReceiptReply } from '../replies.ts'
 import { type Rpc, resultOf } from '../rpc.ts'
-import { logOnce } from '../teller.ts'
 import { type BlockId, type ChainView, isGone, readBlockHashes } from '../view.ts'
 import type { MoverParts } from './parts.ts'
 
@@ -39,8 +38,8 @@ async function checkPlaced(
   if (displaced.length > 0) {
     await parts.books.markDisplaced(displaced.map(({ id }) => id))
     parts.log.warn(
-      { moves: displaced.length },
-      'Blocks were displaced; the coins that were moved in them are sent again',
+      { transfers: displaced.length },
+      'Chain reorganization; sending coin transfers of its lost blocks again',
     )
     for (const { transactionHash } of displaced) {
       parts.memory.sentAt.delete(transactionHash)
@@ -111,6 +110,5 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
   })
   if (placed.length > 0) await parts.books.markIncluded(placed)
   for (const { fee } of placed) parts.meter.feePaid(fee)
-  logOnce(parts.log, parts.tellers.receipts, '')
   return new Set(placed.map(({ id }) => id))
 }

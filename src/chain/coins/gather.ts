@@ -4,7 +4,7 @@ import { explainError } from '../../domain/explain-error.ts'
 import { NIL_UUID } from '../../domain/ids.ts'
 import { keysetPages } from '../../domain/keyset-pages.ts'
 import type { LyingCoins } from '../../domain/ports/coins.ts'
-import { logOnce } from '../teller.ts'
+import { logOnce } from '../log-dedupe.ts'
 import type { ChainView } from '../view.ts'
 import { readAddresses, type SeenAddress } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
@@ -24,7 +24,7 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
   if (price === undefined) return DUST_FACTOR * TRANSFER_GAS * parts.maxFeePerGas
   const ladder = { chainId: view.chainId, prices: pricesUpTo(price, parts.maxFeePerGas) }
   const least = DUST_FACTOR * TRANSFER_GAS * price
-  const problems: string[] = []
+  const problems: { address: string; reason: string }[] = []
   const pages = keysetPages({
     first: NIL_UUID,
     limit: PAGE,
@@ -36,15 +36,17 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
     const addresses = rows.map(({ address }) => address)
     const seen = await readAddresses(parts.rpc, addresses, 'latest')
     for (const [index, lying] of rows.entries()) {
-      const problem = await gatherOne(parts, lying, seen[index]!, ladder)
-      if (problem) problems.push(`${lying.address}: ${problem}`)
+      const reason = await gatherOne(parts, lying, seen[index]!, ladder)
+      if (reason) problems.push({ address: lying.address, reason })
     }
   }
   const [first] = problems
+  const fields = { addresses: problems.length, address: first?.address }
   logOnce(
     parts.log,
-    parts.tellers.gathering,
-    first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '',
+    parts.dedupers.gathering,
+    first && { message: 'Treasury sweep skipped addresses', reason: first.reason, fields },
+    'Treasury sweep recovered',
   )
   return least
 }

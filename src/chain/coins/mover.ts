@@ -10,18 +10,18 @@ import type { Log } from '../../domain/ports/log.ts'
 import type { Meter } from '../../domain/telemetry.ts'
 import type { RelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
+import { createLogDeduper, logOnce, type Problem } from '../log-dedupe.ts'
 import type { Registry } from '../registry/registry.ts'
-import { createTeller, logOnce } from '../teller.ts'
 import { type ChainView, readView } from '../view.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { setAside } from './aside.ts'
 import { fillRefused } from './fill.ts'
 import { followMoves } from './follow.ts'
 import { gather } from './gather.ts'
-import { overtakenSentence } from './overtaken.ts'
+import { findOvertaken } from './overtaken.ts'
 import { createSendMemory, type MoverParts } from './parts.ts'
 import { forgetOthers, sendMoves } from './send.ts'
-import { readTreasury, tellEarlierTreasuries } from './treasury.ts'
+import { logEarlierTreasuries, readTreasury } from './treasury.ts'
 import { payWithdrawals } from './withdraw.ts'
 
 /** Which chain it is, whose books are written, and where the coins go. */
@@ -72,9 +72,12 @@ export function createCoinMover({
     doubtPatience,
     rpc: registry.rpc.until(stopping.signal),
     memory: createSendMemory(),
-    tellers: {
-      ...{ sending: createTeller(), receipts: createTeller(), aside: createTeller() },
-      ...{ gathering: createTeller(), treasury: createTeller(), overtaken: createTeller() },
+    dedupers: {
+      sending: createLogDeduper(),
+      aside: createLogDeduper(),
+      gathering: createLogDeduper(),
+      treasury: createLogDeduper(),
+      overtaken: createLogDeduper(),
     },
     stopping: stopping.signal,
   }
@@ -94,7 +97,7 @@ export function createCoinMover({
     if (!looked) {
       // Also what it has sent before is noted now: before anything can be asked of it.
       await readTreasury(parts, view)
-      await tellEarlierTreasuries(parts)
+      await logEarlierTreasuries(parts)
     }
     const isMoving = await bringUp(parts, view)
     const isWaiting = await setAside(parts, view)
@@ -105,8 +108,8 @@ export function createCoinMover({
     return pollEvery
   }
 
-  const words = { waits: 'Coins wait', goesOn: 'Coins are moved again' }
-  return createWatch({ step, stopping, close: () => lease.close(), log, words })
+  const messages = { failed: 'Coin transfers failed; retrying', recovered: 'Coin transfers recovered' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, messages })
 }
 
 /**
@@ -118,7 +121,8 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
   const youngest = Math.max(view.head.number - depth, 0)
   const waiting = new Set<string>()
   let hasMoves = false
-  let [problem, overtaken] = ['', '']
+  let problem: Problem | undefined
+  let overtaken: Problem | undefined
   const pages = keysetPages({
     first: undefined as CoinMove | undefined,
     limit: PAGE,
@@ -129,13 +133,13 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
     if (parts.stopping.aborted) break
     hasMoves = true
     const left = await followMoves(parts, { view, depth }, moves)
-    overtaken ||= await overtakenSentence(parts, view, left)
-    problem = (await sendMoves(parts, view, left)) || problem
+    overtaken ??= await findOvertaken(parts, view, left)
+    problem = (await sendMoves(parts, view, left)) ?? problem
     await fillRefused(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
   forgetOthers(parts.memory, waiting)
-  logOnce(parts.log, parts.tellers.sending, problem)
-  logOnce(parts.log, parts.tellers.overtaken, overtaken)
+  logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
+  logOnce(parts.log, parts.dedupers.overtaken, overtaken, 'No coin transfer has a used nonce any more')
   return hasMoves
 }

@@ -1,5 +1,6 @@
-/** Tells of moves that can never get into the chain, because something that the database does not know has used their nonces. */
+/** Finds coin transfers that can never be included, because an unknown transaction used their nonces. */
 import type { CoinMove } from '../../domain/ports/coins.ts'
+import type { Problem } from '../log-dedupe.ts'
 import { quantity, RpcError } from '../rpc.ts'
 import type { ChainView } from '../view.ts'
 import { readAddresses } from './addresses.ts'
@@ -11,21 +12,24 @@ const ifKept = (error: unknown) => {
   throw error
 }
 
+const MESSAGE =
+  'Coin transfer waits: an unknown transaction used its nonce. Another installation has the same key; stop it'
+
 /**
- * What is to be told of these moves, of which no transaction is in a block; empty where each may still get into one, and where the node keeps no state
- * from then. A nonce counts as used once its block is as deep as that of a move has to be: a node may be a block behind another. Raises UNAVAILABLE.
+ * Returns the problem of the first of these transfers whose nonce was used by another transaction. None of their own transactions is in a block.
+ * A nonce counts as used at the confirmation depth, because a node may be behind another. Returns undefined if the node keeps no state from
+ * then. Throws UNAVAILABLE.
  */
-export async function overtakenSentence(
+export async function findOvertaken(
   { rpc, confirmations }: Pick<MoverParts, 'rpc' | 'confirmations'>,
   { head }: ChainView,
   moves: readonly CoinMove[],
-): Promise<string> {
-  if (moves.length === 0) return ''
+): Promise<Problem | undefined> {
+  if (moves.length === 0) return undefined
   const senders = [...new Set(moves.map(({ sender }) => sender))]
   const seen = await readAddresses(rpc, senders, quantity(Math.max(head.number - confirmations, 0))).catch(ifKept)
-  if (!seen) return ''
+  if (!seen) return undefined
   const counts = new Map(senders.map((sender, index) => [sender, seen[index]!.count]))
   const [first] = moves.filter(({ sender, nonce }) => nonce < counts.get(sender)!)
-  if (!first) return ''
-  return `Nonce ${first.nonce} of ${first.sender} was used by a transaction that the database does not know, and what is signed at it waits for ever: somebody else has the key, such as another installation with a copy of this database. Stop that one.`
+  return first && { message: MESSAGE, fields: { address: first.sender, nonce: first.nonce } }
 }

@@ -4,8 +4,8 @@ import type { Custody } from '../../domain/ports/keys.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import type { Meter } from '../../domain/telemetry.ts'
 import type { RelayAccount } from '../keys.ts'
+import type { LogDeduper } from '../log-dedupe.ts'
 import type { Rpc } from '../rpc.ts'
-import type { Teller } from '../teller.ts'
 
 /** What was done lately, by the transaction's hash. A process that knows nothing of it sends once more. */
 export interface SendMemory {
@@ -46,7 +46,7 @@ export interface MoverParts {
   /** Milliseconds for which a chain is not believed to have lost blocks because a node has none so high. */
   doubtPatience: number
   memory: SendMemory
-  /** By what is in the way. */
-  tellers: Record<'sending' | 'receipts' | 'aside' | 'gathering' | 'treasury' | 'overtaken', Teller>
+  /** One for each kind of problem. */
+  dedupers: Record<'sending' | 'aside' | 'gathering' | 'treasury' | 'overtaken', LogDeduper>
   stopping: AbortSignal
 }

@@ -1,6 +1,7 @@
 /** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
 import type { CoinMove } from '../../domain/ports/coins.ts'
 import { toHex } from '../keys.ts'
+import type { Problem } from '../log-dedupe.ts'
 import { isPoor, isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
 import type { ChainView } from '../view.ts'
 import { isTooMuchGas } from './fill.ts'
@@ -34,22 +35,26 @@ function isDue(hash: string, { sentAt, refusals }: SendMemory, head: number): bo
 }
 
 /**
- * Sends what was never taken, was forgotten, lost its block, or pays too little. Returns what is in the way; empty when nothing is. Raises
+ * Sends transfers that no node accepted, that were forgotten, lost their block, or offer too little. Returns the first problem. Throws
  * UNAVAILABLE when the node does not answer.
  */
-export async function sendMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<string> {
+export async function sendMoves(
+  parts: MoverParts,
+  view: ChainView,
+  moves: readonly CoinMove[],
+): Promise<Problem | undefined> {
   const { memory } = parts
   const now = performance.now()
   const due = moves
     .filter(({ transactions }) => transactions.some(({ isCurrent }) => isCurrent))
     .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
     .filter(({ hash }) => isDue(hash, memory, view.head.number))
-  if (due.length === 0) return ''
+  if (due.length === 0) return undefined
   const raws = await parts.books.readRaw(due.map(({ hash }) => hash))
   const outcomes = await parts.rpc.batch(
     due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] })),
   )
-  let problem = ''
+  let problem: Problem | undefined
   const taken = due.filter(({ sender, hash }, index) => {
     const error = outcomes[index]?.error
     // Whatever is in the way, it is not asked again at once.
@@ -58,9 +63,9 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
     memory.refusals.delete(hash)
     if (!error || isTaken(error)) return true
     if (isTooMuchGas(error)) memory.refusals.set(hash, { times, head: view.head.number })
-    problem ||= isPoor(error)
-      ? `The coins at ${sender} that a transaction is to move are not there. It is sent again and again until they are.`
-      : `The node does not take a transaction that moves coins: ${error.message}`
+    problem ??= isPoor(error)
+      ? { message: 'Coin transfer waits: its address has too few coins; retrying', fields: { address: sender } }
+      : { message: 'The node rejected a coin transfer; retrying', reason: error.message, fields: { address: sender } }
     return false
   })
   for (const { hash } of taken) {

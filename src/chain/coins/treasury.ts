@@ -104,11 +104,11 @@ export async function findEarlierTreasuries(
 export const earlierTreasurySentence = ({ address, held }: EarlierTreasury, current: string): string =>
   `${fromUnits(held)} coins of users lie at the earlier treasury ${address}: withdrawals are paid from ${current} alone. Set CHAIN_TREASURY_KEY back until they are paid out. What is sent on from one treasury to another is in no book: "annal check" calls it missing at the first (H6).`
 
-/** Tells of coins at earlier treasuries, when the work begins. Raises UNAVAILABLE. */
-export async function tellEarlierTreasuries({ rpc, books, treasury, log }: MoverParts): Promise<void> {
+/** Logs coins at earlier treasuries, once at the start. Throws UNAVAILABLE. */
+export async function logEarlierTreasuries({ rpc, books, treasury, log }: MoverParts): Promise<void> {
   for (const earlier of await findEarlierTreasuries(rpc, books, treasury.address))
     log.error(
-      { address: earlier.address, held: fromUnits(earlier.held) },
-      earlierTreasurySentence(earlier, treasury.address),
+      { address: earlier.address, held: fromUnits(earlier.held), treasury: treasury.address },
+      'Coins of users are at an earlier treasury; set CHAIN_TREASURY_KEY back until they are paid out',
     )
 }

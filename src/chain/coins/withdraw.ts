@@ -1,10 +1,11 @@
 /** Signs for withdrawals: out of the treasury, oldest first, as far as its coins go. */
+import { toId } from '../../domain/ids.ts'
 import { fromUnits } from '../../domain/money.ts'
 import type { DueWithdrawal } from '../../domain/ports/coins.ts'
 import { larger } from '../fees.ts'
 import { signCoins } from '../key-pairs.ts'
+import { logOnce } from '../log-dedupe.ts'
 import { quantity, RpcError } from '../rpc.ts'
-import { logOnce } from '../teller.ts'
 import type { ChainView } from '../view.ts'
 import type { MoverParts } from './parts.ts'
 import { mostGas, presentPrice, pricesUpTo } from './plan.ts'
@@ -13,6 +14,8 @@ import { readTreasury, type Treasury } from './treasury.ts'
 
 /** Withdrawals of one step. */
 const PAGE = 20
+
+const RECOVERED = 'Withdrawals continue'
 
 /**
  * Signs and stores a move for each withdrawal that is due and that the treasury can pay, oldest first. What needs more than it has waits, keeps
@@ -26,22 +29,15 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
   if (!isAnyDue && !memory.isTreasuryDoubted) return
   const treasury = await readTreasury(parts, view)
   if ('inDoubt' in treasury) {
-    logOnce(
-      parts.log,
-      parts.tellers.treasury,
-      `The treasury ${treasury.inDoubt} has sent transactions that the database does not know, or has some on their way: withdrawals wait. Nobody else may hold its key, and one that takes another one's place is a new account; after a restore, "annal coins" compares them with the books.`,
-    )
-    return
+    // After a restore, `annal coins` compares them with the books. Otherwise another party holds the key.
+    const message = 'Withdrawals wait: the treasury has transactions that the database does not know ("annal coins")'
+    return logOnce(parts.log, parts.dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
   }
   await payPage(parts, view, treasury, price)
   const missing = await books.sumDue({ free: treasury.free, price })
-  logOnce(
-    parts.log,
-    parts.tellers.treasury,
-    missing > 0n
-      ? `The treasury ${parts.treasury.address} is short of coins: withdrawals of ${fromUnits(missing)} wait. Send it coins.`
-      : '',
-  )
+  const message = 'Withdrawals wait: the treasury is short of coins; send it coins'
+  const fields = { treasury: parts.treasury.address, missing: fromUnits(missing) }
+  logOnce(parts.log, parts.dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
 }
 
 /** Pays what the treasury has enough for, one after the other, and takes it off what is free. Gives back what may not be paid. */
@@ -61,7 +57,7 @@ async function payPage(parts: MoverParts, view: ChainView, treasury: Treasury, p
 }
 
 async function giveBack({ books, log }: MoverParts, { id }: DueWithdrawal, failure: string): Promise<void> {
-  log.warn({ withdrawal: id }, `A withdrawal failed and is given back: ${failure}`)
+  log.warn({ withdrawal: toId('withdrawal', id), reason: failure }, 'Withdrawal failed; refunding it')
   await books.failWithdrawal(id, failure)
 }
 

@@ -8,9 +8,9 @@ import type { DepositBooks, ScanPlace } from '../../domain/ports/deposits.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import artefact from '../balances.json' with { type: 'json' }
 import { readTrail } from '../block-trail.ts'
+import { createLogDeduper } from '../log-dedupe.ts'
 import type { BlockReply } from '../replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
-import { createTeller } from '../teller.ts'
 
 /** Addresses of one call: the answer must not be larger than a contract may be. */
 const CALL = 500
@@ -51,7 +51,7 @@ interface Dependencies {
  * it stands, and begins anew in another process: nothing depends on it.
  */
 export function createBalanceLook({ rpc, books, log }: Dependencies) {
-  const teller = createTeller()
+  const deduper = createLogDeduper()
   let hasBegun = false
   let after: string | null = null
   /** Up to which block all were looked at. */
@@ -68,11 +68,11 @@ export function createBalanceLook({ rpc, books, log }: Dependencies) {
       { number: due, hash: block.hash },
       accounts.map((address, index) => ({ address, balance: fromUnits(balances[index]!) })),
     )
-    if (found > 0) log.info({ deposits: found, block: due }, 'Deposits that contracts sent were found')
+    if (found > 0) log.info({ deposits: found, block: due }, 'Found deposits sent by contracts')
     if (lacking.length > 0)
       log.error(
         { addresses: lacking.slice(0, 5), count: lacking.length, block: due },
-        'Addresses hold less than what is known to have come in: somebody else has a key, or the chain takes fees that its receipts do not tell',
+        'Addresses hold fewer coins than were received: another party has a key, or receipts do not show all fees',
       )
   }
 
@@ -90,11 +90,13 @@ export function createBalanceLook({ rpc, books, log }: Dependencies) {
             due,
             page.map(({ address }) => address),
           )
-        if (teller.ends()) log.info({}, 'What contracts send is found again')
+        const outage = deduper.recovers()
+        if (outage) log.info(outage, 'Search for deposits by contracts recovered')
       } catch (error) {
         // A node that keeps few states, or refuses such calls: all other deposits go on.
         if (!(error instanceof RpcError)) throw error
-        if (teller.begins(error.message)) log.warn({ err: error }, `What contracts send is not found: ${error.message}`)
+        const problem = { message: 'Search for deposits by contracts failed; retrying', reason: error.message }
+        if (deduper.fails(problem)) log.warn({ err: error, reason: problem.reason }, problem.message)
       }
       const isWhole = page.length < PAGE
       after = isWhole ? null : page.at(-1)!.id

@@ -133,17 +133,16 @@ export function createDepositWatcher({
     if (references.length > 0 || (confirmations !== 'finalized' && depth > confirmations)) {
       log.error(
         { ...facts, deposits: references.slice(0, 5) },
-        'The chain changed deeper than CHAIN_DEPOSIT_CONFIRMATIONS; its blocks are read again. Deposits that were credited ' +
-          'from the blocks that are gone are frozen until they are found again: "annal deposits" shows them',
+        'Chain reorganization deeper than CHAIN_DEPOSIT_CONFIRMATIONS; credited deposits are frozen until the chain has them again ("annal deposits")',
       )
-    } else log.info(facts, 'The chain changed; its newest blocks are read again for deposits')
+    } else log.info(facts, 'Chain reorganization; reading its newest blocks again for deposits')
   }
 
   /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */
   const credit = async (place: ScanPlace, due: number, isWhole: boolean) => {
     if (isWhole) await balances.look(place, due)
     const credited = await books.creditDue(place, due)
-    if (credited) log.info({ deposits: credited, block: due }, 'Deposits were credited')
+    if (credited) log.info({ deposits: credited, block: due }, 'Deposits credited')
   }
 
   /** Reads what is new. Returns how long to rest, in milliseconds. */
@@ -187,6 +186,6 @@ export function createDepositWatcher({
     return Number(last.number) < head.number ? 0 : pollEvery
   }
 
-  const words = { waits: 'Deposits wait', goesOn: 'Deposits are watched again' }
-  return createWatch({ step, stopping, close: () => lease.close(), log, words })
+  const messages = { failed: 'Deposit watcher failed; retrying', recovered: 'Deposit watcher recovered' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, messages })
 }

@@ -78,14 +78,14 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   const signed = signTransaction(account, { ...fees, chainId, nonce, data: registryBytecode, gasLimit })
   const fields = { chainId, address: next, transaction: signed.hash }
   if (known === next) {
-    log.warn(fields, 'The chain does not have the registry any more; it is deployed again, and every commit sent again')
+    log.warn(fields, 'The chain lost the registry; deploying it again and sending every commit again')
   } else log.info(fields, 'Deploying the registry')
   try {
     await registry.rpc.call('eth_sendRawTransaction', toHex(signed.raw))
   } catch (error) {
     // An earlier try may be waiting at this nonce; its outcome is the same contract at the same address.
     if (!(error instanceof RpcError) || isPoor(error)) throw error
-    log.warn({ err: error, nonce }, 'The node did not take the deployment; waiting whether an earlier one is included')
+    log.warn({ err: error, nonce }, 'The node rejected the deployment of the registry; waiting for an earlier one')
   }
   const deadline = performance.now() + RECEIPT_WAIT_MS
   while (!(await registry.hasCode(next))) {

@@ -6,10 +6,9 @@
 import { getCreateAddress } from 'ethers'
 import { unavailable } from '../../domain/errors.ts'
 import { findSpender } from '../spender.ts'
-import { logOnce } from '../teller.ts'
 import { type BlockId, type ChainView, isGone, readBlockHashes, readView } from '../view.ts'
 import { type BlockRow, findNewestPlaced } from './follow-statements.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { findLastNonce, rememberAhead } from './statements.ts'
 
 /** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
@@ -100,7 +99,7 @@ export const isAccountedFor = async (
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()
-  const problem = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
-  logOnce(parts.log, lane.tellers.count, problem, { lane: lane.address })
+  const message = 'The node counts more transactions of the relay account than it shows; signing paused'
+  reportLane(parts, lane, 'count', { message, fields: { count } })
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }

@@ -1,9 +1,10 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../../domain/asset/fail-commit.ts'
+import { toId } from '../../domain/ids.ts'
+import type { Problem } from '../log-dedupe.ts'
 import { feeOf, type ReceiptReply } from '../replies.ts'
 import { resultOf } from '../rpc.ts'
 import { findSpender } from '../spender.ts'
-import { logOnce } from '../teller.ts'
 import { nonceOf } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
 import { isDisplaced } from './doubt.ts'
@@ -17,7 +18,7 @@ import {
   releaseCommits,
   storeCosts,
 } from './follow-statements.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { type Cost, costsOf } from './receipts.ts'
 import { readingOnce, seekCommits } from './seek.ts'
 import { findRaw, findSigned, type InFlightRow } from './statements.ts'
@@ -62,7 +63,7 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
     const below = inFlight.filter(({ nonce }) => nonce < count)
     const settledAll = await readReceipts(parts, lane, view, below)
     const isUnsure = await checkIncluded(parts, lane, view)
-    if (settledAll) logOnce(parts.log, lane.tellers.receipts, '')
+    if (settledAll) reportLane(parts, lane, 'receipts')
     isSettled = settledAll && !isUnsure
   } finally {
     if (!isSettled) lane.seen = ''
@@ -85,12 +86,11 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
       included.push(inclusion)
       continue
     }
-    // What holds up the first one holds up all, and is told once for all.
+    // The problem of the first transaction delays all others, so only that one is logged.
     const isFirst = settledAll
-    const tell = (problem: string) =>
-      isFirst && logOnce(parts.log, lane.tellers.receipts, problem, { lane: lane.address })
+    const report = (problem: Problem) => isFirst && reportLane(parts, lane, 'receipts', problem)
     settledAll = false
-    await settleWithoutEffect(seeking, lane, view, row, found, tell)
+    await settleWithoutEffect(seeking, lane, view, row, found, report)
   }
   if (included.length > 0) {
     const commits = included.flatMap(({ row, receipt, costs }) =>
@@ -181,7 +181,7 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
   lane.seen = ''
   parts.log.warn(
     { lane: lane.address, commits: rows.length },
-    'Blocks were displaced; their transactions are sent again',
+    'Chain reorganization; sending transactions of its lost blocks again',
   )
 }
 
@@ -195,7 +195,7 @@ const settleWithoutEffect = async (
   view: ChainView,
   row: InFlightRow,
   receipts: readonly ReceiptReply[],
-  tell: (problem: string) => void,
+  report: (problem: Problem) => void,
 ) => {
   const deepest = view.head.number - parts.confirmations
   if (deepest < 0) return
@@ -203,7 +203,8 @@ const settleWithoutEffect = async (
   const ours = new Set(raws.filter(({ raw }) => nonceOf(raw) === row.nonce).map(({ hash }) => hash))
   const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
   if (futile) {
-    tell(`${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`)
+    const message = 'Transaction had no effect; check its gas and the address of the registry'
+    report({ message, fields: { transaction: futile.transactionHash } })
     if (Number(futile.blockNumber) > deepest) return
     const missing = await includeFromRegistry(parts, lane, row)
     await release(parts, lane, row, missing, `${futile.transactionHash} had no effect`)
@@ -217,11 +218,10 @@ const settleWithoutEffect = async (
   if (missing.length === 0) return
   const spender = await findSpender(parts.rpc, lane.address, row.nonce, deepest)
   const isForeign = spender !== undefined && !row.hashes.includes(spender)
-  tell(
-    isForeign
-      ? `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`
-      : `The node shows no receipt for nonce ${row.nonce} of ${lane.address}, which is used; waiting until it does.`,
-  )
+  const message = isForeign
+    ? 'An unknown transaction used a nonce of the relay account: another party has its key'
+    : 'The node has no receipt for a used nonce; waiting'
+  report({ message, fields: { nonce: row.nonce } })
   if (isForeign) await release(parts, lane, row, missing, `nonce ${row.nonce} was used by ${spender}`)
 }
 
@@ -262,7 +262,8 @@ const release = async (
   const again = commits.filter((commit) => !hopeless.includes(commit))
   if (again.length > 0) await parts.lease.write(lane.name, releaseCommits, { commits: again, nonce })
   for (const commit of hopeless) {
-    parts.log.error({ commit, attempts: attemptsOf(commit) }, `A commit failed and is refunded: ${reason}`)
+    const facts = { commit: toId('commit', commit), attempts: attemptsOf(commit), reason }
+    parts.log.error(facts, 'Commit failed; refunding it')
     await parts.lease.write(lane.name, failCommit, { commit, reason })
   }
 }

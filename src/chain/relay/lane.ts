@@ -5,9 +5,9 @@ import type { Meter, Tracer } from '../../domain/telemetry.ts'
 import type { Fees } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'
 import type { Lease } from '../lease.ts'
+import { createLogDeduper, type LogDeduper, logOnce, type Problem } from '../log-dedupe.ts'
 import type { Pace } from '../pace.ts'
 import type { Rpc } from '../rpc.ts'
-import { createTeller, type Teller } from '../teller.ts'
 import type { ReadHistory } from './histories.ts'
 
 /** What every part of the relay works with. */
@@ -72,8 +72,7 @@ export interface Lane {
   gapSince: number | undefined
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
-  /** By topic. */
-  tellers: Record<Topic, Teller>
+  dedupers: Record<Topic, LogDeduper>
 }
 
 /** A lane that knows nothing yet. Without a signer it only sends and follows what was signed. */
@@ -91,16 +90,29 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   doubtedSince: undefined,
   gapSince: undefined,
   fillers: new Map(),
-  tellers: {
-    sending: createTeller(),
-    fees: createTeller(),
-    receipts: createTeller(),
-    count: createTeller(),
-    gap: createTeller(),
+  dedupers: {
+    sending: createLogDeduper(),
+    fees: createLogDeduper(),
+    receipts: createLogDeduper(),
+    count: createLogDeduper(),
+    gap: createLogDeduper(),
   },
 })
 
-type Topic = 'sending' | 'fees' | 'receipts' | 'count' | 'gap'
+const recovered = {
+  sending: 'Sending of transactions recovered',
+  fees: 'Fees are below the maximum again',
+  receipts: 'Reading of receipts recovered',
+  count: 'Transaction count of the relay account recovered',
+  gap: 'Nonce gap closed',
+}
+
+/** Kinds of problems of a lane. One problem of each kind is logged at a time. */
+type Topic = keyof typeof recovered
+
+/** Logs the current problem of a lane once, and its end when there is none. */
+export const reportLane = ({ log }: Pick<RelayParts, 'log'>, lane: Lane, topic: Topic, problem?: Problem): void =>
+  logOnce(log, lane.dedupers[topic], problem, recovered[topic], { lane: lane.address })
 
 /** Forgets what is no longer on its way. */
 export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {

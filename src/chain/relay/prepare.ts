@@ -7,12 +7,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../../domain/asset/fail-commit.ts'
 import { isFull, isUnavailable, LostKeyError } from '../../domain/errors.ts'
 import { explainError } from '../../domain/explain-error.ts'
+import { toId } from '../../domain/ids.ts'
 import type { Database } from '../../domain/ports/database.ts'
 import type { ContentStore } from '../../domain/ports/files.ts'
 import type { Custody, SealedKey } from '../../domain/ports/keys.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import type { Tracer } from '../../domain/telemetry.ts'
 import type { Lease } from '../lease.ts'
+import { createLogDeduper, type LogDeduper } from '../log-dedupe.ts'
 import { createPace } from '../pace.ts'
 import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './prepare-statements.ts'
 
@@ -60,9 +62,18 @@ const LAST_TRY_WITHOUT_KEY = 80
 export const createPreparer = (options: PreparerOptions): Preparer => {
   const { database, lease, contentStore, custody, log, tracer, stopping } = options
   const pace = createPace()
-  let outage = ''
+  const [outages, failures] = [createLogDeduper(), createLogDeduper()]
   let wakeUp: (() => void) | undefined
   let isWoken = false
+
+  const reportFailure = (deduper: LogDeduper, error: unknown) => {
+    const problem = { message: 'Preparation of commits failed; retrying', reason: explainError(error) }
+    if (deduper.fails(problem)) log.warn({ err: error, reason: problem.reason }, problem.message)
+  }
+  const reportSuccess = (deduper: LogDeduper) => {
+    const outage = deduper.recovers()
+    if (outage) log.info(outage, 'Preparation of commits recovered')
+  }
 
   const storeTree = async (row: UnpreparedRow) => {
     // A deleted asset's tree is told to nobody any more; its hash still goes onto the chain.
@@ -75,7 +86,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   /** Refunds a commit that nobody can sign, unless it was signed and sent before a backup brought the database back. */
   const giveUp = async (row: UnpreparedRow, reason: string) => {
     if (await options.takeFromChain(leaseName, row.commit_id)) return
-    log.error({ commit: row.commit_id }, `A commit failed and is refunded: ${reason}`)
+    log.error({ commit: toId('commit', row.commit_id), reason }, 'Commit failed; refunding it')
     await lease.write(leaseName, failCommit, { commit: row.commit_id, reason })
   }
 
@@ -97,14 +108,10 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     await lease.write(leaseName, postpone, {
       ...{ commit: row.commit_id, lastError: reason, firstPause: FIRST_PAUSE_SECONDS, longestPause: longest },
     })
-    if (isOutage) {
-      if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
-      outage = reason
-    } else if (row.attempts === 0) {
-      log.error(
-        { err: error, commit: row.commit_id },
-        'A commit could not be prepared for the chain; it is tried again, ever more rarely, and "annal relay" shows it',
-      )
+    if (isOutage) reportFailure(outages, error)
+    else if (row.attempts === 0) {
+      const commit = toId('commit', row.commit_id)
+      log.error({ err: error, commit }, 'Commit could not be prepared for the chain; retrying ("annal relay" lists it)')
     }
   }
 
@@ -136,7 +143,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
       }
     }
     if (ready.length > 0) {
-      outage = ''
+      reportSuccess(outages)
       await lease.write(leaseName, storePrepared, {
         commits: ready.map(([id]) => id),
         signatures: ready.map(([, signature]) => signature),
@@ -157,17 +164,14 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
 
   return {
     async run() {
-      let problem = ''
       while (!stopping.aborted) {
         try {
           const count = await step()
-          problem = ''
+          reportSuccess(failures)
           if (count === 0) await rest(options.idlePause)
         } catch (error) {
           if (stopping.aborted) break
-          if (explainError(error) !== problem)
-            log.warn({ err: error }, `Commits wait to be made ready: ${explainError(error)}`)
-          problem = explainError(error)
+          reportFailure(failures, error)
           await rest(PAUSE_AFTER_FAILURE_MS)
         }
       }

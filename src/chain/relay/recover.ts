@@ -5,13 +5,12 @@
 import { chooseFees, raiseFees } from '../fees.ts'
 import { toHex } from '../keys.ts'
 import { contradiction, RpcError } from '../rpc.ts'
-import { logOnce } from '../teller.ts'
 import { signTransaction } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
 import { isDisplaced } from './doubt.ts'
 import { displace } from './follow.ts'
 import { type BlockRow, findNonces } from './follow-statements.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { findLastNonce, type InFlightRow } from './statements.ts'
 
 /** Milliseconds until a filler that is not included is offered more. */
@@ -35,7 +34,7 @@ export const closeGap = async (
   if (count >= firstWaiting) {
     lane.gapSince = undefined
     lane.fillers.clear()
-    logOnce(parts.log, lane.tellers.gap, '')
+    reportLane(parts, lane, 'gap')
     return false
   }
   lane.gapSince ??= performance.now()
@@ -68,8 +67,8 @@ const findLost = <Row extends BlockRow & { has_bytes: boolean }>(
 ): Row[] => {
   const isUnshown = ({ block_number: number }: Row) => number <= view.head.number && canonical.get(number) === undefined
   const unshown = placed.find(isUnshown)
-  const problem = `The node shows no block ${unshown?.block_number} and does not count what ${lane.address} had in it; nothing is signed meanwhile.`
-  logOnce(parts.log, lane.tellers.gap, unshown ? problem : '', { lane: lane.address })
+  const message = 'The node lacks a block that it had, with transactions of the relay; signing paused'
+  reportLane(parts, lane, 'gap', unshown && { message, fields: { block: unshown.block_number } })
   const isGivenUp = (row: Row) => lasts >= parts.doubtPatience && isUnshown(row) && row.has_bytes
   return placed.filter((row) => isDisplaced(row, canonical, view.head) || isGivenUp(row))
 }
@@ -89,13 +88,12 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   const { raw } = signTransaction(signer.account, plan)
   await parts.lease.assertHeld(lane.name)
   lane.fillers.set(nonce, { fees, sentAt: now })
-  parts.log.warn({ lane: lane.address, nonce }, 'Filling a nonce that no commit takes')
+  parts.log.warn({ lane: lane.address, nonce }, 'Sending an empty transaction to fill a nonce gap')
   try {
     await parts.rpc.call('eth_sendRawTransaction', toHex(raw))
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    logOnce(parts.log, lane.tellers.sending, `The node does not take a filling transaction: ${error.message}`, {
-      lane: lane.address,
-    })
+    const message = 'The node rejected a transaction that fills a nonce gap; retrying'
+    reportLane(parts, lane, 'sending', { message, reason: error.message })
   }
 }

@@ -7,11 +7,11 @@ import { explainError } from '../../domain/explain-error.ts'
 import { blindTracer, silentMeter } from '../../domain/telemetry.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
+import { createLogDeduper } from '../log-dedupe.ts'
 import { createPace } from '../pace.ts'
 import { findRecorders } from '../recorders.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
-import { createTeller } from '../teller.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
 import { takesBatches } from './batch.ts'
 import { createHeadWatch, noteAccountsAhead } from './doubt.ts'
@@ -31,8 +31,8 @@ import { findInFlight, findOpenLanes, hasOpenCommits } from './statements.ts'
 const BATCH = 32
 
 /**
- * The relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease;
- * what goes wrong is told in the log once for as long as it lasts, and never raised.
+ * Creates the relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease.
+ * Errors are not thrown: they are logged once per outage.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
@@ -82,7 +82,7 @@ export function createRelay(options: RelayOptions): Relay {
     },
     onReady: () => wake(),
   })
-  const teller = createTeller()
+  const deduper = createLogDeduper()
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
   /** When the chain was last seen to have all of ours; undefined when it has to be looked at. */
@@ -105,7 +105,7 @@ export function createRelay(options: RelayOptions): Relay {
       if (lanes.some((known) => known.address === lane)) continue
       log.warn(
         { lane },
-        'A relay key is gone that still has transactions on their way; they are sent, but fees cannot be raised',
+        'Relay key removed while its transactions are pending; they are sent, but their fees cannot be raised',
       )
       lanes.push(createLane(lane))
     }
@@ -231,7 +231,8 @@ export function createRelay(options: RelayOptions): Relay {
     while (!stopping.signal.aborted) {
       try {
         const pause = await step()
-        if (teller.ends()) log.info({ failures }, 'The relay works again')
+        const outage = deduper.recovers()
+        if (outage) log.info(outage, 'Relay recovered')
         failures = 0
         cameThroughAt = performance.now()
         state.lastError = null
@@ -244,9 +245,9 @@ export function createRelay(options: RelayOptions): Relay {
         seenWholeAt = undefined
         const lastError = explainError(error)
         const isGrave = error instanceof WrongChainError
-        const isNews = teller.begins(lastError)
-        if (isNews || (isGrave && lastError !== state.lastError))
-          log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${lastError}`)
+        const isNew = deduper.fails({ message: 'Relay failed; retrying', reason: lastError })
+        if (isNew || (isGrave && lastError !== state.lastError))
+          log[isGrave ? 'error' : 'warn']({ err: error, reason: lastError }, 'Relay failed; retrying')
         Object.assign(state, { state: 'waiting', lastError })
         await rest(Math.min(250 * 2 ** Math.min(failures, 10), pauses.longestBackoff), false)
       }

@@ -1,11 +1,10 @@
 import { larger, raiseFees } from '../fees.ts'
 import { decodeCommits } from '../registry/abi.ts'
 import { STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
-import { logOnce } from '../teller.ts'
 import { parseTransaction, type SignedTransaction, signTransaction } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { estimateGas } from './batch.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { type Outgoing, send } from './send.ts'
 import { columnsOf } from './sign.ts'
 import { findRaw, type InFlightRow, storeReplaced } from './statements.ts'
@@ -45,12 +44,9 @@ export const replaceStuck = async (
     }
     const fees = raiseFees(previous, view, parts.maxFeePerGas)
     if (!fees) {
-      logOnce(
-        parts.log,
-        lane.tellers.fees,
-        'The market asks for more than the relay may pay; what was sent waits until fees fall.',
-        { lane: lane.address },
-      )
+      reportLane(parts, lane, 'fees', {
+        message: 'Fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until they fall',
+      })
       break
     }
     const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
@@ -68,7 +64,7 @@ export const replaceStuck = async (
   const kept = new Set(stored.map(({ hash }) => hash))
   const outgoing = signed.filter(({ hash }) => kept.has(hash))
   const commits = outgoing.flatMap((each) => each.commits).length
-  parts.log.info({ lane: lane.address, commits }, 'Raised the fees of transactions that wait')
+  parts.log.info({ lane: lane.address, commits }, 'Raised the fees of pending transactions')
   await send(parts, lane, outgoing)
 }
 

@@ -3,6 +3,7 @@
  * node that is behind, and a database may have been restored from before the commit was sent.
  */
 import { unavailable } from '../../domain/errors.ts'
+import { toId } from '../../domain/ids.ts'
 import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../../domain/sql.ts'
 import type { ChainCommit } from '../registry/registry.ts'
 import type { ReceiptReply, TransactionReply } from '../replies.ts'
@@ -129,7 +130,10 @@ export const noteFound = async (
     const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
     const cost = costsOf(receipt)[position]
     if (!cost) continue
-    parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
+    parts.log.warn(
+      { commit: toId('commit', commitId), transaction: hash },
+      'Commit is on the chain already; it is not signed again',
+    )
     await parts.lease.write(leaseName, markFound, {
       ...{ commit: commitId, lane: recorder, nonce: Number(transaction.nonce), position, hash, blockNumber, blockHash },
       ...{ gas: cost.gas, fee: String(cost.fee) },

@@ -1,8 +1,8 @@
 import type { Origin } from '../../domain/telemetry.ts'
 import { toHex } from '../keys.ts'
+import type { Problem } from '../log-dedupe.ts'
 import { isPoor, isTaken, RESEND_AFTER_MS, wantsMore } from '../sending.ts'
-import { logOnce } from '../teller.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { findRaw, type InFlightRow, markBroadcast } from './statements.ts'
 
 /** Stored bytes that may be sent. */
@@ -46,7 +46,7 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
   const origins = outgoing.flatMap(({ traces }) => traces)
   const outcomes = await parts.tracer.resume(origins, 'relay send', {}, () => parts.rpc.batch(calls))
   const taken: string[] = []
-  let problem = ''
+  let problem: Problem | undefined
   outgoing.forEach(({ nonce, commits, hash }, index) => {
     const error = outcomes[index]?.error
     if (!error || isTaken(error)) {
@@ -61,11 +61,11 @@ const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Ou
     lane.sentAt.delete(nonce)
     const lacksFunds = isPoor(error)
     if (!lacksFunds && wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
-    problem ||= lacksFunds
-      ? `The relay account ${lane.address} cannot pay for gas. Send it funds; its commits wait until then.`
-      : `The node does not take a transaction: ${error.message}`
+    problem ??= lacksFunds
+      ? { message: 'The relay account cannot pay for gas; send it coins' }
+      : { message: 'The node rejected a transaction; retrying', reason: error.message }
   })
-  logOnce(parts.log, lane.tellers.sending, problem, { lane: lane.address })
+  reportLane(parts, lane, 'sending', problem)
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 

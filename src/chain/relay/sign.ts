@@ -4,12 +4,11 @@ import { encodeCommitData } from '../commit-data.ts'
 import { chooseFees, type Fees } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'
 import { encodeCommit } from '../registry/abi.ts'
-import { logOnce } from '../teller.ts'
 import { type SignedTransaction, signTransaction } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { callData, packCalls, type RelayCall, type RelayTransaction } from './batch.ts'
 import { isAccountedFor } from './doubt.ts'
-import type { Lane, RelayParts } from './lane.ts'
+import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { noteFound } from './seek.ts'
 import type { Outgoing } from './send.ts'
 import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './statements.ts'
@@ -33,15 +32,12 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
 
   const fees = chooseFees(view, parts.maxFeePerGas)
   if (!fees) {
-    logOnce(
-      parts.log,
-      lane.tellers.fees,
-      'The base fee is above the highest fee that the relay may pay; commits wait until it falls.',
-      { lane: lane.address },
-    )
+    reportLane(parts, lane, 'fees', {
+      message: 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until it falls',
+    })
     return []
   }
-  logOnce(parts.log, lane.tellers.fees, '')
+  reportLane(parts, lane, 'fees')
   const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
   const nextNonce = (last?.nonce ?? -1) + 1
   if (await isAhead(parts, lane, view, nextNonce)) return []
@@ -101,7 +97,7 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   if (sent <= nextNonce) {
     lane.strangersSince = undefined
     lane.doubtedSince = undefined
-    logOnce(parts.log, lane.tellers.count, '')
+    reportLane(parts, lane, 'count')
     return false
   }
   if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
