@@ -82,7 +82,7 @@ export async function openInstallation(
     await postgres?.stop()
     throw error
   })
-  if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
+  if (applied.length) log.info({ migrations: applied }, 'Migrations applied')
   const database = createDatabase({
     url,
     pool,

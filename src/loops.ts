@@ -63,7 +63,8 @@ interface Chore {
   every: number
   /** Undefined where there is nothing to do with this configuration. */
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
-  failure: string
+  /** Name in the log. */
+  task: string
 }
 
 const HOUR_MS = 3_600_000
@@ -80,77 +81,70 @@ function choresOf({
     await deletions.forgetAgain(cancel)
     return done
   }
-  const tidying = [deletions.sweep, orders.sweepArguments, maintenance.sweep]
   return [
     {
       role: 'jobs',
       every: 1_000,
       work: orders.expire,
-      failure: 'Orders could not be expired; it is tried again soon',
+      task: 'expire orders',
     },
     {
       role: 'jobs',
       every: 30_000,
       work: grants.sweep,
-      failure: 'Points could not be expired; it is tried again in half a minute',
+      task: 'expire points',
     },
     {
       role: 'jobs',
       every: 10_000,
       work: thumbnails.sweep,
-      failure: 'Thumbnails could not be asked for; it is tried again soon',
+      task: 'request thumbnails',
     },
     {
       role: 'jobs',
       every: 10_000,
       work: reapply,
-      failure: 'A deleted account that came back could not be deleted again; it is tried again soon',
+      task: 'delete restored accounts',
     },
     {
       role: 'jobs',
       every: 1_000,
       work: forgetAgain,
-      failure: 'A destroyed key that came back could not be destroyed again; it is tried again soon',
+      task: 'destroy restored keys',
     },
-    // Each for itself: one that fails keeps nothing else from being done.
-    ...tidying.map(
-      (work): Chore => ({
-        role: 'jobs',
-        every: HOUR_MS,
-        work,
-        failure: 'Tidying up failed; it is tried again in an hour',
-      }),
-    ),
+    { role: 'jobs', every: HOUR_MS, work: deletions.sweep, task: 'clean up deleted accounts' },
+    { role: 'jobs', every: HOUR_MS, work: orders.sweepArguments, task: 'erase order arguments' },
+    { role: 'jobs', every: HOUR_MS, work: maintenance.sweep, task: 'delete expired data' },
     {
       role: 'jobs',
       every: Math.min(config.files.garbageGraceSeconds * 1_000, HOUR_MS),
       work: maintenance.collectGarbage,
-      failure: 'Blocks that nobody needs could not be removed; it is tried again, in an hour at the latest',
+      task: 'collect garbage',
     },
     // What requests of this process are charged, who follows what here, and whose tokens came, this process alone knows.
     {
       role: 'http',
       every: 15_000,
       work: gasQuote?.look,
-      failure: 'What gas costs could not be read; commits are charged as before',
+      task: 'read gas price',
     },
     {
       role: 'http',
       every: 20_000,
       work: events.tellStreams,
-      failure: 'Other processes could not be told which streams are open; it is tried again soon',
+      task: 'report open streams',
     },
     {
       role: 'http',
       every: 20_000,
       work: uploads.tellUnderWay,
-      failure: 'Other processes could not be told which uploads are under way; it is tried again soon',
+      task: 'report uploads',
     },
     {
       role: 'http',
       every: 60_000,
       work: sessions.recordUse,
-      failure: 'The use of sessions could not be recorded; it is tried again in a minute',
+      task: 'record session use',
     },
   ]
 }
@@ -168,8 +162,8 @@ async function startQueues({ installation, layer }: LoopParts, roles: ReadonlySe
 }
 
 const startChores = (parts: LoopParts, roles: ReadonlySet<Role>, log: Log): Repetition[] =>
-  choresOf(parts).flatMap(({ role, every, work, failure }) =>
-    work && roles.has(role) ? [repeat(work, every, log, failure)] : [],
+  choresOf(parts).flatMap(({ role, every, work, task }) =>
+    work && roles.has(role) ? [repeat(work, every, log, task)] : [],
   )
 
 /** Starts what belongs to these roles, and nothing else. */

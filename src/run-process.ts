@@ -120,7 +120,7 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   await layer.prepare()
   await presence.beat()
   database.watchStandstills()
-  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'Failed to record the heartbeat of this process')
+  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
   const watched = { ...layer.watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: taken?.healthPort }
   handlers.push(

@@ -2,7 +2,7 @@
  * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
  * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
  */
-import { NIL_UUID } from '../domain/ids.ts'
+import { NIL_UUID, toId } from '../domain/ids.ts'
 import { keysetPages } from '../domain/keyset-pages.ts'
 import type { Database } from '../domain/ports/database.ts'
 import { arrayOf, float, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
@@ -123,7 +123,7 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
     const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], tell))
     for (const event of own) ours.add(event)
     const signed = own.map(({ transactionHash }) => transactionHash)
-    const subject = { commit: row.commit_id, nid: row.nid }
+    const subject = { commit: toId('commit', row.commit_id), nid: row.nid }
     const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
     if (isPlaced && !signed.includes(row.transaction_hash!) && !(await isMined(check, row.transaction_hash!)))
       add('H1', {
@@ -222,7 +222,7 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
       const subject = row.hash === null ? { block: row.block_number } : { transaction: row.hash }
       yield {
         ...subject,
-        wallet: row.wallet_id,
+        user: toId('user', row.wallet_id),
         amount: row.amount,
         problem: 'credited, and the chain does not have it',
       }

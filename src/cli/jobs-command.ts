@@ -12,23 +12,37 @@ interface JobsFlags {
 
 /** Of the jobs that were given up, and of the items that sweeps cannot deal with, how many are listed. */
 const LISTED = 100
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Returns the UUID of a job from its public ID or its UUID. Throws CommanderError. */
+async function uuidOfJob(given: string): Promise<string> {
+  const { fromId, UUID } = await import('../domain/ids.ts')
+  const id = given.toLowerCase()
+  const uuid = UUID.test(id) ? id : fromId(id, 'job')?.uuid
+  if (uuid === undefined) {
+    throw new CommanderError(WRONG_USAGE, 'annal.jobs', 'Give the ID of a job as `annal jobs` shows it.')
+  }
+  return uuid
+}
 
 async function readJobs(retry: true | string | undefined) {
-  if (typeof retry === 'string' && !UUID.test(retry)) {
-    throw new CommanderError(WRONG_USAGE, 'annal.jobs', 'Give the id of a job as `annal jobs` shows it.')
-  }
-  const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/jobs/job-statements.ts')
+  const job = typeof retry === 'string' ? await uuidOfJob(retry) : null
+  const { toId } = await import('../domain/ids.ts')
+  const { withPublicItems } = await import('../domain/sweep/public-items.ts')
+  const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../platform/jobs/job-statements.ts')
   const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
   return withDatabase(async (database) => {
-    const [due] = retry ? await database.query(retryJobs, { job: retry === true ? null : retry }) : []
+    const [due] = retry ? await database.query(retryJobs, { job }) : []
     const [awake] = retry === true ? await database.query(retrySetbacks) : []
     return {
       retried: (due?.count ?? 0) + (awake?.count ?? 0),
       waiting: await database.query(countWaiting),
       failed: await database.query(countDead),
-      deadLetters: await database.query(findDead, { limit: LISTED }),
-      setbacks: await database.query(findSetbacks, { limit: LISTED }),
+      deadLetters: (await database.query(findDead, { limit: LISTED })).map(({ id, data, nid, ...letter }) => ({
+        id: toId('job', id),
+        ...letter,
+        subject: subjectOf(data, nid),
+      })),
+      setbacks: await withPublicItems(database, await database.query(findSetbacks, { limit: LISTED })),
     }
   })
 }
@@ -68,7 +82,7 @@ export function addJobsCommand(program: Command): void {
     program,
     'jobs',
     'Shows which background work waits, and what of it fails and why.',
-    ['annal jobs', 'annal jobs --retry', 'annal jobs --retry 01890000-0000-7000-8000-000000000000'],
+    ['annal jobs', 'annal jobs --retry', 'annal jobs --retry job_01h455vb4pex5vsknk084sn02q'],
     `Of what failed for good, its kind and identifiers are kept, and it can be tried again where they are enough. A notice to an address that its
 account has given up also keeps that address, for 30 days.`,
   )

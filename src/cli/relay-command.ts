@@ -11,13 +11,14 @@ interface RelayFlags {
 
 async function readRelay(retry: boolean) {
   const { countDueWithdrawals } = await import('../domain/wallet/withdrawal-statements.ts')
+  const { toId } = await import('../domain/ids.ts')
   const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/prepare-statements.ts')
   return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryNow) : []
     return {
       retried: due?.count ?? 0,
       counts: await database.query(countByStatus),
-      waiting: await database.query(findWaiting),
+      waiting: (await database.query(findWaiting)).map((row) => ({ ...row, commit_id: toId('commit', row.commit_id) })),
       withdrawals: await database.query(countDueWithdrawals),
     }
   })

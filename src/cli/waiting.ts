@@ -3,9 +3,10 @@ import { findWaiting } from '../chain/relay/prepare-statements.ts'
 import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants/finding.ts'
 import type { Database } from '../domain/ports/database.ts'
+import { withPublicItems } from '../domain/sweep/public-items.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
 import { countDueWithdrawals, findUntaken } from '../domain/wallet/withdrawal-statements.ts'
-import { findDead } from '../platform/jobs/job-statements.ts'
+import { findDead, subjectOf } from '../platform/jobs/job-statements.ts'
 
 /** The findings W1 (commits), W2 (jobs), W3 (items of sweeps) and W4 (withdrawals); at most `MOST_ROWS` rows are shown of each. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
@@ -13,10 +14,10 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
     subject: toId('commit', commit_id),
     ...{ nid, attempts, next_attempt_at, problem: last_error },
   }))
-  const jobs = (await query(findDead, { limit: MOST_ROWS + 1 })).map(({ id, queue, subject, failed_at, error }) => ({
-    ...{ subject: id, queue, about: subject, failed_at, problem: error },
+  const jobs = (await query(findDead, { limit: MOST_ROWS + 1 })).map(({ id, queue, data, nid, failed_at, error }) => ({
+    ...{ subject: toId('job', id), queue, about: subjectOf(data, nid), failed_at, problem: error },
   }))
-  const items = (await query(findSetbacks, { limit: MOST_ROWS + 1 })).map(
+  const items = (await withPublicItems({ query }, await query(findSetbacks, { limit: MOST_ROWS + 1 }))).map(
     ({ sweep, item, attempts, since, last_error }) => ({
       ...{ subject: item, sweep, attempts, since, problem: last_error },
     }),

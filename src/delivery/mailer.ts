@@ -152,7 +152,9 @@ function fileDelivery(dir: string, log: Log | undefined): Deliver {
   )
   const tidied = lazily(() => removeParts(dir))
   return async ({ id, date, link }, message) => {
-    await tidied().catch((error: unknown) => log?.debug({ err: error }, 'The folder of mails was not tidied'))
+    await tidied().catch((error: unknown) =>
+      log?.debug({ err: error }, 'Failed to delete unfinished files from the mail folder'),
+    )
     const { message: bytes } = await (await transport()).sendMail(message)
     const path = join(dir, `${stamp(date)}-${id}.eml`)
     const part = join(dir, `.${randomUUID()}.part`)
@@ -169,6 +171,6 @@ function fileDelivery(dir: string, log: Log | undefined): Deliver {
       await rm(part, { force: true })
       throw error
     }
-    if (link) log?.info({ link, file: path }, 'A mail with a link was written')
+    if (link) log?.info({ link, file: path }, 'Mail with a link written')
   }
 }

@@ -21,11 +21,18 @@ const idPrefixes = [
   'withdrawal',
   'deposit',
   'link',
+  'job',
 ] as const
 /** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]
 
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
+
+/** The prefix of this name, or undefined. */
+export const idPrefix = (name: string): IdPrefix | undefined => prefixes.get(name)
+
+/** A UUID in lower case, as the database writes it. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The least UUID, which is nobody's: what is read in the order of UUIDs begins behind it. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'

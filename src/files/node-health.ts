@@ -18,7 +18,7 @@ export const createNodeHealth = (nodes: readonly StoreNode[], log: Pick<Log, 'in
   const resting = new Map<StoreNode, number>()
 
   const answered = (node: StoreNode) => {
-    if (resting.delete(node)) log.info({ node: node.name }, 'A node of the file store answers again')
+    if (resting.delete(node)) log.info({ node: node.name }, 'File store node recovered')
   }
   const lookAgain = () => {
     const now = performance.now()
@@ -34,7 +34,7 @@ export const createNodeHealth = (nodes: readonly StoreNode[], log: Pick<Log, 'in
     /** Takes note of what a node raised: only one that is away rests. */
     failed(node: StoreNode, error: unknown) {
       if (!isUnavailable(error)) return error instanceof DomainError ? answered(node) : undefined
-      if (!resting.has(node)) log.warn({ node: node.name, err: error }, 'A node of the file store does not answer')
+      if (!resting.has(node)) log.warn({ node: node.name, err: error }, 'File store node does not answer')
       resting.set(node, performance.now())
     },
     /** Those that answer in their order, then those that rest; these are looked at again meanwhile. */

@@ -14,7 +14,7 @@ interface Kind {
 }
 
 /** By the prefix of the identifier. */
-const kinds: Record<IdPrefix, Kind> = {
+const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ id }, { actor, services }) => services.networkApps.find(actor, id) },
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
   commit: { type: 'Commit', find: ({ uuid }, { actor, services }) => services.assets.findCommit(actor, uuid) },
@@ -36,8 +36,8 @@ async function find(id: string, context: Context): Promise<[object | null, strin
   if (isNid(id)) return [await context.services.assets.find(context.actor, id), 'Asset']
   const found = fromId(id)
   if (!found) return [null, '']
-  const { type, find } = kinds[found.prefix]
-  return [await find({ id, uuid: found.uuid }, context), type]
+  const kind = kinds[found.prefix]
+  return kind ? [await kind.find({ id, uuid: found.uuid }, context), kind.type] : [null, '']
 }
 
 builder.queryField('node', (t) =>

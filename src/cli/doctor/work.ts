@@ -49,7 +49,8 @@ export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
 export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
   const { findSetbacks } = await import('../../domain/sweep/setback-statements.ts')
-  const setbacks = await database.query(findSetbacks, { limit: MOST })
+  const { withPublicItems } = await import('../../domain/sweep/public-items.ts')
+  const setbacks = await withPublicItems(database, await database.query(findSetbacks, { limit: MOST }))
   if (setbacks.length === 0) return [right('Sweeps deal with everything.')]
   const [first] = setbacks
   const finding = `Sweeps cannot deal with ${setbacks.length === MOST ? 'at least ' : ''}${counted(setbacks.length, 'item')}, such as ${first!.item} of ${first!.sweep}: ${first!.last_error}`

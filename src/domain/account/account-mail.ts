@@ -80,8 +80,7 @@ export function createAccountMail(deps: Dependencies) {
     const { template, requestId, at } = job
     const [late] = await database.query(isOver, { since: at, seconds: lifetimes[purpose] })
     if (late) {
-      const about = { template, request: requestId, user: toId('user', userId) }
-      log.error(about, 'A mail did not get away while its link would have been good, and is not sent')
+      log.error({ template, user: toId('user', userId) }, 'Mail dropped: its link expired before it could be sent')
       return undefined
     }
     const issued = await tokens.issue(purpose, userId, requestId)
@@ -169,13 +168,13 @@ export function createAccountMail(deps: Dependencies) {
       // The table gives each template its own job; an index by a union forgets that.
       const write = letters[job.template] as (job: AccountMailJob) => Promise<Letter[]>
       const written = await write(job)
-      if (written.length === 0)
-        log.debug({ template: job.template, request: job.requestId }, 'A mail has nobody to go to')
+      const about = { template: job.template, user: 'userId' in job ? toId('user', job.userId) : undefined }
+      if (written.length === 0) log.debug(about, 'Mail dropped: no recipient')
       for (const { to, address = to.email, message, part } of written) {
         const id = [job.template, job.requestId, part].filter(Boolean).join('-')
         const mail = { ...compose(message, to.language), id, to: { name: to.display_name, address } }
         const sent = mailer.send({ ...mail, date: new Date(job.at) })
-        await (asked.has(job.template) ? sent.catch(dropIfRefused(log, id)) : sent)
+        await (asked.has(job.template) ? sent.catch(dropIfRefused(log, about)) : sent)
       }
     },
   }

@@ -3,6 +3,7 @@
  * it goes, and stored by the transaction that takes it away. Nothing is waited for: sending is the mover's, whenever that is.
  */
 import { LostKeyError, unavailable } from '../errors.ts'
+import { toId } from '../ids.ts'
 import type { Coins, LyingCoins, SignedMove } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { Custody } from '../ports/keys.ts'
@@ -40,7 +41,7 @@ export function createLastMoves({ database, custody, coins, log }: Dependencies)
         }
       } catch (error) {
         if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
-        log.error({ user: userId }, 'Coins at the address of a deleted account cannot be moved: its key does not open')
+        log.error({ user: toId('user', userId) }, 'Coins of a deleted account cannot be moved: its key does not open')
       }
       return { seen, moves }
     },

@@ -174,10 +174,14 @@ export function createDeletionService(deps: Dependencies) {
     }
     try {
       await database.transaction(work)
-      if (lost.length) log.error({ user, commits: lost }, 'Commits of a deleted account could not be signed')
+      if (lost.length)
+        log.error(
+          { user: toId('user', user), commits: lost.map((id) => toId('commit', id)) },
+          'Commits of a deleted account could not be signed',
+        )
       // Nothing gathers them, and the key that goes now was the only one that moves them.
       if (tokens !== '0')
-        log.error({ user, tokens }, 'Tokens at the address of a deleted account can be moved by nobody')
+        log.error({ user: toId('user', user), tokens }, 'Tokens at the address of a deleted account are lost')
       return true
     } catch (error) {
       if (isOvertaken) return false
@@ -213,7 +217,7 @@ export function createDeletionService(deps: Dependencies) {
     notifications.notify(userId)
     // Whatever hinders this is waited for by the job that the deletion left behind.
     await forget({ userId }).catch((error: unknown) =>
-      log.warn({ err: error }, 'The key of a deleted account is destroyed later: the vault could not do it now'),
+      log.warn({ err: error, user: toId('user', userId) }, 'Failed to destroy the key of a deleted account; retrying'),
     )
   }
 
@@ -227,7 +231,7 @@ export function createDeletionService(deps: Dependencies) {
 
   async function deleteAgain(userId: string): Promise<void> {
     await insist(userId, null).catch(falseIfDeleted)
-    log.warn({ user: userId }, 'A deleted account had come back from a backup; it was deleted again')
+    log.warn({ user: toId('user', userId) }, 'Deleted account returned from a backup; deleted it again')
     await forget({ userId })
   }
 
@@ -253,7 +257,7 @@ export function createDeletionService(deps: Dependencies) {
       const forgetPage = async (users: string[]) =>
         eachForItself(await database.query(findDeleted, { users }), async ({ id }) => {
           await forget({ userId: id })
-          log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
+          log.warn({ user: toId('user', id) }, 'Key of a deleted account returned from a backup; destroyed it again')
         })
       await eachForItself(inBatches(vault.owners(), PAGE), forgetPage, cancel)
     },

@@ -29,7 +29,7 @@ export const createKeep =
       await store().catch((error: unknown) =>
         log.error(
           { err: error, seconds },
-          'What took long to be stored could not be renewed: `annal check` tells (B1) whether it is whole',
+          'Failed to store a file again after a slow upload; "annal check" (B1) shows whether it is complete',
         ),
       )
     }

@@ -131,7 +131,7 @@ export function createUnpaidBytes({
     async giveBack(owner, bytes) {
       held.set(owner, heldBy(owner) - bytes)
       await tell([owner]).catch((error: unknown) =>
-        log.debug({ err: error }, 'That uploads are over was not told; it is told again'),
+        log.debug({ err: error }, 'Failed to release the upload quota; retrying'),
       )
     },
     async tellAll() {

@@ -95,8 +95,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
 
   /** What goes wrong here concerns nobody in particular, and is tried again within two seconds. */
   const report = (error: unknown) => {
-    if (!isUnavailable(error))
-      log.error({ err: error }, 'Feeds could not be followed; it is tried again in two seconds')
+    if (!isUnavailable(error)) log.error({ err: error, retryInSeconds: 2 }, 'Failed to read event feeds; retrying')
   }
 
   function hand(row: FedRow) {

@@ -76,7 +76,7 @@ export function createStreamLimits({
         add(keys, -1)
         await places
           .tell(keys, open)
-          .catch((error: unknown) => log.debug({ err: error }, 'That a stream ended was not told; it is told again'))
+          .catch((error: unknown) => log.debug({ err: error }, 'Failed to record the end of a stream; retrying'))
       }
       try {
         await places.tell(keys, open)

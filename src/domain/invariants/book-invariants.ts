@@ -9,14 +9,14 @@ export const bookInvariants: Invariant[] = [
     id: 'I1',
     sentence: 'The entries of every transfer, and of all together, sum to zero per currency.',
     columns: { subject: text, currency: text, amount: text },
-    query: `select transfer_id::text as subject, currency::text, sum(amount)::text as amount
+    query: `select 'transfer:' || transfer_id as subject, currency::text, sum(amount)::text as amount
             from entries group by transfer_id, currency having sum(amount) <> 0`,
   },
   {
     id: 'I2',
     sentence: 'The balances of a wallet are the sums of its entries.',
     columns: { subject: text, num: text, points: text, num_entries: text, points_entries: text },
-    query: `select w.user_id::text as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
+    query: `select 'user:' || w.user_id as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
             from wallets w left join lateral (
               select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
                      coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
@@ -41,10 +41,10 @@ export const bookInvariants: Invariant[] = [
               select *, sum(num_since) over up as num_entries, sum(points_since) over up as points_entries
               from parts window up as (partition by wallet_id order by transfer_id)
             )
-            select wallet_id::text as subject, transfer_id::text as transfer, num::text, points::text, num_entries::text, points_entries::text
+            select 'user:' || wallet_id as subject, 'transfer:' || transfer_id as transfer, num::text, points::text, num_entries::text, points_entries::text
               from told where num <> num_entries or points <> points_entries
             union all
-            select e.wallet_id::text, e.transfer_id::text, null, null, null, null from entries e
+            select 'user:' || e.wallet_id, 'transfer:' || e.transfer_id, null, null, null, null from entries e
               where e.wallet_id is not null and notes_balance(e.transfer_id)
                 and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
   },
@@ -76,14 +76,14 @@ export const bookInvariants: Invariant[] = [
                 select w.user_id, -m.amount from coin_moves m join wallets w on w.address = m.sender where m.stranded_at is null
               ) lines group by wallet_id
             )
-            select wallet_id::text as subject, n.amount::text as noted, coalesce(l.amount, 0)::text as lying
+            select 'user:' || wallet_id as subject, n.amount::text as noted, coalesce(l.amount, 0)::text as lying
               from lying_coins n full join lying l using (wallet_id) where coalesce(n.amount, 0) <> coalesce(l.amount, 0)`,
   },
   {
     id: 'I3',
     sentence: 'No balance is below zero.',
     columns: { subject: text, num: text, points: text },
-    query: `select user_id::text as subject, num::text, points::text from wallets where num < 0 or points < 0`,
+    query: `select 'user:' || user_id as subject, num::text, points::text from wallets where num < 0 or points < 0`,
   },
   {
     id: 'C3',
@@ -125,19 +125,19 @@ export const bookInvariants: Invariant[] = [
     id: 'C4',
     sentence:
       'What remains of an expiring grant is what it gave less what its uses took, never more than its wallet holds; the wallet says when the soonest one ends.',
-    query: `select g.id::text as subject, 'its uses do not add up' as problem from point_grants g
+    query: `select 'grant:' || g.id as subject, 'its uses do not add up' as problem from point_grants g
               left join lateral (select coalesce(sum(amount), 0) as used from grant_uses where grant_id = g.id) u on true
               where g.remaining <> g.amount - u.used
             union all
-            select w.user_id::text, 'its grants hold more than it does' from wallets w
+            select 'user:' || w.user_id, 'its grants hold more than it does' from wallets w
               join point_grants g on g.wallet_id = w.user_id group by w.user_id having sum(g.remaining) > w.points
             union all
-            select w.user_id::text, 'it names another end than that of its soonest grant' from wallets w
+            select 'user:' || w.user_id, 'it names another end than that of its soonest grant' from wallets w
               left join lateral (
                 select min(expires_at) as soonest from point_grants where wallet_id = w.user_id and expired_at is null
               ) g on true where w.points_expire_at is distinct from g.soonest
             union all
-            select u.grant_id::text, 'a transfer used more of it than it moved' from grant_uses u
+            select 'grant:' || u.grant_id, 'a transfer used more of it than it moved' from grant_uses u
               join point_grants g on g.id = u.grant_id join transfers t on t.id = u.transfer_id
               left join entries e on e.transfer_id = u.transfer_id and e.wallet_id = g.wallet_id and e.currency = 'POINTS'
               where t.reference <> 'grant:' || g.id
@@ -172,19 +172,19 @@ export const bookInvariants: Invariant[] = [
     id: 'C8',
     sentence:
       'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; none is confirmed whose coins were refused; what has not arrived stands in WITHDRAWALS.',
-    query: `select coalesce(x.id::text, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
+    query: `select coalesce('withdrawal:' || x.id, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
               from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
               where x.id is null or t.reference is null
             union all
-            select x.id::text, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
+            select 'withdrawal:' || x.id, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
               left join entries e on e.transfer_id = t.id and e.wallet_id = x.wallet_id
               group by x.id having coalesce(-sum(e.amount), 0) <> x.amount + x.fee
             union all
-            select x.id::text, 'given back without being over, or over without being given back' from withdrawals x
+            select 'withdrawal:' || x.id, 'given back without being over, or over without being given back' from withdrawals x
               left join transfers t on t.reference = 'withdrawal-refund:' || x.id
               where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
             union all
-            select x.id::text, 'confirmed, and its move failed' from withdrawals x join coin_moves m on m.id = x.move_id
+            select 'withdrawal:' || x.id, 'confirmed, and its move failed' from withdrawals x join coin_moves m on m.id = x.move_id
               where x.status = 'CONFIRMED' and m.status = 'FAILED'
             union all
             select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (

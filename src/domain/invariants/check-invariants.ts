@@ -1,6 +1,7 @@
 /** Looks at what must never go wrong: each invariant is a query that returns no rows. */
 import type { Database } from '../ports/database.ts'
 import { statement, text } from '../sql.ts'
+import { publicReference } from '../wallet/transfer-kind.ts'
 import { accountInvariants } from './account-invariants.ts'
 import { bookInvariants } from './book-invariants.ts'
 import { type Finding, MOST_ROWS } from './finding.ts'
@@ -34,6 +35,11 @@ const looks = invariants.map((invariant) => ({
   ),
 }))
 
+const withPublicIds = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? publicReference(value) : value]),
+  )
+
 /** Connections that are used for it, where the pool has them: PostgreSQL answers each with one processor. */
 const AT_ONCE = 2
 
@@ -50,7 +56,7 @@ export async function checkInvariants(database: Database, { connections = 1 } = 
         await query(patiently)
         return query(firstRows)
       })
-      findings[turn] = { invariant, rows: rows.slice(0, MOST_ROWS), isCut: rows.length > MOST_ROWS }
+      findings[turn] = { invariant, rows: rows.slice(0, MOST_ROWS).map(withPublicIds), isCut: rows.length > MOST_ROWS }
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections) }, takeTurns))

@@ -14,7 +14,7 @@ export const historyInvariants: Invariant[] = [
     id: 'I6',
     sentence:
       'Every accepted change has exactly one commit and one charge, and at most one refund; sequences have no gap.',
-    query: `select c.id::text as subject, 'no charge' as problem from commits c
+    query: `select 'commit:' || c.id as subject, 'no charge' as problem from commits c
               left join transfers t on t.reference = 'commit:' || c.id where t.id is null
             union all
             select t.reference, 'charge without a commit' from transfers t
@@ -25,9 +25,9 @@ export const historyInvariants: Invariant[] = [
               left join commit_relays r on t.reference = 'refund:' || r.commit_id and r.status = 'FAILED'
               where t.reference like 'refund:%' and r.commit_id is null
             union all
-            select c.id::text, 'no relay row' from commits c left join commit_relays r on r.commit_id = c.id where r.commit_id is null
+            select 'commit:' || c.id, 'no relay row' from commits c left join commit_relays r on r.commit_id = c.id where r.commit_id is null
             union all
-            select a.id::text, 'head is not the newest of gapless commits' from assets a
+            select a.nid, 'head is not the newest of gapless commits' from assets a
               left join lateral (select count(*) as n, max(sequence) as newest,
                 (array_agg(id order by sequence desc))[1] as head from commits where asset_id = a.id) c on true
               where c.n <> a.head_sequence or c.newest <> a.head_sequence or c.head <> a.head_commit_id`,
@@ -53,12 +53,12 @@ export const historyInvariants: Invariant[] = [
               select s.asset_id, s.sequence, '${custom}', custom.key, custom.setter::int
                 from sample s, lateral jsonb_each(s.blame -> '${custom}') custom (key, setter)
             )
-            select s.asset_id::text as subject, 'no commit is known that set ' || concat_ws('.', s.field, s.key) || ' to what it is' as problem
+            select (select nid from assets where id = s.asset_id) as subject, 'no commit is known that set ' || concat_ws('.', s.field, s.key) || ' to what it is' as problem
               from said s where not exists (
                 select from commits c where c.asset_id = s.asset_id and c.sequence = s.setter
                   and s.value = case when s.key is null then c.changes -> s.field -> 1 else c.changes -> s.field -> 1 -> s.key end)
             union all
-            select n.asset_id::text, 'commit ' || n.sequence || ' names ' || n.setter || ' for ' || concat_ws('.', n.field, n.key)
+            select (select nid from assets where id = n.asset_id), 'commit ' || n.sequence || ' names ' || n.setter || ' for ' || concat_ws('.', n.field, n.key)
               from named n where n.setter > n.sequence or not exists (
                 select from commits c where c.asset_id = n.asset_id and c.sequence = n.setter
                   and (c.changes ? n.field and (n.key is null or c.changes -> n.field -> 1 ? n.key) or c.tree = ''))`,

@@ -4,7 +4,7 @@ import type { Types } from '../sql.ts'
 export interface Invariant {
   id: string
   sentence: string
-  /** Of what it finds: whom or what it is about and what is wrong, when left out. */
+  /** Columns of a violation. Default: its subject and the problem. An ID has the form `<prefix>:<UUID>` here and is shown as a public ID. */
   columns?: Types
   query: string
 }

@@ -47,7 +47,7 @@ export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: Enve
         if (!told.has(orderId)) {
           log.error(
             { err: error, order: toId('order', orderId) },
-            'Arguments of an order do not open, and are shown as empty',
+            'Failed to decrypt the arguments of an order; showing them as empty',
           )
         }
         told.add(orderId)

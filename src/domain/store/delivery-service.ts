@@ -162,12 +162,15 @@ export function createDeliveryService({
     const facts = { ...made, statusCode: statusCode ?? null, failure: failure ?? null }
     const attempts = due.attempt_count + 1
     const error = cause === undefined ? {} : { err: cause }
-    const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...error }
+    const about = {
+      ...{ delivery: toId('delivery', id), networkApp: toId('app', due.network_app_id) },
+      ...{ attempt: attempts, statusCode, durationMs: duration, ...error },
+    }
     if (due.type === 'webhook.test') return recordTest(facts)
     if (failure === undefined) {
       notify(await database.query(recordDelivered, facts))
       meter.webhookAttempted('delivered', statusCode, duration)
-      return log.debug(about, 'A webhook was delivered')
+      return log.debug(about, 'Webhook delivered')
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
     if (seconds !== undefined) {
@@ -175,14 +178,14 @@ export function createDeliveryService({
       meter.webhookAttempted('failed', statusCode, duration)
       const level = cause === undefined ? 'info' : 'warn'
       return log[shouldLog(attempts) ? level : 'debug'](
-        { ...about, failure, seconds },
-        'A webhook failed and is tried again',
+        { ...about, failure, retryInSeconds: seconds },
+        'Webhook delivery failed; retrying',
       )
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
     notify(await database.query(recordGivenUp, { ...facts, goneUrl }))
     meter.webhookAttempted('given-up', statusCode, duration)
-    log.warn({ ...about, failure }, 'A webhook was given up')
+    log.warn({ ...about, failure }, 'Webhook delivery failed finally')
   }
 
   /** What came of this attempt before, where it could not be written down. */

@@ -174,13 +174,15 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
       const write = letters[template] as (order: PaidOrder, job: OrderMailJob) => Promise<Letter | undefined>
       const letter = isPaid(order) ? await write(order, job) : undefined
       if (!letter || !canBeReached(letter.to)) {
-        log.debug({ template, order: orderId }, 'A mail has nobody to go to')
+        log.debug({ template, order: toId('order', orderId) }, 'Mail dropped: no recipient')
         return
       }
       const { to, message } = letter
       const id = `${template}-${job.template === 'refund' ? toId('refund', job.refundId) : message.orderId}`
       const mail = { ...compose(message, to.language), id, to: { name: to.displayName, address: to.email } }
-      await mailer.send({ ...mail, date: message.at }).catch(dropIfRefused(log, id))
+      await mailer
+        .send({ ...mail, date: message.at })
+        .catch(dropIfRefused(log, { template, order: toId('order', orderId) }))
     },
   }
 }

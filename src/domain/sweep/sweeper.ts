@@ -5,6 +5,7 @@ import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log, OnError } from '../ports/log.ts'
 import { type Meter, silentMeter } from '../telemetry.ts'
+import { withPublicItems } from './public-items.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
 import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
 
@@ -90,7 +91,7 @@ export function createSweeper({ database, log, notifications, meter = silentMete
     return pass
   }
 
-  /** Puts them off, and tells the log of those that failed for the first time. */
+  /** Schedules the next attempt of these items, and logs those that failed for the first time. */
   async function putOff(name: SweepName | RoundName, failures: readonly Failure[]): Promise<void> {
     if (failures.length === 0) return
     const noted = await database.query(noteSetbacks, {
@@ -99,11 +100,13 @@ export function createSweeper({ database, log, notifications, meter = silentMete
       lastErrors: failures.map(reasonOf),
     })
     const fresh = new Set(noted.filter(({ attempts }) => attempts === 1).map(({ item }) => item))
-    const told = failures.filter(({ item }) => fresh.has(item))
-    if (told.length === 0) return
+    const logged = failures.filter(({ item }) => fresh.has(item))
+    if (logged.length === 0) return
+    const named = logged.slice(0, NAMED).map(({ item }) => ({ sweep: name, item }))
+    const items = (await withPublicItems(database, named)).map(({ item }) => item)
     log.error(
-      { err: told[0]!.error, sweep: name, count: told.length, items: told.slice(0, NAMED).map(({ item }) => item) },
-      'A sweep could not deal with an item; it is tried again, ever more rarely, and "annal jobs" shows it',
+      { err: logged[0]!.error, sweep: name, count: logged.length, items },
+      'Sweep failed for some items; retrying ("annal jobs" lists them)',
     )
   }
 

@@ -1,5 +1,5 @@
 /** What a transfer is about, as its reference tells. */
-import { type IdPrefix, toId } from '../ids.ts'
+import { type IdPrefix, idPrefix, toId, UUID } from '../ids.ts'
 
 /** Why money moved. */
 export type TransferKind =
@@ -33,6 +33,18 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
   withdrawal: { kind: 'WITHDRAWAL', subject: 'withdrawal' },
   'withdrawal-refund': { kind: 'WITHDRAWAL_REFUND', subject: 'withdrawal' },
+}
+
+/**
+ * Returns a reference with public IDs: `commit:<UUID>` becomes `commit_…`, and `grant-expiry:<UUID>` becomes `grant-expiry:grant_…`. Returns
+ * other text unchanged.
+ */
+export function publicReference(text: string): string {
+  const [name = '', id = '', ...rest] = text.split(':')
+  const prefix = idPrefix(name) ?? kinds[name]?.subject
+  if (!prefix || !UUID.test(id)) return text
+  const publicId = toId(prefix, id)
+  return [...(prefix === name ? [] : [name]), publicId, ...rest].join(':')
 }
 
 /**

@@ -129,7 +129,7 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS, 
       return await askForStamp(timestampUrl, bytes)
     } catch (error) {
       authorityRestsUntil = performance.now() + AUTHORITY_RESTS_MS
-      log?.warn({ reason: String(error) }, 'The time-stamping authority gives no time stamp; files are signed without')
+      log?.warn({ reason: String(error) }, 'Time-stamping authority failed; signing files without a time stamp')
       return undefined
     }
   }

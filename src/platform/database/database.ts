@@ -154,7 +154,7 @@ export function createDatabase({
   // Without a listener a connection that dies while idle would end the process.
   pool.on('error', ({ message }) => {
     // The driver's error carries the whole client. While closing, a lost connection is what is wanted.
-    if (!pool.ending) log.warn({ reason: message }, 'An idle database connection was lost')
+    if (!pool.ending) log.warn({ reason: message }, 'Idle database connection lost')
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   const lists = createGate({
@@ -167,14 +167,15 @@ export function createDatabase({
   const onFallback = (model: string, method: string) => {
     const read = `${model}.${method}`
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
-    log.debug({ read }, 'A read was left to Prisma')
+    log.debug({ read }, 'Read executed by Prisma')
   }
   const replicas = urls.length ? createReplicas({ urls, size, maxLag, query: query as Query, log }) : noReplicas
   let keepsStatements = pooler?.keepsStatements ?? true
   /** What a caller gets to see of a failure. */
   function tell(error: unknown): unknown {
     if (!pooler || !NAME_LOST.test(codeOf(error))) return translate(error)
-    if (keepsStatements) log.warn({}, 'The pooler does not keep statements any more; they go without names from now on')
+    if (keepsStatements)
+      log.warn({}, 'The connection pooler does not support prepared statements; falling back to unnamed statements')
     keepsStatements = false
     return unavailable('The database', error)
   }

@@ -71,7 +71,7 @@ export function createEventNotifications({
       await database
         .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTIFICATION).join(',') })
         .catch((error: unknown) =>
-          log.debug({ err: error }, 'A notification was not sent; the next look makes up for it'),
+          log.debug({ err: error }, 'Failed to send a notification; listeners find the events at the next poll'),
         )
     }
   }
@@ -90,7 +90,7 @@ export function createEventNotifications({
     const lose = () => {
       if (client !== opened) return
       client = undefined
-      log.debug({}, 'The connection for notifications was lost')
+      log.debug({}, 'Notification connection lost; reconnecting')
       track(opened.end())
       reconnecting = setTimeout(connect, RECONNECT_AFTER_MS)
     }

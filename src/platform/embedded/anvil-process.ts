@@ -168,7 +168,7 @@ export const findRunning = async (files: AnvilFiles, log: Log): Promise<AnvilPro
   if (pid === undefined || !(await isServerAlive(pid, files.folder))) return undefined
   // Without a socket it is one that an earlier version started, open to everybody.
   if (socket && (await waitFor(5_000, () => answers(socket, 2_000)))) return { pid, socket, isPrivate }
-  log.warn({ pid }, 'The embedded chain lives but does not answer on its socket; starting a new one.')
+  log.warn({ pid }, 'Embedded chain does not answer on its socket; starting a new one')
   await killServer(pid, files.folder)
   return undefined
 }
@@ -295,10 +295,7 @@ export const startAnvil = async (
   const socket = await placeSocket(files)
   const isPrivate = await canListen(unreachableHost)
   if (!isPrivate) {
-    log.warn(
-      {},
-      'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
-    )
+    log.warn({}, 'All programs on this machine can reach the embedded chain. Do not accept money over it')
   }
   const starting = join(files.folder, `${STARTING}${await identify(process.pid)}`)
   try {

@@ -156,7 +156,7 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
   /** Returns how many milliseconds mining took. */
   const tick = async (): Promise<number> => {
     if (!(await isServerAlive(current.pid, files.folder))) {
-      log.warn({}, 'The embedded chain went away; starting it again.')
+      log.warn({}, 'Embedded chain ended; starting it again')
       current = await startOrJoin()
     }
     if (current.socket !== started.socket)
@@ -175,7 +175,7 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       const tookToMine = await tick().catch((error) => {
         // A warning, and without the names of files, which are new each time: so it is told once a minute, however often it is tried.
         const reason = systemReason(error)
-        if (!stopping.signal.aborted) log.warn({ reason }, 'The embedded chain could not be driven; trying again.')
+        if (!stopping.signal.aborted) log.warn({ reason }, 'Embedded chain failed; retrying')
         return 0
       })
       // A large block takes long; most of the time is for others.
@@ -195,10 +195,7 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       () => true,
       (error) => {
         const { message } = error as Error
-        log.warn(
-          { reason: message },
-          'The embedded chain could not be saved now and is left running; the next start joins it.',
-        )
+        log.warn({ reason: message }, 'Failed to save the embedded chain; it keeps running and the next start joins it')
         return false
       },
     )

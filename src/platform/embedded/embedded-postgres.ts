@@ -106,7 +106,7 @@ const waitForServer = async <T>(
   for (;;) {
     const found = await waitFor(patience, check)
     if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
-    log.warn({}, `The embedded PostgreSQL is still starting, as after a crash; waiting for it. Its log: ${logIn(dir)}`)
+    log.warn({ logFile: logIn(dir) }, 'Embedded PostgreSQL is still starting, as after a crash; waiting')
   }
 }
 
@@ -117,7 +117,7 @@ const waitForServer = async <T>(
 const quit = async (dataDir: string, log: Log): Promise<boolean> => {
   const running = await readPostmaster(dataDir)
   if (!running?.stopping) return false
-  log.warn({ pid: running.pid }, 'The embedded PostgreSQL was told to stop and does not; ending it. Its data is safe.')
+  log.warn({ pid: running.pid }, 'Embedded PostgreSQL does not stop; ending it. Its data is safe')
   try {
     process.kill(running.pid, 'SIGQUIT')
   } catch (error) {
@@ -201,7 +201,7 @@ const ensureRunning = async (options: EmbeddedPostgresOptions) => {
   }
   // Commands that make room join beside a server whose disk is full.
   if (credentials.port !== written.port) await writeCredentials(dir, credentials)
-  log.debug({ pid: postmaster.pid, port: postmaster.port, joined }, 'embedded PostgreSQL runs')
+  log.debug({ pid: postmaster.pid, port: postmaster.port, joined }, 'Embedded PostgreSQL is running')
   return { ...postmaster, credentials, joined }
 }
 
@@ -276,7 +276,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     }
     entered.presence.once('end', () => {
       if (stopping.signal.aborted) return
-      log.warn({}, 'The embedded PostgreSQL went away; starting it again.')
+      log.warn({}, 'Embedded PostgreSQL ended; starting it again')
       current = startAgain()
       current.catch(() => undefined)
     })
@@ -287,7 +287,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     try {
       return await joinServer()
     } catch (err) {
-      log.error({ err }, 'The embedded PostgreSQL could not be started again; trying again.')
+      log.error({ err }, 'Failed to start embedded PostgreSQL; retrying')
     }
     await delay(pause, undefined, { signal: stopping.signal })
     return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))
@@ -320,14 +320,14 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     const server = await current.catch(() => undefined)
     if (!server) return
     const isLast = await stopIfLast(server).catch((err) => {
-      log.warn({ err }, 'The embedded PostgreSQL went away while it was being stopped; it is stopped if it comes back.')
+      log.warn({ err }, 'Embedded PostgreSQL ended while it was being stopped')
       return waitFor(STOP_MS, () => comeToStop(server))
     })
     if (isLast === false) return
     const isGone = async () => ((await readPostmaster(dataDir)) ? undefined : true)
     if (await waitFor(STOP_MS, isGone)) return
     const gone = (await quit(dataDir, log)) && (await waitFor(QUIT_MS, isGone))
-    if (!gone) log.warn({ pid: server.pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
+    if (!gone) log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
   }
 
   let stopped: Promise<void> | undefined

@@ -7,7 +7,7 @@ import { DomainError, type ErrorCode } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
 import { BoundedRequest } from './bounded-request.ts'
-import { createDropTeller, mostConnections } from './most-connections.ts'
+import { createDropLogger, mostConnections } from './most-connections.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** What answers some of the paths. */
@@ -357,10 +357,10 @@ export function createHttpServer({
   const nextListener = () =>
     listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
 
-  const tellOfDrop = createDropTeller(log, connections)
+  const logDrop = createDropLogger(log, connections)
   /** A worker closes it itself: who hands it on to the others would ask them all for ever. */
   const bounded = (listener: Listener) =>
-    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', tellOfDrop)
+    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', logDrop)
 
   const listenAt = (port: number, address: string, variable: string) =>
     new Promise<number>((resolve, reject) => {

@@ -34,18 +34,18 @@ function memoryBytes(): number {
 export const mostConnections = (files = openFileLimit(), bytes = memoryBytes()): number =>
   Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_EACH))
 
-const TELL_EVERY_MS = 10_000
+const LOG_EVERY_MS = 10_000
 
-/** What hears of each connection that was closed as it came, and tells of all of them now and then: they may come by the thousand. */
-export function createDropTeller(log: Pick<Log, 'warn'>, connections: number): () => void {
+/** Creates a function to call for each connection that was closed above the limit. It logs their number at most every ten seconds. */
+export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): () => void {
   let closed = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   return () => {
     closed += 1
     const now = performance.now()
-    if (now - toldAt < TELL_EVERY_MS) return
-    log.warn({ connections, closed }, 'Connections were closed as they came: no more may be open at once')
+    if (now - loggedAt < LOG_EVERY_MS) return
+    log.warn({ connections, closed }, 'Connection limit reached; closed new connections')
     closed = 0
-    toldAt = now
+    loggedAt = now
   }
 }

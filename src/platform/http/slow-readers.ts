@@ -67,7 +67,7 @@ export function cutSlowReaders(
   const connections = new Map<Socket, Watched>()
 
   function cut(socket: Socket, { queue, since }: Watched, now: number) {
-    log.info({ waiting: queue, milliseconds: Math.round(now - since) }, 'A reader who does not read was cut off')
+    log.info({ unreadBytes: queue, stalledMs: Math.round(now - since) }, 'Closed the connection of a slow reader')
     socket.destroy()
   }
 

@@ -1,4 +1,5 @@
 /** What operators see of the job queue, whose tables are the library's own. */
+import { type IdPrefix, toId, UUID } from '../../domain/ids.ts'
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../../domain/sql.ts'
 
 /** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
@@ -6,14 +7,31 @@ const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId',
 /** Stands in a dead letter that lost something, and so cannot be carried out any more. */
 const CUT = 'isCut'
 
-/** What a job is about, for the log and for operators. */
-export const subjectOf = (data: object): object =>
-  Object.fromEntries(Object.entries(data).filter(([name]) => facts.some((fact) => fact === name)))
+const publicFacts: Record<string, [name: string, prefix: IdPrefix]> = {
+  userId: ['user', 'user'],
+  orderId: ['order', 'order'],
+  deliveryId: ['delivery', 'delivery'],
+}
+
+/** Returns what a job is about, with public IDs. `nid` identifies the asset. */
+export function subjectOf(data: object, nid: string | null = null): Record<string, unknown> {
+  const { template, at, ...others } = data as Record<string, unknown>
+  const subject: Record<string, unknown> = { template, at }
+  for (const [fact, [name, prefix]] of Object.entries(publicFacts)) {
+    const id = others[fact]
+    if (typeof id === 'string' && UUID.test(id)) subject[name] = toId(prefix, id)
+  }
+  if (nid !== null) subject.asset = nid
+  return subject
+}
+
+/** $1 the asset of a job. */
+export const findNid = 'select nid from assets where id = $1::uuid'
 
 /** In dead letters of notices to an address that its account has given up, for as long as there is the account, and for so many days. */
 const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
      and created_on > now() - interval '30 days'
-     and exists (select from users u where u.id = case when data->>'userId' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (data->>'userId')::uuid end and u.deleted_at is null)`
+     and exists (select from users u where u.id = case when data->>'userId' ~ '${UUID.source}' then (data->>'userId')::uuid end and u.deleted_at is null)`
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
@@ -83,7 +101,8 @@ export const findDead = statement(
       id: text,
       queue: text,
       failed_at: timestamp,
-      subject: jsonb<Record<string, string>>(),
+      data: jsonb<Record<string, string>>(),
+      nid: orNull(text),
       attempts: int,
       error: orNull(text),
       /** Whether it still holds all it takes. */
@@ -91,7 +110,8 @@ export const findDead = statement(
     },
   },
   `select id::text, coalesce(source_name, '-') as queue, created_on as failed_at,
-     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}) and key <> '${CUT}') as subject,
+     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}) and key <> '${CUT}') as data,
+     (select nid from assets a where a.id = case when data->>'assetId' ~ '${UUID.source}' then (data->>'assetId')::uuid end) as nid,
      coalesce(source_retry_count, 0) + 1 as attempts, ${reasonSql('source_output')} as error,
      ${wholeSql} as can_be_retried
    from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $limit`,

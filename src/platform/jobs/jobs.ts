@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import { HopelessError, isUnavailable } from '../../domain/errors.ts'
+import { toId } from '../../domain/ids.ts'
 import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
@@ -12,11 +13,11 @@ import { DatabaseClient } from '../database/database-client.ts'
 import { enqueueFunctionSql } from './enqueue-function.ts'
 import { jobIndexesSql } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { allowAnother, keepWaiting, makeLastAttempt, subjectOf } from './job-statements.ts'
+import { allowAnother, findNid, keepWaiting, makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
 
 const schema = 'jobs'
-const TROUBLE = 'The job queue had trouble; it goes on by itself'
+const QUEUE_FAILED = 'Job queue error; retrying'
 
 /**
  * Seconds. A process says all the time which jobs it has in hand; one that nobody spoke of for `HEARTBEAT_SECONDS`, or that took
@@ -27,8 +28,8 @@ const BEAT_EVERY_SECONDS = 3
 const EXPIRE_SECONDS = 20
 const LOOK_EVERY_SECONDS = 3
 const abandoned = { expireInSeconds: EXPIRE_SECONDS, heartbeatSeconds: HEARTBEAT_SECONDS }
-/** Milliseconds. A job that fails again and again is told of once in so long. */
-const TELL_EVERY_MS = 3_600_000
+/** Milliseconds between two log lines of a job that keeps failing. */
+const LOG_EVERY_MS = 3_600_000
 /** Seconds. */
 const DAY_SECONDS = 86_400
 const KEPT_DEAD_SECONDS = 365 * DAY_SECONDS
@@ -57,8 +58,8 @@ const later = { retries: 30, pause: 600 }
 /** After how many retries the jobs of a queue have longer pauses, in seconds. */
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
 
-/** Queues whose jobs are given up within the hour: that alone is told. */
-const toldAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
+/** Queues whose jobs end within the hour. Only their final failure is logged. */
+const loggedAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
 /** Queues whose jobs need nothing but the database: while that takes nothing, as on a full disk, none of them is given up, however long it is. */
 const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
@@ -188,8 +189,8 @@ interface Traced {
 interface Failed {
   /** For operators. */
   message: string
-  /** When the log was told last, in milliseconds. */
-  toldAt: number
+  /** When a failure was last logged, in milliseconds. */
+  loggedAt: number
 }
 
 /** What an operator is shown of a failure. */
@@ -238,7 +239,7 @@ export async function startJobs({
     maintenanceIntervalSeconds: TIDY_EVERY_SECONDS,
   })
   const onError = (error: unknown) => {
-    log.warn({ reason: error instanceof Error ? error.message : String(error) }, TROUBLE)
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, QUEUE_FAILED)
     return undefined
   }
   boss.on('error', onError)
@@ -253,7 +254,7 @@ export async function startJobs({
       tell(id, error) {
         const level = unredacted.has(id) ? 'debug' : 'error'
         unredacted.add(id)
-        log[level]({ err: error, job: id }, 'A dead letter could not be redacted; it is tried again')
+        log[level]({ err: error, job: toId('job', id) }, 'Failed to redact a dead letter; retrying')
       },
       cancel: stopping.signal,
     }).catch(onError)
@@ -262,15 +263,22 @@ export async function startJobs({
   const loops: JobLoop[] = []
   const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
 
-  /** When the log is told of this failure or was told of the last one it was told of; by any process. */
-  function tell(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean): number {
-    const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1, subject: subjectOf(job.data) }
-    const toldAt = (job.output as Partial<Failed> | null)?.toldAt ?? 0
-    if (isLast) log.error(about, 'A job failed for the last time and is given up')
-    else if (toldAtTheEnd.includes(queue) || Date.now() - toldAt < TELL_EVERY_MS) {
-      log.debug(about, 'A job failed and is tried again')
-      return toldAt
-    } else log.warn(about, 'A job failed and is tried again')
+  async function nidOf(data: { assetId?: string }): Promise<string | null> {
+    if (data.assetId === undefined) return null
+    const { rows } = await boss.getDb().executeSql(findNid, [data.assetId])
+    return (rows[0] as { nid: string } | undefined)?.nid ?? null
+  }
+
+  /** Logs a failure. Returns when any process last logged a failure of this job. */
+  async function report(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean) {
+    const subject = subjectOf(job.data, await nidOf(job.data).catch(() => null))
+    const about = { err: error, queue, job: toId('job', job.id), attempt: job.retryCount + 1, subject }
+    const loggedAt = (job.output as Partial<Failed> | null)?.loggedAt ?? 0
+    if (isLast) log.error(about, 'Job failed finally; moved to the dead letters')
+    else if (loggedAtTheEnd.includes(queue) || Date.now() - loggedAt < LOG_EVERY_MS) {
+      log.debug(about, 'Job failed; retrying')
+      return loggedAt
+    } else log.warn(about, 'Job failed; retrying')
     return Date.now()
   }
 
@@ -278,7 +286,7 @@ export async function startJobs({
     const isHopeless = error instanceof HopelessError
     const isSpared = outlastsOutages.includes(queue) && isUnavailable(error)
     const isLast = isHopeless || (!isSpared && job.retryCount >= job.retryLimit)
-    const output: Failed = { message: describeError(error), toldAt: tell(queue, job, error, isLast) }
+    const output: Failed = { message: describeError(error), loggedAt: await report(queue, job, error, isLast) }
     if (isHopeless) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
     if (isSpared) await boss.getDb().executeSql(allowAnother, [queue, job.id])
     await boss.fail(queue, job, output)

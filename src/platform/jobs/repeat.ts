@@ -9,40 +9,49 @@ export interface Repetition {
 /** What work returns that need not be done again. */
 export const done = Symbol('done')
 
-/** Milliseconds. What fails again and again is told once in so long. */
-const TELL_EVERY_MS = 3_600_000
-/** Milliseconds between tries of what fails and is usually done more often. */
+/** Milliseconds between two log lines of a task that keeps failing. */
+const LOG_EVERY_MS = 3_600_000
+/** Maximum pause in milliseconds between two attempts of a failing task that normally runs more often. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Does `work` again and again with a pause between; one that fails is told, once an hour, and tried again, ever more rarely:
- * up to a minute apart, or as far as usual. Work of many steps heeds the signal between them; work that returns `done` is over.
+ * Runs a background task repeatedly with a pause. A failure is logged at most once an hour and retried with exponential backoff. Work of
+ * many steps checks the signal between them. Work that returns `done` is not repeated.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,
   pauseMilliseconds: number,
   log: Log,
-  failure: string,
+  task: string,
 ): Repetition {
   const stopping = new AbortController()
   const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE_MS)
   let failures = 0
-  let toldAt = Number.NEGATIVE_INFINITY
-  const tell = (error: unknown) => {
+  let failedAt = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  const reportFailure = (error: unknown) => {
     const now = performance.now()
-    const isDue = failures === 1 || now - toldAt >= TELL_EVERY_MS
-    log[isDue ? 'warn' : 'debug']({ err: error, failures }, failure)
-    if (isDue) toldAt = now
+    if (failures === 1) failedAt = now
+    const isDue = failures === 1 || now - loggedAt >= LOG_EVERY_MS
+    log[isDue ? 'warn' : 'debug']({ err: error, task, failures }, 'Background task failed; retrying')
+    if (isDue) loggedAt = now
+  }
+  const reportSuccess = () => {
+    if (failures === 0) return
+    const downSeconds = Math.round((performance.now() - failedAt) / 100) / 10
+    log.info({ task, failures, downSeconds }, 'Background task recovered')
+    failures = 0
   }
   let timer: NodeJS.Timeout
   let running: Promise<void> = Promise.resolve()
   const run = async () => {
     try {
-      if ((await work(stopping.signal)) === done) return
-      failures = 0
+      const result = await work(stopping.signal)
+      reportSuccess()
+      if (result === done) return
     } catch (error) {
       failures += 1
-      if (!stopping.signal.aborted) tell(error)
+      if (!stopping.signal.aborted) reportFailure(error)
     }
     if (!stopping.signal.aborted) schedule()
   }

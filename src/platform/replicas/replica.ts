@@ -94,11 +94,11 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
   pool.on('connect', (client) => connections.add(client))
   pool.on('remove', (client) => connections.delete(client))
   pool.on('error', ({ message }) => {
-    if (!pool.ending && seen) log.debug({ reason: message, replica: name }, 'An idle connection to a replica was lost')
+    if (!pool.ending && seen) log.debug({ reason: message, replica: name }, 'Idle replica connection lost')
   })
 
   function lose(reason: string) {
-    if (seen && !isClosed) log.warn({ replica: name, reason }, 'A replica is not read from any more')
+    if (seen && !isClosed) log.warn({ replica: name, reason }, 'Replica failed; reading from the primary')
     seen = undefined
     trouble = reason
     const error = new Error(`The replica was lost: ${reason}`)
@@ -165,7 +165,7 @@ export function createReplica({ url, size, log }: { url: string; size: number; l
         if (isClosed) return
         if (typeof found === 'string') return lose(found)
         if (seen && seen.server !== found.server) lose('another server answers')
-        if (!seen) log.info({ replica: name }, 'A replica can be read from')
+        if (!seen) log.info({ replica: name }, 'Replica is available for reads')
         seen = found
         trouble = undefined
       } catch (error) {

@@ -134,7 +134,9 @@ export function createReplicas({ urls, size, maxLag, query, log }: ReplicasOptio
   }
 
   async function look() {
-    await lookAtPrimary().catch((error: unknown) => log.debug({ err: error }, 'The primary does not tell where it is'))
+    await lookAtPrimary().catch((error: unknown) =>
+      log.debug({ err: error }, 'Failed to read the WAL position of the primary'),
+    )
     if (primary.system) await Promise.all(all.map((replica) => replica.look(primary.system)))
   }
 
@@ -190,7 +192,10 @@ export function createReplicas({ urls, size, maxLag, query, log }: ReplicasOptio
         return formatPosition(await floors.note(users))
       } catch (error) {
         // What was written stands, and the answer must go out.
-        log.warn({ err: error }, 'It could not be noted that somebody wrote: replicas may show them what was before')
+        log.warn(
+          { err: error },
+          'Failed to record the WAL position of a write; replicas may return older data to its user',
+        )
         return undefined
       }
     },
@@ -217,7 +222,7 @@ export function createReplicas({ urls, size, maxLag, query, log }: ReplicasOptio
         count('replica')
         return answer
       } catch (error) {
-        log.debug({ err: error, replica: place.name }, 'A read was left to the primary')
+        log.debug({ err: error, replica: place.name }, 'Replica read failed; reading from the primary')
         lookWithin(LOOK_SOON_MS)
         return settle('failed')
       }

@@ -99,7 +99,7 @@ export function createMetrics(version: string, worker?: string): Metrics {
         try {
           samples = await within(SOURCE_MS, sources[source])
         } catch (error) {
-          log.warn({ err: error, source }, 'A source of metrics did not answer; its metrics are missing')
+          log.warn({ err: error, source }, 'Metrics source failed; its metrics are missing')
         }
         registry.replace(source, samples ?? [])
         up.set({ source }, samples ? 1 : 0)

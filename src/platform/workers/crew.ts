@@ -87,7 +87,9 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     if (message.kind === 'ask metrics') {
       const { id } = message
       const answer = (text: string) => send(place, { kind: 'metrics', id, text })
-      readAllMetrics().then(answer, (error: unknown) => log.warn({ err: error }, 'Metrics could not be gathered'))
+      readAllMetrics().then(answer, (error: unknown) =>
+        log.warn({ err: error }, 'Failed to collect the metrics of the workers'),
+      )
     }
     if (message.kind === 'ready') {
       place.isReady = true
@@ -107,7 +109,7 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     const hasLived = performance.now() - place.startedAt >= STEADY_MS
     place.failures = hasLived ? 0 : place.failures + 1
     const pause = hasLived ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (place.failures - 1), LONGEST_PAUSE_MS)
-    log.warn({ worker: place.member.name, end, pause }, 'A worker ended; another one takes its place')
+    log.warn({ worker: place.member.name, end, pauseMs: pause }, 'Worker process ended; replacing it')
     place.pause = setTimeout(() => {
       place.startedAt = performance.now()
       try {
@@ -136,7 +138,7 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
     }
     worker.on('error', (error) => {
       // One that the machine could not start has no exit.
-      if (wasStarted(worker)) log.warn({ err: error, worker: place.member.name }, 'A worker could not be told')
+      if (wasStarted(worker)) log.warn({ err: error, worker: place.member.name }, 'Failed to notify worker process')
       else end(error.message)
     })
     if (publicUrl !== undefined) send(place, { kind: 'open', publicUrl })
