@@ -252,7 +252,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
   const strays = (await strayFiles(dir)).filter((path) => !straysBefore.includes(path))
   if (strays.length > 0) reasons.push(`Files are left outside the store: ${strays.slice(0, 5).join(', ')}.`)
   if (gateway.pid() !== pid || !gateway.isReady()) reasons.push('The gateway ended.')
-  if ((await readFile(join(dir, 'gateway.log'), 'utf8')).includes('nobody expected'))
+  if ((await readFile(join(dir, 'gateway.log'), 'utf8')).includes('unexpected error'))
     reasons.push('The gateway logged a fault.')
   const code = await gateway.stop()
   if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)

@@ -109,12 +109,12 @@ function askOnly(gateway: Gateway, ask: Ask, tokens: Tokens) {
   return socket
 }
 
-const CUT = 'A reader who does not read was cut off'
+const CUT = 'Closed the connection of a slow reader'
 
 /** How long each reader was borne, in milliseconds. */
 async function readCuts({ dir }: ProofContext): Promise<number[]> {
   const lines = (await readFile(join(dir, 'gateway.log'), 'utf8')).split('\n').filter((line) => line.includes(CUT))
-  return lines.map((line) => Number(JSON.parse(line).milliseconds))
+  return lines.map((line) => Number(JSON.parse(line).stalledMs))
 }
 
 async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: Ask[], tokens: Tokens) {

@@ -110,7 +110,7 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
   }
 }
 
-/** How often each message was logged, the most frequent first. */
+/** Number of lines for each message, the most frequent first. Request lines are not counted. */
 async function readLog({ dir }: ProofContext, gateways: readonly Gateway[]): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (const { name } of gateways) {
@@ -118,6 +118,7 @@ async function readLog({ dir }: ProofContext, gateways: readonly Gateway[]): Pro
       // Others are the greeting at the start.
       if (!line.startsWith('{')) continue
       const { msg: message } = JSON.parse(line) as { msg: string }
+      if (message === 'Request completed') continue
       counts.set(message, (counts.get(message) ?? 0) + 1)
     }
   }

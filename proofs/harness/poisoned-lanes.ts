@@ -1,5 +1,6 @@
 /** The queues, the relay and the lists of a gateway that runs, each with items that can never succeed. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { fromId, toId } from '../../src/domain/ids.ts'
 import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { QueueName } from '../../src/platform/jobs/jobs.ts'
 import type { Said } from '../../test/support/annal-command.ts'
@@ -26,6 +27,7 @@ export interface Lane {
 }
 
 const PATIENCE = 180_000
+const uuidsOf = (ids: readonly string[]) => ids.map((id) => fromId(id)!.uuid)
 
 const put = statement(
   'proof_put_all',
@@ -82,7 +84,7 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
     async measure(count, poisoned) {
       const jobs = Array.from({ length: count }, (_, index) => JSON.stringify(index < poisoned ? bad : good()))
       const ids = (await database.query(put, { queue, jobs })).map(({ id }) => id)
-      lane.bad.push(...ids.slice(0, poisoned))
+      lane.bad.push(...ids.slice(0, poisoned).map((id) => toId('job', id)))
       const others = ids.slice(poisoned)
       const look = async () => {
         const waits = await database.query(waitsOf, { queue, jobs: others })
@@ -92,7 +94,7 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
     },
     async tryAgain(times) {
       for (let time = 0; time < times; time += 1) {
-        const due = await database.query(makeJobsDue, { queue, jobs: lane.bad })
+        const due = await database.query(makeJobsDue, { queue, jobs: uuidsOf(lane.bad) })
         const before = { jobs: due.map(({ id }) => id), tries: due.map(({ tries }) => tries) }
         const look = async () => {
           const [tried] = await database.query(countTried, { queue, ...before })
@@ -174,7 +176,7 @@ async function relayLane({ database }: Parts, base: string) {
         await database.query(flipKeys, { rows: [account.id] })
         broken.push(account.id)
         const [commit] = await database.query(findCommit, { message: await write(account) })
-        lane.bad.push(commit!.id)
+        lane.bad.push(toId('commit', commit!.id))
       }
       const messages: string[] = []
       // Each author writes one after the other, for an asset is changed by one at a time.
@@ -190,10 +192,10 @@ async function relayLane({ database }: Parts, base: string) {
       return percentile(await until('all commits are final', look, PATIENCE, 100), 0.99)
     },
     async tryAgain(times) {
-      const attempts = async () => (await database.query(countAttempts, { commits: lane.bad }))[0]!.attempts
+      const attempts = async () => (await database.query(countAttempts, { commits: uuidsOf(lane.bad) }))[0]!.attempts
       for (let time = 0; time < times; time += 1) {
         const before = await attempts()
-        await database.query(makeCommitsDue, { commits: lane.bad })
+        await database.query(makeCommitsDue, { commits: uuidsOf(lane.bad) })
         await until('the bad commits are tried again', async () => (await attempts()) > before, PATIENCE, 100)
       }
     },
@@ -211,7 +213,7 @@ async function relayLane({ database }: Parts, base: string) {
   const heal = async () => {
     await database.query(flipKeys, { rows: broken })
     const done = async () => {
-      await database.query(makeCommitsDue, { commits: lane.bad })
+      await database.query(makeCommitsDue, { commits: uuidsOf(lane.bad) })
       return (await database.query(openCommits))[0]!.count === 0
     }
     await until('every commit is final', done, PATIENCE, 500)

@@ -142,12 +142,12 @@ it('holds what is noted to the entries, and changes it never again', async () =>
   }
   const first = '(select min(transfer_id::text)::uuid from statement_balances where wallet_id = $1)'
   expect(await without(`update statement_balances set points = points + 1 where transfer_id = ${first}`)).toBe(1)
-  expect(await found()).toMatchObject([{ subject: user.id, points_entries: expect.stringMatching(/^1\./) }])
+  expect(await found()).toMatchObject([{ subject: user.publicId, points_entries: expect.stringMatching(/^1\./) }])
   expect(await without(`update statement_balances set points = points - 1 where transfer_id = ${first}`)).toBe(1)
   expect(await found()).toEqual([])
   await notesEvery('true')
   expect(await without(`delete from statement_balances where transfer_id = ${first}`)).toBe(1)
-  const missing = (await found()).filter((row) => (row as { subject: string }).subject === user.id)
+  const missing = (await found()).filter((row) => (row as { subject: string }).subject === user.publicId)
   expect(missing).toHaveLength(1)
   await app.sql(
     'insert into statement_balances select $1::uuid, min(transfer_id::text)::uuid, 0, 1 from entries where wallet_id = $1::uuid',

@@ -328,10 +328,10 @@ describe('blame', () => {
     ['no commit for what the asset says', 5, `blame - 'headline'`, 1],
     ['no commit for a custom field', 5, `blame #- '{nit_commit_custom,abstract}'`, 1],
   ])('is found out when it names %s', async (_, sequence, blame, problems) => {
-    const [{ asset, commit, truth }] = (await app.sql(
-      `select a.id as asset, c.id as commit, c.blame::text as truth from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = $2`,
+    const [{ commit, truth }] = (await app.sql(
+      `select c.id as commit, c.blame::text as truth from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = $2`,
       [id, sequence],
-    )) as [{ asset: string; commit: string; truth: string }]
+    )) as [{ commit: string; truth: string }]
     const tell = async (sql: string) => {
       await app.sql('alter table commits disable trigger commits_erase_only')
       await app.sql(`update commits set blame = ${sql} where id = '${commit}'`)
@@ -341,7 +341,7 @@ describe('blame', () => {
     const broken = (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
     await tell(`'${truth}'`)
     expect(broken.map(({ invariant, rows }) => [invariant.id, rows.length])).toEqual([['I11', problems]])
-    expect(broken[0]!.rows).toEqual(broken[0]!.rows.map(() => expect.objectContaining({ subject: asset })))
+    expect(broken[0]!.rows).toEqual(broken[0]!.rows.map(() => expect.objectContaining({ subject: id })))
   })
 
   it('takes a few steps in a history of any length', async () => {

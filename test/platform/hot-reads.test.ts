@@ -77,7 +77,7 @@ it.each([
   expect(Object.fromEntries(fallbacks)).toEqual({})
 })
 
-it('a read that is left to Prisma is counted, and told to who looks', async () => {
+it('a read that Prisma executes is counted, and logged at debug', async () => {
   const told: unknown[] = []
   const log = { ...app.log, debug: (fields: object, message: string) => told.push({ ...fields, message }) }
   const database = createDatabase({ url: app.env.DATABASE_URL!, pool: 2, log })
@@ -88,7 +88,7 @@ it('a read that is left to Prisma is counted, and told to who looks', async () =
       await database.read.user.findFirst({ where: { username: { contains: username } } })
     }
     expect(Object.fromEntries(database.fallbacks)).toEqual({ 'User.findFirst': 2 })
-    expect(told).toEqual(Array(2).fill({ read: 'User.findFirst', message: 'A read was left to Prisma' }))
+    expect(told).toEqual(Array(2).fill({ read: 'User.findFirst', message: 'Read executed by Prisma' }))
   } finally {
     await database.close()
   }

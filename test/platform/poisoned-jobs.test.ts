@@ -1,10 +1,11 @@
 /** Jobs that can never be done end, with a trace, and hold up no other. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId, toId } from '../../src/domain/ids.ts'
 import { statement, text, uuid } from '../../src/domain/sql.ts'
 import { textsOf } from '../../src/domain/store/delivery-payload.ts'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
+import { subjectOf } from '../../src/platform/jobs/job-statements.ts'
 import { type Jobs, type QueueName, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -115,8 +116,8 @@ describe('a job that can never be done', () => {
       const other = await enqueue(queue as QueueName, good)
       await ended(poison, 'failed')
       await ended(other, 'completed')
-      const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === poison)
-      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1, subject: bad } }])
+      const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', poison))
+      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1, subject: subjectOf(bad) } }])
       const dead = await app.sql(`select data from jobs.job where name = 'dead-letter' and source_id = $1::uuid`, [
         poison,
       ])
@@ -251,7 +252,7 @@ describe('a delivery', () => {
     const { orders } = expectOk(await buyer.rest('GET', 'auth/users/me/export/'))
     expect(orders).toHaveLength(3)
     expect(expectOk(await buyer.graphql('{ orders(first: 5) { nodes { actionArgs } } }')).orders.nodes).toHaveLength(3)
-    const told = app.log.lines.filter(({ message }) => message.includes('do not open'))
+    const told = app.log.lines.filter(({ message }) => message.includes('Failed to decrypt the arguments'))
     expect(told).toHaveLength(1)
   })
 

@@ -64,7 +64,7 @@ it('A pooler that keeps statements no more is noticed: one answer is 503, and th
     await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(await ask()).toEqual([])
     expect((await database.query(kept))[0]!.names).toEqual([])
-    expect(log.lines.filter(({ message }) => /does not keep statements/.test(message))).toHaveLength(1)
+    expect(log.lines.filter(({ message }) => /does not support prepared statements/.test(message))).toHaveLength(1)
   } finally {
     await database.close()
   }

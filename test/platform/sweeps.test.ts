@@ -1,7 +1,8 @@
 /** Every sweep: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId, UUID } from '../../src/domain/ids.ts'
+import { withPublicItems } from '../../src/domain/sweep/public-items.ts'
 import { findSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { type SweepName, sweepNames } from '../../src/domain/sweep/sweep.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
@@ -350,7 +351,9 @@ describe.each(sweepNames)('%s', (name) => {
     const again = (await setbackOf(bad))!
     expect(again.attempts).toBe(2)
     expect(+again.next_attempt_at - +clock!.now).toBeGreaterThanOrEqual(10_000)
-    expect(lines(name)).toMatchObject([{ level: 'error', fields: { count: 1, items: [bad] } }])
+    const [shown] = await withPublicItems(database, [{ sweep: name, item: bad }])
+    expect(shown!.item).not.toMatch(UUID)
+    expect(lines(name)).toMatchObject([{ level: 'error', fields: { count: 1, items: [shown!.item] } }])
 
     await allow()
     await scene.run()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toId } from '../../src/domain/ids.ts'
 import { annalHere, type HereOptions, runAnnal } from '../support/annal-command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
@@ -173,7 +174,7 @@ describe('annal', () => {
            source_output = '{"message": "The mail server did not take a mail (ESOCKET)."}' where id = $1`,
         [rows[0].id],
       )
-      return rows[0].id as string
+      return toId('job', rows[0].id)
     }
     const subject = { template: 'password-changed', userId: '01890000-0000-7000-8000-000000000000' }
     const whole = await bury(subject)
@@ -197,11 +198,12 @@ describe('annal', () => {
   })
 
   it('shows what sweeps cannot deal with and what else waits for an operator, and lets it be tried again', async () => {
-    const item = '01890000-0000-7000-8000-000000000000'
+    const uuid = '01890000-0000-7000-8000-000000000000'
+    const item = toId('order', uuid)
     await database.query(
       `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
        values ('expire-orders', $1, 3, now() + interval '1 hour', 'it is locked')`,
-      [item],
+      [uuid],
     )
     const shown = await annal(['jobs'])
     expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('1 could not be dealt with') })

@@ -72,7 +72,7 @@ it('what only the chain knows of is found, named and taken into the books, and n
   const third = moveCoins()
   await eventually(
     () => app.log.lines.map(({ message }) => message),
-    (told) => told.some((line) => line.includes('has sent transactions that the database does not know')),
+    (told) => told.some((line) => line.includes('the treasury has transactions that the database does not know')),
   )
   await credited(other, '5')
   await third.stop()

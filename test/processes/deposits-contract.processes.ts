@@ -109,7 +109,7 @@ it('tells of an address that holds less than what came in, once, and goes on fro
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ message }) => message.includes('hold less than')),
+    (lines) => lines.some(({ message }) => message.includes('hold fewer coins than')),
   )
   await payer.call('pay', [user.address], 1n)
   await scene.mine(CONFIRMATIONS + 1)

@@ -71,7 +71,7 @@ it('says of each wallet what the chain does after reorganisations of 1 to 20 blo
   const frozen = (await depositsOf(lost)).map(({ status, confirmations }) => ({ status, confirmations }))
   expect(frozen).toEqual(Array(20 - CONFIRMATIONS).fill({ status: 'FROZEN', confirmations: null }))
   expect(told().map(({ message }) => message)).toEqual(
-    Array(20 - CONFIRMATIONS).fill(expect.stringContaining('changed deeper')),
+    Array(20 - CONFIRMATIONS).fill(expect.stringContaining('Chain reorganization deeper')),
   )
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
 })
@@ -200,7 +200,7 @@ it('credits what comes in on a chain that was put back to an earlier moment, bef
   await scene.mine(CONFIRMATIONS + 1)
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
-  expect(told()).toMatchObject([{ message: expect.stringContaining('The chain changed deeper') }])
+  expect(told()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
   expect(await contradictions(app)).toEqual([])
 })
 
@@ -305,7 +305,7 @@ it('holds no address to blocks of a chain that has changed since its own were re
   )
   await changing
   await scene.caughtUp()
-  expect(told()).toMatchObject([{ message: expect.stringContaining('changed deeper') }])
+  expect(told()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })
 

@@ -12,6 +12,7 @@ import {
 import { deploy } from '../chain/support/test-contracts.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { reasonOf } from '../support/test-log.ts'
 import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
@@ -110,13 +111,13 @@ it('credits nothing while the configured token is none, or smaller than the book
   const waiting = scene.watch({ token: small.address })
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ message }) => message.includes('19 decimals; the books have 18')),
+    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the books have 18')),
   )
   await waiting.stop()
   scene.watch({ token: user.address })
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ message }) => message.includes(`no ERC-20 token at ${user.address}`)),
+    (lines) => lines.some(({ fields }) => reasonOf(fields).includes(`no ERC-20 token at ${user.address}`)),
   )
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })

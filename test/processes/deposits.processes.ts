@@ -11,6 +11,7 @@ import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { reasonOf } from '../support/test-log.ts'
 import type { TestUser } from '../support/user.ts'
 
 const app = await createTestApp()
@@ -285,7 +286,7 @@ it('waits while the chain is down, says so once, and goes on when it is back', a
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ message }) => message.startsWith('Deposits wait')),
+    (lines) => lines.some(({ message }) => message.startsWith('Deposit watcher failed')),
   )
   proxy.fault = undefined
   await scene.caughtUp()
@@ -305,7 +306,7 @@ it('tells of a node that never has the next block, and goes on when it has', asy
   await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ message }) => /^Deposits wait: .* contradicts itself/.test(message)),
+    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('contradicts itself')),
   )
   proxy.fault = undefined
   await scene.caughtUp()

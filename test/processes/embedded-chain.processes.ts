@@ -247,7 +247,7 @@ describe('the embedded chain', () => {
     await rm(state)
     await mkdir(state)
     const { hash } = await transact(chain.rpcUrl)
-    const refusals = () => told.lines.filter(({ message }) => message.includes('could not be driven'))
+    const refusals = () => told.lines.filter(({ message }) => message.includes('Embedded chain failed'))
     const tries = await waitFor(60_000, async () => (refusals().length > 2 ? refusals() : undefined))
     expect(tries?.[0]).toMatchObject({ level: 'warn', fields: { reason: expect.stringContaining('EISDIR') } })
     expect(new Set(tries?.map((line) => JSON.stringify(line))).size).toBe(1)

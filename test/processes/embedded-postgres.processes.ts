@@ -404,7 +404,7 @@ describe('embedded PostgreSQL', () => {
     const rows = await waitFor(60_000, () => query(server.url, 'SELECT word FROM words').catch(() => undefined))
     expect(rows).toEqual([{ word: 'kept' }])
     expect(await isGone(running)).toBe(true)
-    expect(told.lines.map(({ message }) => message).join()).toContain('told to stop and does not; ending it')
+    expect(told.lines.map(({ message }) => message).join()).toContain('Embedded PostgreSQL does not stop; ending it')
     await server.stop()
     expect(await isListening(server.url)).toBe(false)
   })

@@ -20,7 +20,7 @@ useRelayScene((scene) => {
 const options = { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 }
 const random = createRandom('lag')
 const lastErrorOf = (relay: Relay) => eventually(async () => relay.status().lastError ?? '', Boolean)
-const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))
+const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization'))
 const nonces = async () =>
   (await world.sql<{ nonce: number }>('select nonce from commit_relays order by nonce')).map(({ nonce }) => nonce)
 const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
@@ -153,7 +153,7 @@ describe('a node that has no block at a height', () => {
     await chain.rpc.call('anvil_reorg', 2, [])
     await world.addCommit(asset!)
     relay.wake()
-    const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node shows no block '))
+    const isTold = () => world.log.lines.some(({ message }) => message.startsWith('The node lacks a block'))
     await eventually(async () => isTold(), Boolean)
     await meets(3)
     expect(isDisplaced()).toBe(false)
@@ -197,7 +197,7 @@ describe('a node that counts an account’s transactions wrong', () => {
     proxy.fault = miscounts(3)
     await world.addCommit(asset!)
     relay.wake()
-    const isTold = () => world.log.lines.some(({ message }) => /^The node counts 6 transactions of 0x/.test(message))
+    const isTold = () => world.log.lines.some(({ fields }) => 'count' in fields && fields.count === 6)
     await eventually(async () => isTold(), Boolean)
     await meets(3)
     expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })

@@ -89,7 +89,7 @@ describe('the relay against networks', () => {
       state: 'waiting',
       lastError: expect.stringMatching(/^The chain is not available right now/),
     })
-    expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
+    expect(world.log.lines.filter(({ message }) => message.startsWith('Relay failed'))).toHaveLength(1)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))
@@ -109,7 +109,7 @@ describe('the relay against networks', () => {
       await eventually(world.statuses, all('FINAL', failures))
       expect(proxy.faults).toBe(1)
     }
-    expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
+    expect(world.log.lines.filter(({ message }) => message.startsWith('Relay failed'))).toHaveLength(1)
   })
 
   it('stops while a node hangs, without waiting for it', async () => {
@@ -171,7 +171,7 @@ describe('the relay against networks', () => {
     const height = Number(await chain.rpc.call<string>('eth_blockNumber'))
     if (height < depth) await chain.rpc.call('anvil_mine', quantity(depth - height))
     await chain.rpc.call('anvil_reorg', depth, [])
-    const displaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))
+    const displaced = () => world.log.lines.some(({ message }) => message.startsWith('Chain reorganization'))
     await eventually(async () => displaced(), Boolean)
     await eventually(world.statuses, all('INCLUDED', 15))
     await eventually(
@@ -295,7 +295,7 @@ describe('the relay against networks', () => {
     const assets = await world.addCommits(1, 1)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 1))
-    expect(world.log.lines.filter(({ message }) => /does not take/.test(message))).toEqual([])
+    expect(world.log.lines.filter(({ message }) => /rejected a transaction/.test(message))).toEqual([])
     await expectWhole(assets)
   })
 

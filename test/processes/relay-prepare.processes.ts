@@ -39,7 +39,7 @@ describe('commits that cannot be made ready', () => {
     relay.wake()
     await eventually(world.statuses, all('FINAL', 3))
     expect(await world.statuses()).toEqual({ PENDING: 134, FINAL: 3 })
-    const told = world.log.lines.filter(({ message }) => message.startsWith('A commit could not be prepared'))
+    const told = world.log.lines.filter(({ message }) => message.startsWith('Commit could not be prepared'))
     expect(new Set(told.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(told.length)
     expect(told).toHaveLength(134)
   })
@@ -94,12 +94,8 @@ describe('a file store that does not answer', () => {
   })
 
   it.each([
-    [
-      'away',
-      unavailable('The file store', new Error('refused')),
-      /made ready: The file store is not available .*\(refused\)$/,
-    ],
-    ['full', insufficientStorage(new Error('ENOSPC')), /made ready: There is no room in the file store\. \(ENOSPC\)$/],
+    ['away', unavailable('The file store', new Error('refused')), /^The file store is not available .*\(refused\)$/],
+    ['full', insufficientStorage(new Error('ENOSPC')), /^There is no room in the file store\. \(ENOSPC\)$/],
   ])('that is %s is told once for all commits, which do not wait long for it', async (_, refusal, told) => {
     await world.addCommits(5, 1)
     let isAway = true
@@ -122,9 +118,8 @@ describe('a file store that does not answer', () => {
       (seen) => seen.every(({ attempts }) => attempts > 12),
     )
     for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
-    expect(world.log.lines.map(({ level, message }) => [level, message])).toEqual([
-      ['warn', expect.stringMatching(told)],
-    ])
+    const message = 'Preparation of commits failed; retrying'
+    expect(world.log.lines).toMatchObject([{ level: 'warn', message, fields: { reason: expect.stringMatching(told) } }])
     isAway = false
     await eventually(
       async () => {

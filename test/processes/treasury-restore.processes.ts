@@ -43,12 +43,15 @@ const note = async (treasury: ReturnType<typeof createKeyPair>) => {
   )
   await mover.stop()
 }
-const DOUBT = 'has sent transactions that the database does not know'
+const DOUBT = 'the treasury has transactions that the database does not know'
 /** Until this mover says that withdrawals wait because of that treasury; then it stops. */
 const waitsFor = async (address: string, mover: ReturnType<typeof moveCoins>) => {
   await eventually(
-    () => app.log.lines.map(({ message }) => message),
-    (told) => told.some((line) => line.includes(`${address} ${DOUBT}`)),
+    () => app.log.lines,
+    (lines) =>
+      lines.some(
+        ({ message, fields }) => message.includes(DOUBT) && 'treasury' in fields && fields.treasury === address,
+      ),
   )
   await mine(2)
   await mover.stop()
@@ -108,9 +111,15 @@ it('a payment whose nonce another installation has used is told of', async () =>
   await eventually(
     async () => {
       await mine()
-      return app.log.lines.map(({ message }) => message)
+      return app.log.lines
     },
-    (told) => told.some((line) => line.startsWith(`Nonce 0 of ${treasury.address} was used by a transaction`)),
+    (lines) =>
+      lines.some(
+        ({ message, fields }) =>
+          message.includes('an unknown transaction used its nonce') &&
+          'address' in fields &&
+          fields.address === treasury.address,
+      ),
   )
   expect(await statusesOf(user)).toEqual(['sending'])
   await mover.stop()
@@ -139,7 +148,7 @@ it('a payment arrives also by a node that keeps no state of older blocks', async
   )
   await confirmed(user)
   await mover.stop()
-  expect(app.log.lines.filter(({ message }) => message.startsWith('Coins wait'))).toEqual([])
+  expect(app.log.lines.filter(({ message }) => message.startsWith('Coin transfers failed'))).toEqual([])
 })
 
 it('what a treasury of before paid is sought once while withdrawals wait because of it', async () => {

@@ -151,7 +151,7 @@ describe('a supervisor with two workers', () => {
   it('ends with all of them by one signal, and names the worker in each line of the log', async () => {
     const { code, output } = await service.stop()
     expect(code).toBe(0)
-    expect(output).toMatch(/"worker":"http-1".*A worker ended; another one takes its place/)
+    expect(output).toMatch(/"worker":"http-1".*Worker process ended; replacing it/)
     expect(await workers().then((left) => [...left.keys()].filter((name) => name === 'http-2'))).toEqual([])
   })
 })

@@ -65,7 +65,7 @@ describe('an account whose key does not open', () => {
     expect(await moved(user, 'refund')).toEqual([{ amount: '0.179' }, { amount: '0.179' }])
     expect(await moved(user, 'forfeit')).toEqual([{ amount: '-12' }])
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
-    expect(troubles()).toMatchObject([{ level: 'error', fields: { user: user.id } }])
+    expect(troubles()).toMatchObject([{ level: 'error', fields: { user: user.publicId } }])
     expectError(await remove(user), 'AUTHENTICATION_FAILED')
   })
 

@@ -30,7 +30,7 @@ it('an authority that gives no time stamp stops nobody, and rests for a while', 
   expect(asked).toHaveBeenCalledOnce()
   expect([await c2pa(first), typeof (await c2pa(second))]).toEqual([made, 'string'])
   expect(asked).toHaveBeenCalledOnce()
-  expect(app.log.lines.filter(({ message }) => message?.includes('time-stamping authority'))).toHaveLength(1)
+  expect(app.log.lines.filter(({ message }) => message?.includes('Time-stamping authority'))).toHaveLength(1)
   // While it rests, files without a stamp are good; then they are made anew.
   const { contentCredentials } = app.installation
   expect(contentCredentials.signedBy()).toHaveLength(2)

@@ -33,7 +33,7 @@ it('a connection more than may be open is closed, at that port alone, until anot
   expect(await ask(await open(other))).toBe('HTTP/1.1 503')
   expect(await ask(await open(crowded))).toBe('')
   const told = log.lines.map(({ message }) => message)
-  expect(told).toEqual(['Connections were closed as they came: no more may be open at once'])
+  expect(told).toEqual(['Connection limit reached; closed new connections'])
   silent[0]!.destroy()
   await eventually(
     async () => ask(await open(crowded)),

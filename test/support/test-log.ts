@@ -6,6 +6,9 @@ export interface LogLine {
   fields: object
 }
 
+/** The field `reason` of a line. */
+export const reasonOf = (fields: object): string => ('reason' in fields ? String(fields.reason) : '')
+
 /** Keeps the lines of a log and of all its children. */
 export interface TestLog extends Log {
   /** Lines at `warn` and above. */

@@ -93,8 +93,8 @@ const followingNothing: RequestTelemetry = {
   rejected() {},
 }
 
-/** A caller's own request ID is used only in this form: it is logged and sent back. */
-const SAFE_REQUEST_ID = /^[\w.-]{1,128}$/
+/** A caller's own request ID is logged, so it is used only if it is a UUID or 32 hex digits. Other text may be a misplaced secret. */
+const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
 
 const requestIdOf = ({ headers }: IncomingMessage) => {
   const given = headers['x-request-id']

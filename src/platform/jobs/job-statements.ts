@@ -19,9 +19,9 @@ export function subjectOf(data: object, nid: string | null = null): Record<strin
   const subject: Record<string, unknown> = { template, at }
   for (const [fact, [name, prefix]] of Object.entries(publicFacts)) {
     const id = others[fact]
-    if (typeof id === 'string' && UUID.test(id)) subject[name] = toId(prefix, id)
+    if (typeof id === 'string') subject[name] = UUID.test(id) ? toId(prefix, id) : id
   }
-  if (nid !== null) subject.asset = nid
+  if (nid !== null || others.assetId !== undefined) subject.asset = nid ?? others.assetId
   return subject
 }
 
