@@ -101,9 +101,12 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
     }
   })
 
-async function assertNid(text: string): Promise<void> {
-  const { isNid } = await import('../domain/ids.ts')
-  if (!isNid(text)) throw wrong('A nid is a CID, such as bafkrei….')
+/** Returns the canonical nid. Throws a usage error if the text is not a CID. */
+async function readNid(text: string): Promise<string> {
+  const { canonicalNid } = await import('../domain/ids.ts')
+  const nid = canonicalNid(text)
+  if (nid === undefined) throw wrong('A nid is a CID, such as bafkrei….')
+  return nid
 }
 
 async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
@@ -119,9 +122,9 @@ async function verify(subject: string, flags: VerifyFlags): Promise<Verification
     const proof = await openProof(subject)
     return unlessUnreadable(verifyProof({ proof, file, registry, recorders: recorder, hashes, nodes }))
   }
-  await assertNid(subject)
+  const nid = await readNid(subject)
   return withSources(sources, ({ recorders, ...given }) =>
-    verifyOnline({ nid: subject, ...given, recorders: recorder ?? recorders, hashes }),
+    verifyOnline({ nid, ...given, recorders: recorder ?? recorders, hashes }),
   )
 }
 
@@ -133,11 +136,9 @@ async function printVerification(verification: Verification): Promise<void> {
   say(colours[verification.verdict](verdict))
 }
 
-async function prove(
-  nid: string,
-  { out = `${nid}.car`, json, ...sources }: SourceFlags & { out?: string; json?: true },
-) {
-  await assertNid(nid)
+async function prove(given: string, { out: wanted, json, ...sources }: SourceFlags & { out?: string; json?: true }) {
+  const nid = await readNid(given)
+  const out = wanted ?? `${nid}.car`
   const { writeNewFile } = await import('./new-file.ts')
   const { writeProof } = await import('../verify/write-proof.ts')
   const bytes = await writeNewFile(out, (file) =>

@@ -1,4 +1,5 @@
 import { TypeID } from 'typeid-js'
+import { canonicalCid } from '../verify/canonical-cid.ts'
 import { notFound } from './errors.ts'
 
 /**
@@ -75,8 +76,18 @@ export function uuidFrom(id: string, prefix: IdPrefix, what: string): string {
   return found.uuid
 }
 
-/** CIDv1 in base32, as nids are written: raw leaf or dag-pb, sha2-256. */
+/** Returns whether a text is a nid in its canonical form: a CIDv1 in base 32, of a raw leaf or dag-pb, with SHA2-256. */
 export const isNid = (text: string) => /^baf(kre|ybe)i[a-z2-7]{52}$/.test(text)
+
+/**
+ * Returns the canonical nid of an asset, or the canonical CID of a tree or block. Accepts each form that `canonicalCid` accepts. Returns undefined
+ * if the text cannot name anything that Annal stores.
+ */
+export function canonicalNid(text: string): string | undefined {
+  if (isNid(text)) return text
+  const cid = canonicalCid(text)
+  return cid !== undefined && isNid(cid) ? cid : undefined
+}
 
 /**
  * SQL: the least UUID that is made at a moment or later. Identifiers are sortable by time: so the rows of a span are found by the primary key.

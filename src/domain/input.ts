@@ -1,7 +1,7 @@
 /** Pieces of input schemas, and the one way in which bad input is told. */
 import { z } from 'zod'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
-import { fromId, type IdPrefix } from './ids.ts'
+import { canonicalNid, fromId, type IdPrefix } from './ids.ts'
 import {
   findProblem,
   isDeeper,
@@ -53,6 +53,14 @@ export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BL
 /** An identifier with this prefix, as callers see it. */
 export const idInput = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+
+/** The CID of an asset, a tree or a block, in any form. The value is the canonical CID. */
+export const cidInput = (message: string) =>
+  z.string({ error: 'Expected text.' }).transform((given, context) => {
+    const cid = canonicalNid(given)
+    if (cid === undefined) context.addIssue({ code: 'custom', message, input: given })
+    return cid ?? z.NEVER
+  })
 
 /** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
 export const label = (max: number) => text(max).transform(showable)

@@ -5,6 +5,7 @@ import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { notFound, validationFailed } from '../domain/errors.ts'
+import { canonicalCid } from '../verify/canonical-cid.ts'
 
 /**
  * A CID that the store may hold: raw or dag-pb under sha2-256. Raises NOT_FOUND for everything else, because nothing
@@ -25,13 +26,11 @@ export const parseCid = (text: string): CID => {
 /** Whether a CID is that of a single block of bytes, below which there is nothing. Raises NOT_FOUND. */
 export const isLeaf = (text: string): boolean => parseCid(text).code === raw.code
 
-/** How a CID is written here: version 1 in base32, whatever base and version it was given in. Raises VALIDATION_FAILED for what is none. */
-export const canonicalCid = (text: string): string => {
-  try {
-    return CID.parse(text).toV1().toString()
-  } catch {
-    throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
-  }
+/** Returns the canonical form of a CID. Raises VALIDATION_FAILED if the text is not a CID. */
+export const assertCid = (text: string): string => {
+  const cid = canonicalCid(text)
+  if (cid === undefined) throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
+  return cid
 }
 
 /** The identity of bytes that fit one raw block. */

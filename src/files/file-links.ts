@@ -1,5 +1,6 @@
 /** Links to private files that work for a while without credentials: an `<img>` cannot send a header. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import { canonicalCid } from '../verify/canonical-cid.ts'
 
 /** Signs links to files, and knows them again. */
 export interface FileLinks {
@@ -8,7 +9,7 @@ export interface FileLinks {
    * other assets with the same bytes.
    */
   sign(assetId: string, cid: string): string
-  /** The UUID of the asset whose bytes they are; undefined without a good signature. */
+  /** Returns the UUID of the asset that the link belongs to, or undefined if the signature is not valid. `cid`: in any form. */
   verify(cid: string, query: URLSearchParams): string | undefined
 }
 
@@ -33,7 +34,7 @@ export function createFileLinks({ key }: { key: Uint8Array }): FileLinks {
       if (!Number.isInteger(expires) || expires * 1000 < Date.now()) return undefined
       const assetId = query.get('asset') ?? ''
       const given = Buffer.from(query.get('signature') ?? '')
-      const right = Buffer.from(signatureOf(assetId, cid, expires))
+      const right = Buffer.from(signatureOf(assetId, canonicalCid(cid) ?? cid, expires))
       return given.length === right.length && timingSafeEqual(given, right) ? assetId : undefined
     },
   }

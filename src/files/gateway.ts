@@ -10,7 +10,7 @@ import { validationFailed } from '../domain/errors.ts'
 import { fileNameOf } from '../domain/file-name.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
 import { matchesEtag } from '../platform/http/if-none-match.ts'
-import { canonicalCid } from './cids.ts'
+import { assertCid } from './cids.ts'
 import { type CarRequest, type FileRequest, parseRange, readFileRequest, selectionOf } from './gateway-request.ts'
 import { PROBE_CID, probe } from './probe.ts'
 
@@ -139,8 +139,8 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
   const base = new URL(publicUrl).pathname.replace(/\/$/, '')
 
   return {
-    /** The name under which a file is kept of whatever way its identifier is written. Raises VALIDATION_FAILED. */
-    nameOf: canonicalCid,
+    /** Returns the canonical form of a CID. Raises VALIDATION_FAILED if the text is not a CID. */
+    nameOf: assertCid,
 
     /** Whether it is the empty file by which clients find out whether there is a gateway. */
     isProbe: (cid: string): boolean => cid === PROBE_CID,

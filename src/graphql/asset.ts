@@ -247,7 +247,10 @@ builder.queryFields((t) => ({
     description:
       'An asset by its nid, or what its metadata said at a moment of its history. Raises NOT_FOUND when there is none that you may see, or it was not registered yet; VALIDATION_FAILED.',
     args: {
-      id: t.arg.id({ required: true, description: 'The nid.' }),
+      id: t.arg.id({
+        required: true,
+        description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.',
+      }),
       asOf: t.arg.string({
         description: `Shows metadata, \`headId\`, \`updatedAt\` and \`commitCount\` as they were at a moment; all else, links and history too, is as it is. The moment: ${momentDescription}.`,
       }),
@@ -267,7 +270,9 @@ builder.queryFields((t) => ({
         'a file that differs by one byte is another file, and what is private is found by its owner alone. Raises VALIDATION_FAILED.',
       args: {
         sha256: t.arg.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
-        cid: t.arg.string({ description: 'CID of the file.' }),
+        cid: t.arg.string({
+          description: 'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
+        }),
         offset: offsetArg(t),
       },
       totalCount: (_connection, { sha256, cid }, { actor, services }) =>

@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core'
 import type { Context } from '../context.ts'
-import { fromId, type IdPrefix, isNid } from '../domain/ids.ts'
+import { canonicalNid, fromId, type IdPrefix } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 
 /** Everything with an identifier of its own implements this. */
@@ -33,7 +33,8 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
 }
 
 async function find(id: string, context: Context): Promise<[object | null, string]> {
-  if (isNid(id)) return [await context.services.assets.find(context.actor, id), 'Asset']
+  const nid = canonicalNid(id)
+  if (nid !== undefined) return [await context.services.assets.find(context.actor, nid), 'Asset']
   const found = fromId(id)
   if (!found) return [null, '']
   const kind = kinds[found.prefix]

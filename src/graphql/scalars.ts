@@ -1,17 +1,20 @@
 import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
 import { Upload } from '../domain/asset/uploads.ts'
-import { isNid } from '../domain/ids.ts'
+import { canonicalNid } from '../domain/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 
-/** A scalar that is a string of one form. `reason` is what is told when it is another one, `expected` when it is no string. */
+/**
+ * Creates a scalar that is a string. `read` returns the value of a valid text, or undefined. `reason` is the message for an invalid text, and
+ * `expected` for a value that is not a string.
+ */
 function stringScalar({
   name,
   description,
-  isValid,
+  read,
   reason,
   expected = reason,
   serialize = String,
@@ -19,14 +22,15 @@ function stringScalar({
 }: {
   name: string
   description: string
-  isValid: (value: string) => boolean
+  read: (value: string) => string | undefined
   reason: string
   expected?: string
   serialize?: (value: unknown) => string
   specifiedByURL?: string
 }) {
   const parse = (value: unknown, node?: ASTNode) => {
-    if (typeof value === 'string' && isValid(value)) return value
+    const found = typeof value === 'string' ? read(value) : undefined
+    if (found !== undefined) return found
     throw new ScalarRefusal(`Not a ${name}: ${typeof value === 'string' ? reason : expected}`, node)
   }
   return new GraphQLScalarType({
@@ -39,19 +43,22 @@ function stringScalar({
   })
 }
 
+const matching = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined)
+
 const address = stringScalar({
   name: 'Address',
   description: 'An account on the chain: 0x and 40 hexadecimal digits, with EIP-55 checksum.',
-  isValid: (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
+  read: matching(/^0x[0-9a-fA-F]{40}$/),
   reason: 'expected 0x and 40 hexadecimal digits.',
   specifiedByURL: 'https://eips.ethereum.org/EIPS/eip-55',
 })
 
 const cid = stringScalar({
   name: 'CID',
-  description: 'A content identifier, version 1 in base32: `bafkrei…` for one block, `bafybei…` for a larger file.',
-  isValid: isNid,
-  reason: 'expected a version 1 identifier in base32, such as bafkrei….',
+  description:
+    'A content identifier of a file, a tree or a block. Results are version 1 in base 32: `bafkrei…` for one block, `bafybei…` for a larger file. Inputs may have any multibase, version 0, or the form `ipfs://…`.',
+  read: canonicalNid,
+  reason: 'expected a CID, such as bafkrei….',
   specifiedByURL: 'https://github.com/multiformats/cid',
 })
 
@@ -60,7 +67,7 @@ const decimal = stringScalar({
   description:
     'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
     'floating-point number. What is sent has no sign.',
-  isValid: (value) => AMOUNT.test(value),
+  read: matching(AMOUNT),
   reason:
     'expected a decimal number such as 0.179, without sign or exponent, with at most 18 digits before and 18 after the point.',
   expected: 'expected a string such as "0.179".',

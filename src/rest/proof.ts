@@ -27,6 +27,8 @@ export const proofDescription: DirectDescription = {
 export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
   const { actor, services } = context
   const reader = await services.assetLinks.readerOf(actor, params.nid!, query)
-  const file = { name: `${params.nid}.proof.car`, mediaType: 'application/vnd.ipld.car; version=1' }
-  await services.histories.prove(reader, params.nid!, (content) => sendDownload(req, res, { ...file, content }))
+  const mediaType = 'application/vnd.ipld.car; version=1'
+  await services.histories.prove(reader, params.nid!, (nid, content) =>
+    sendDownload(req, res, { name: `${nid}.proof.car`, mediaType, content }),
+  )
 }

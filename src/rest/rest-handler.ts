@@ -66,9 +66,12 @@ const preflightHeaders = {
 
 type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
 
-/** What answers everything but `/graphql`. Whatever is raised is told in the answer. */
+/** Maximum characters of a path parameter. A CID in base 2 has 289. */
+const LONGEST_PARAM = 512
+
+/** Creates the handler of every path but `/graphql`. Errors become responses. */
 export function createRestHandler(deps: RestDependencies) {
-  const router = Router({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
+  const router = Router({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false, maxParamLength: LONGEST_PARAM })
   const paths = new Set<string>()
   const add = (found: Found, path: string) => {
     paths.add(path)

@@ -90,7 +90,9 @@ const fileDescription: DirectDescription = {
     'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so that a stranger can check what they got, and any client of the file network reads from it.',
   errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
   params: z.object({
-    cid: z.string().describe('The nid of an asset, the CID of a tree, or that of a block of either.'),
+    cid: z
+      .string()
+      .describe('The nid of an asset, or the CID of a tree or of a block. Any multibase and version 0 are accepted.'),
   }),
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { getAddress } from 'ethers'
 import { isBlock, parseName } from './block-name.ts'
+import { canonicalCid } from './canonical-cid.ts'
 import type { ChainNode } from './chain-node.ts'
 import { collect } from './collect.ts'
 import type { Anchor } from './evidence.ts'
@@ -39,13 +40,15 @@ export async function verifyOnline(options: NetworkOptions): Promise<Verificatio
 }
 
 async function askAndJudge({
-  nid,
+  nid: given,
   nodes,
   registry,
   files,
   recorders,
   hashes = [],
 }: NetworkOptions): Promise<Verification> {
+  // The chain has commits under the canonical form.
+  const nid = canonicalCid(given) ?? given
   const evidence = await collect({ node: nodes[0], registry: readAddress(registry), nid })
   return judge({
     ...{ evidence, recorders },
@@ -94,7 +97,7 @@ export async function verifyProof(options: ProofOptions): Promise<Verification> 
   const { recorders, hashes = [], nodes = [], file } = options
   const { evidence, readTree, headers, damaged } = await readProof(options.proof)
   assertExpected('registry', evidence.registry, options.registry)
-  assertExpected('nid', evidence.nid, options.nid)
+  assertExpected('nid', evidence.nid, options.nid && (canonicalCid(options.nid) ?? options.nid))
   const settle = async (blocks: readonly Anchor[]) => {
     const { anchors, known } = findAnchors(blocks, headers)
     const trusted = trust(hashes, known)

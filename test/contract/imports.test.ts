@@ -66,6 +66,8 @@ const language = 'domain/language\\.ts'
 const fileName = 'domain/file-name\\.ts'
 /** One table decides how a file of each type is shown, and what is made of it. */
 const fileTypes = 'domain/asset/file-types\\.ts'
+/** The forms of a CID are read in one place, also by the verifier. */
+const canonicalCid = 'verify/canonical-cid\\.ts'
 /** How requests that come together are asked as one is written down once. */
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
@@ -85,7 +87,7 @@ const databaseClient = 'platform/database/database-client\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
-    local: /^domain\//,
+    local: new RegExp(`^(domain/|${canonicalCid})`),
     types: domainTypes,
     packages: /^(zod|@formatjs\/intl-localematcher|mime|node:(crypto|timers\/promises))$/,
     instead:
@@ -97,7 +99,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports}|${fileName}|${fileTypes}|${ifNoneMatch}|${folderOwner})`),
+    local: new RegExp(`^(files/|${ports}|${fileName}|${fileTypes}|${canonicalCid}|${ifNoneMatch}|${folderOwner})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
@@ -127,7 +129,7 @@ const rules: Record<string, Rule> = {
   },
   pages: {
     local:
-      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
+      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

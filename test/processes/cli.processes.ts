@@ -48,6 +48,15 @@ describe('annal', () => {
       ['verify', 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', '--gateway', 'http://127.0.0.1:1'],
       /--rpc, --registry and --gateway/,
     ],
+    [
+      [
+        'verify',
+        'ipfs://BAFKREIGH2AKISCAILDCQABSYG3DFR6CHU3FGPREGIYMSCK7E7AQA4S52ZY',
+        '--gateway',
+        'http://127.0.0.1:1',
+      ],
+      /--rpc, --registry and --gateway/,
+    ],
     [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
     [['verify', 'proof.car', '--block-hash', 'f'.repeat(64)], /0x and 64 hexadecimal digits/],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {

@@ -125,7 +125,7 @@ describe('merging trees', () => {
   it('says which tree has no CID, as of any field', async () => {
     const json = [asset.trees[0], { assetTreeCid: 'x', timestampCreated: 1 }]
     const { body } = await user.rest('POST', PATH, { json })
-    const problem = 'At [1].assetTreeCid: Expected a version 1 identifier in base32, such as bafkrei….'
+    const problem = 'At [1].assetTreeCid: Expected a CID, such as bafkrei….'
     expect(body.error).toEqual({
       type: 'validation_error',
       message: `trees: ${problem}`,

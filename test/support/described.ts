@@ -90,7 +90,7 @@ function validatorOf(at: string): ValidateFunction {
   return validate
 }
 
-const router = createRouter({ ignoreTrailingSlash: true })
+const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 512 })
 for (const path of Object.keys(description.paths)) {
   const address = path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.on('GET', address, () => {}, path)

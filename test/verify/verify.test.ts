@@ -1,6 +1,8 @@
 /** The verifier of strangers: by its own command line, over HTTP, on a real chain. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { base58btc } from 'multiformats/bases/base58'
+import { CID } from 'multiformats/cid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Verification } from '../../src/verify/verification.ts'
 import reader from '../../verify/package.json' with { type: 'json' }
@@ -85,6 +87,15 @@ describe('annal-verify', () => {
     await settled(id)
     expect(id).toMatch(/^bafybei/)
     expect(await judge(id)).toMatchObject({ file: { result: 'right' } })
+  })
+
+  it('verifies an asset that is named by another form of its CID', async () => {
+    const { id } = await owner.register({ public_access: 'true' })
+    await settled(id)
+    await proven(id)
+    for (const text of [id.toUpperCase(), base58btc.encode(CID.parse(id).bytes), `ipfs://${id}`]) {
+      expect(await judge(text)).toMatchObject({ code: 0, verdict: 'holds', nid: id })
+    }
   })
 
   it('says of what nobody registered that it proves nothing', async () => {

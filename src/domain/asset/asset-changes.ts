@@ -3,6 +3,7 @@ import type { Asset, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
+import { canonicalNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
 import type { Chain } from '../ports/chain.ts'
@@ -108,13 +109,14 @@ export function createAssetChanges(deps: Dependencies) {
   /** Carries out once what `changeOf` makes of the asset as it is. `request` is what the idempotency key stands for, of this `operation`. */
   async function change(
     actor: Extract<Actor, UserActor>,
-    { nid, expectedHead }: Target,
+    { nid: id, expectedHead }: Target,
     operation: 'updateAssetMetadata' | 'revertAsset',
     request: object,
     context: IdempotencyContext,
     query: AssetQuery,
     changeOf: (asset: AssetToUpdate) => Promise<Change>,
   ): Promise<Changed> {
+    const nid = canonicalNid(id) ?? id
     let changed: Awaited<ReturnType<typeof tryChange>>
     await idempotency.once(actor, context, operation, { nid, ...request, expectedHead }, async () => {
       for (const start = performance.now(); performance.now() - start < PATIENCE_MS; ) {

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { normalizeEmail } from '../account/email-address.ts'
 import { type DomainError, validationFailed } from '../errors.ts'
 import { MOST_IN_FILE_NAME } from '../file-name.ts'
-import { isNid } from '../ids.ts'
-import { jsonObject, text, trimmedText } from '../input.ts'
+import { cidInput, jsonObject, text, trimmedText } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
 import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
@@ -82,7 +81,7 @@ const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
 /** A file by its SHA-256 or by its CID; exactly one of them. */
 export const fileInput = partial({
   sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
-  cid: text(100).refine(isNid, 'Expected a CID, version 1 in base32: bafkrei… or bafybei…'),
+  cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),
 }).refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
   message: 'Give either the SHA-256 of the file or its CID.',
   path: ['sha256'],

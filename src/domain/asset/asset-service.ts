@@ -3,7 +3,7 @@ import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { isNid } from '../ids.ts'
+import { canonicalNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
@@ -49,15 +49,17 @@ export function createAssetService(deps: Dependencies) {
   const { database, contentStore, notifications, idempotency, pricing, funds, versions, config } = deps
 
   /** The asset as an update or a deletion must know it, with what the caller wants to see. */
-  async function load(nid: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
-    if (!isNid(nid)) return null
+  async function load(id: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
+    const nid = canonicalNid(id)
+    if (nid === undefined) return null
     const select = merge(updateSelection, query.select ?? {})
     return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
   }
 
-  /** The asset, or null when there is none that this actor may see. */
-  async function find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {
-    if (!isNid(nid)) return null
+  /** Returns the asset, or null if it does not exist or the actor may not see it. */
+  async function find(actor: Actor, id: string, query: AssetQuery = {}): Promise<Asset | null> {
+    const nid = canonicalNid(id)
+    if (nid === undefined) return null
     return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
   }
 
@@ -198,7 +200,8 @@ export function createAssetService(deps: Dependencies) {
      * Takes an asset out of the service: its metadata is erased and its file and trees are unpinned. The chain keeps its commits.
      * Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
      */
-    async remove(actor: Actor, nid: string, context: IdempotencyContext): Promise<string> {
+    async remove(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
+      const nid = canonicalNid(id) ?? id
       return idempotency.once(actor, context, 'deleteAsset', { nid }, async () => {
         const asset = await load(nid)
         assertMayOnAsset(actor, 'asset:delete', asset)

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
 import { askerOf } from '../asker.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
-import { isNid } from '../ids.ts'
+import { canonicalNid } from '../ids.ts'
 import { owns, readableAssets } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { ContentCredentials, ContentStore } from '../ports/files.ts'
@@ -127,12 +127,14 @@ export function createContentCredentialsService(deps: Dependencies) {
     },
 
     /**
-     * An asset's file with our manifest in it, for who may see the asset or has a link to its file (`linkedAsset`) and, where its owner gives
-     * such files to nobody else, only for them. Raises NOT_FOUND, VALIDATION_FAILED when the file can carry none, UNAVAILABLE.
+     * Returns the signed copy of an asset's file, for readers of the asset and of a link to its file (`linkedAsset`), or only for the owner if the
+     * account forbids signed copies for others. Raises NOT_FOUND, VALIDATION_FAILED if the file cannot have a signed copy, UNAVAILABLE.
      */
-    async find(actor: Actor, nid: string, linkedAsset?: string): Promise<SignedFile> {
+    async find(actor: Actor, given: string, linkedAsset?: string): Promise<SignedFile> {
+      const nid = canonicalNid(given)
+      if (nid === undefined) throw notFound('Asset')
       const where = { nid, ...readableAssets(actor, linkedAsset) }
-      const asset = isNid(nid) ? await database.read.asset.findFirst({ select: selection, where }) : null
+      const asset = await database.read.asset.findFirst({ select: selection, where })
       if (!asset) throw notFound('Asset')
       const signedBy = contentCredentials.signedBy()
       if (signedBy === undefined || !(owns(actor, asset) || asset.owner.allowC2paDownload)) {

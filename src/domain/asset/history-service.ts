@@ -1,4 +1,5 @@
 /** Histories as the chain has them. Contract: `GET /api/v3/assets/{nid}/proof` and `Asset.verification`. */
+import type { Asset } from '../../platform/prisma/client.ts'
 import type { Verification } from '../../verify/verification.ts'
 import type { Actor } from '../actor.ts'
 import { askerOf } from '../asker.ts'
@@ -41,11 +42,12 @@ export function createHistoryService(deps: Dependencies) {
 
   const treesOf = createOwnTrees({ database, contentStore })
 
-  /** The asset's UUID. Raises NOT_FOUND, VALIDATION_FAILED when its history is too long to be read at once. */
-  async function find(actor: Actor, nid: string): Promise<string> {
-    const { id, headSequence } = await assets.get(actor, nid, { select: { id: true, headSequence: true } })
+  /** Returns the asset's UUID and its nid. Raises NOT_FOUND, and VALIDATION_FAILED if the history is too long to be read at once. */
+  async function find(actor: Actor, given: string): Promise<Pick<Asset, 'id' | 'nid'>> {
+    const select = { id: true, nid: true, headSequence: true }
+    const { id, nid, headSequence } = await assets.get(actor, given, { select })
     if (headSequence > MOST_COMMITS) throw tooLong()
-    return id
+    return { id, nid }
   }
 
   const readRecords = (assetId: string) =>
@@ -63,11 +65,11 @@ export function createHistoryService(deps: Dependencies) {
       },
     }) as Promise<RecordedCommit[]>
 
-  async function verify(actor: Actor, nid: string): Promise<Verification> {
-    const assetId = await find(actor, nid)
+  async function verify(actor: Actor, given: string): Promise<Verification> {
+    const { id, nid } = await find(actor, given)
     return verifications(async () => {
       const verification = await chain().verify(nid, treesOf(nid))
-      return holdAgainst(verification, await readRecords(assetId))
+      return holdAgainst(verification, await readRecords(id))
     }, askerOf(actor))
   }
 
@@ -83,13 +85,20 @@ export function createHistoryService(deps: Dependencies) {
       return database.replicas.upToDate(() => verify(actor, nid))
     },
 
-    /** Hands a proof's bytes over in pieces. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT while nothing is on the chain, before the first. */
-    async prove(actor: Actor, nid: string, send: (bytes: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
-      await find(actor, nid)
+    /**
+     * Calls `send` with the asset's nid and the bytes of its proof. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, and CONFLICT while the chain has no
+     * commit, before the call.
+     */
+    async prove(
+      actor: Actor,
+      given: string,
+      send: (nid: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+    ): Promise<void> {
+      const { nid } = await find(actor, given)
       await proofs(async () => {
         const bytes = chain().prove(nid, treesOf(nid))
         const first = await bytes.next()
-        await send(beginning(first.value, bytes))
+        await send(nid, beginning(first.value, bytes))
       }, askerOf(actor))
     },
   }

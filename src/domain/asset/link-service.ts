@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Actor } from '../actor.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { fromId, isNid, toId, uuidFrom } from '../ids.ts'
+import { canonicalNid, fromId, toId, uuidFrom } from '../ids.ts'
 import { label, parse } from '../input.ts'
 import { cursorUuid } from '../page.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
@@ -78,9 +78,10 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
   const signatureOf = (link: string, { assetId, ownerId }: { assetId: string; ownerId: string }) =>
     sign('link', link, assetId, ownerId)
 
-  /** What is asked of one's own asset. */
-  async function findOwn(actor: Actor, nid: string): Promise<LinkFacts> {
-    const [facts] = isNid(nid) ? await database.query(findLinkFacts, { nid }) : []
+  /** Returns the facts of the actor's own asset. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+  async function findOwn(actor: Actor, id: string): Promise<LinkFacts> {
+    const nid = canonicalNid(id)
+    const [facts] = nid === undefined ? [] : await database.query(findLinkFacts, { nid })
     assertMayOnAsset(actor, 'asset:update', facts)
     return facts
   }
@@ -153,11 +154,12 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
      */
     async create(
       actor: Actor,
-      { nid, ...rawInput }: { nid: string; expiresAt?: Date | undefined; label?: string | undefined },
+      { nid: id, ...rawInput }: { nid: string; expiresAt?: Date | undefined; label?: string | undefined },
       context: IdempotencyContext,
     ): Promise<AssetLink> {
       assertUserMay(actor, 'asset:update')
       const input = parse(linkInput, rawInput)
+      const nid = canonicalNid(id) ?? id
       context.isSecret = true
       const made = await idempotency.once(actor, context, 'createAssetLink', { nid, ...input }, async () => {
         const { id: asset, now } = await findOwn(actor, nid)
@@ -189,8 +191,9 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
     },
 
     /** Ends all links to one's own asset. Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
-    async revokeAll(actor: Actor, nid: string, context: IdempotencyContext): Promise<string> {
+    async revokeAll(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'asset:update')
+      const nid = canonicalNid(id) ?? id
       return idempotency.once(actor, context, 'revokeAssetLinks', { nid }, async () => {
         const { id: asset } = await findOwn(actor, nid)
         const [revoked] = await database.query(revokeLinks, { asset, ...fingerprintOf(context) })
@@ -199,10 +202,11 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
       })
     },
 
-    /** As whom a request reads an asset: as the system when it came with a link that is good, else as the actor it is. */
-    async readerOf(actor: Actor, nid: string, query: URLSearchParams): Promise<Actor> {
+    /** Returns the actor as whom a request reads an asset: the system if the request has a valid link, or the given actor. */
+    async readerOf(actor: Actor, id: string, query: URLSearchParams): Promise<Actor> {
       const [link, signature] = [query.get('link'), query.get('signature')]
-      if (signature === null || !isNid(nid) || actor.kind === 'system') return actor
+      const nid = canonicalNid(id)
+      if (signature === null || nid === undefined || actor.kind === 'system') return actor
       const isReader =
         link === null
           ? await isGoodWithoutRow(nid, Number(query.get('expires')), signature)

@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import type { Actor } from '../actor.ts'
 import { DomainError, notFound } from '../errors.ts'
-import { isNid } from '../ids.ts'
-import { parse } from '../input.ts'
+import { cidInput, parse } from '../input.ts'
 import { assertMay, visibleAssets } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import { arrayOf, int, orNull, statement, text, uuid } from '../sql.ts'
@@ -17,7 +16,7 @@ const treesInput = z.object({
   trees: z
     .array(
       z.object({
-        assetTreeCid: z.string().refine(isNid, 'Expected the CID of an asset tree.'),
+        assetTreeCid: cidInput('Expected the CID of an asset tree.'),
         createdAt: z.date(),
       }),
       { error: 'Expected a list.' },

@@ -4,6 +4,7 @@
  */
 import { html, raw } from 'hono/html'
 import type { ErrorCode } from '../../domain/errors.ts'
+import { canonicalNid } from '../../domain/ids.ts'
 import type { Language } from '../../domain/language.ts'
 import { facts, moment, titleOf } from '../asset/shown.ts'
 import type { LookupPageQuery } from '../generated/graphql.ts'
@@ -56,14 +57,15 @@ const SHOWN = 20
 const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
 
 /**
- * What a person gave, which may have been copied with blanks and in capitals, or be the whole line of `sha256sum`, `openssl` or
- * PowerShell. The name of the file is in it, too: a hash at the beginning is the right one, or else the last.
+ * Reads a hash or a CID that a person typed or copied. It may contain spaces, or be the whole line of `sha256sum`, `openssl` or PowerShell. Such a line
+ * contains the file name, too: a hash at its start is the right one, or else the last hash.
  */
 function fileOf(given: string): { sha256: string } | { cid: string } {
+  const text = given.replace(/\s/g, '')
+  if (canonicalNid(text) !== undefined) return { cid: text }
   const [first, ...others] = [...given.trim().matchAll(HASH)]
   if (first) return { sha256: (first.index <= 1 ? first : (others.at(-1) ?? first))[0].toLowerCase() }
-  const text = given.replace(/\s/g, '').toLowerCase()
-  return text.startsWith('ba') && text.length < 64 ? { cid: text } : { sha256: text }
+  return { sha256: text.toLowerCase() }
 }
 
 const form = (given: string, isWrong: boolean, { words }: Speech): Html =>

@@ -13,7 +13,10 @@ const lookUp = defineList({
     'Every asset of the file that one may see, oldest first. Give its SHA-256 or its CID; the file stays where it is. An empty list proves nothing: a file that differs by one byte is another file, and what is private is found by its owner alone.',
   filters: {
     sha256: z.string().optional().describe('SHA-256 of the file, 64 hexadecimal digits.'),
-    cid: z.string().optional().describe('CID of the file.'),
+    cid: z
+      .string()
+      .optional()
+      .describe('The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.'),
   },
   action: 'asset:read',
   record: assetRecord,

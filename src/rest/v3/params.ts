@@ -4,8 +4,14 @@ import { z } from 'zod'
 const idOf = (what: string, prefix: string) =>
   z.object({ id: z.string().describe(`Identifier of the ${what}, as in \`${prefix}_01h2x…\`.`) })
 
-/** An asset by its nid. */
-export const nidParam = z.object({ nid: z.string().describe('The nid of the asset: the CIDv1 of the file’s bytes.') })
+/** The nid of an asset, in any form of a CID. */
+export const nidParam = z.object({
+  nid: z
+    .string()
+    .describe(
+      'The nid of the asset: the CID of the file’s bytes. Any multibase, version 0 and `ipfs://…` are accepted.',
+    ),
+})
 /** An order. */
 export const orderParam = idOf('order', 'order')
 /** A withdrawal. */

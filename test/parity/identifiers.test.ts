@@ -1,0 +1,163 @@
+/** An asset has one canonical identifier, and each API accepts it in every form of a CID. */
+import { randomBytes } from 'node:crypto'
+import { bases } from 'multiformats/basics'
+import { CID } from 'multiformats/cid'
+import { describe, expect, it } from 'vitest'
+import { readEvents } from '../support/event-stream.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const small = await user.register({ asset_file: await newPicture({ width: 40, height: 30 }), public_access: 'true' })
+const large = await user.register({
+  asset_file: new File([randomBytes(1_100_000)], 'large.bin'),
+  public_access: 'true',
+})
+
+const encode = (nid: string, base: keyof typeof bases) => bases[base].encode(CID.parse(nid).bytes)
+const textsOf = (nid: string): Record<string, string> => ({
+  ...Object.fromEntries(
+    (Object.keys(bases) as (keyof typeof bases)[])
+      .filter((base) => base !== 'identity')
+      .map((base) => [base, encode(nid, base)]),
+  ),
+  'base 32 in mixed case': `B${nid.slice(1)}`,
+  'ipfs://': `ipfs://${nid}`,
+  'ipfs:// with a slash': `ipfs://${nid}/`,
+  'ipfs:// and base 58': `ipfs://${encode(nid, 'base58btc')}`,
+  '/ipfs/': `/ipfs/${nid}`,
+  'white space': ` ${nid} `,
+})
+const forms = [
+  ...Object.entries(textsOf(small.id)).map(([name, text]) => [`a small file in ${name}`, small, text] as const),
+  ...Object.entries(textsOf(large.id)).map(([name, text]) => [`a large file in ${name}`, large, text] as const),
+  ['a large file in version 0', large, CID.parse(large.id).toV0().toString()] as const,
+  ['a large file in ipfs:// and version 0', large, `ipfs://${CID.parse(large.id).toV0()}`] as const,
+]
+
+it.each(forms)('reads %s through each API', async (_, { id }, text) => {
+  const segment = encodeURIComponent(text)
+  expect(expectOk(await app.rest('GET', `assets/${segment}/`))).toMatchObject({ id, cid: id })
+  expect(expectOk(await app.rest('GET', `history/?nid=${segment}`)).nid).toBe(id)
+  expect(expectOk(await app.rest('GET', `lookup/?cid=${segment}`)).results).toMatchObject([{ id }])
+
+  const query =
+    'query ($id: ID!, $cid: String!) { asset(id: $id) { id } node(id: $id) { id } lookup(cid: $cid) { nodes { id } } }'
+  const { asset, node, lookup } = expectOk(await app.graphql(query, { id: text, cid: text }))
+  expect([asset.id, node.id, lookup.nodes]).toEqual([id, id, [{ id }]])
+
+  for (const format of ['', '?format=raw']) {
+    const { status, headers } = await app.rest('HEAD', `/ipfs/${segment}${format}`)
+    expect([status, headers.get('x-ipfs-path')]).toEqual([200, `/ipfs/${id}`])
+  }
+
+  const page = await app.rest('GET', `/assets/${segment}`)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain(`rel="canonical" href="${app.url}/assets/${id}"`)
+})
+
+const uri = `ipfs://${encode(small.id, 'base36')}`
+const path = `assets/${encodeURIComponent(uri)}/`
+
+describe('an asset that is named by another form', () => {
+  it('is changed, quoted and linked by REST', async () => {
+    expect(expectOk(await user.rest('PATCH', path, { json: { caption: 'REST' } }))).toMatchObject({
+      id: small.id,
+      caption: 'REST',
+    })
+    expectOk(await user.rest('POST', `quotes/${path}`, { json: { caption: 'Quote' } }))
+    for (const part of ['history/', 'tree/', 'content-credentials/', 'links/'])
+      expect([part, (await user.rest('GET', `${path}${part}`)).status]).toEqual([part, 200])
+    expect(expectOk(await user.rest('POST', `${path}download/`, { json: {} })).url).toContain(`/ipfs/${small.id}`)
+    const { url } = expectOk(await user.rest('POST', `${path}links/`, { json: {} }))
+    expect(url).toContain(`/assets/${small.id}?`)
+    expect((await app.rest('GET', `${path}c2pa/`)).status).toBe(200)
+  })
+
+  it('is changed and deleted by GraphQL', async () => {
+    const update =
+      'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption } } }'
+    const input = { id: uri, caption: 'GraphQL' }
+    expect(expectOk(await user.graphql(update, { input })).updateAssetMetadata.asset).toEqual({
+      id: small.id,
+      caption: 'GraphQL',
+    })
+    const { id } = await user.register({})
+    const remove = 'mutation ($input: DeleteAssetInput!) { deleteAsset(input: $input) { id } }'
+    const removed = expectOk(await user.graphql(remove, { input: { id: `ipfs://${encode(id, 'base16')}` } }))
+    expect(removed.deleteAsset.id).toBe(id)
+    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
+  })
+
+  it('opens a subscription', async () => {
+    const reader = await readEvents(`${app.url}/graphql`, {
+      actor: user,
+      body: { query: `subscription { commitUpdated(nid: "${uri}") { id } }` },
+      headers: { Accept: 'text/event-stream' },
+    })
+    expect(reader.status).toBe(200)
+    reader.close()
+  })
+
+  it('is replayed by its idempotency key in any form', async () => {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const first = await user.rest('PATCH', `assets/${small.id}/`, { json: { caption: 'Once' }, headers })
+    const second = await user.rest('PATCH', `assets/${small.id.toUpperCase()}/`, { json: { caption: 'Once' }, headers })
+    expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true'])
+  })
+
+  it('is read by a signed link', async () => {
+    const { id } = await user.register({ asset_file: await newPicture({ width: 40, height: 30 }) })
+    const { search } = new URL(expectOk(await user.rest('GET', `assets/${id}/`)).asset_file)
+    for (const address of [`/ipfs/${id.toUpperCase()}${search}`, `assets/${id.toUpperCase()}/c2pa/${search}`])
+      expect((await app.rest('GET', address)).status).toBe(200)
+    const link = new URL(expectOk(await user.rest('POST', `assets/${id}/links/`, { json: {} })).url)
+    expect((await app.rest('GET', `/assets/${id.toUpperCase()}${link.search}`)).status).toBe(200)
+  })
+})
+
+it('merges trees whose CIDs are in any form', async () => {
+  const { commits } = expectOk(await app.rest('GET', `assets/${small.id}/history/`))
+  const { assetTreeCid } = commits[0]
+  for (const text of [assetTreeCid.toUpperCase(), encode(assetTreeCid, 'base58btc'), `ipfs://${assetTreeCid}`]) {
+    const trees = [{ assetTreeCid: text, timestampCreated: 1 }]
+    const { mergedAssetTree } = expectOk(await app.rest('POST', 'assets/merge-trees/', { json: trees }))
+    expect(mergedAssetTree.assetCid).toBe(small.id)
+    const query = 'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }'
+    const given = [{ assetTreeCid: text, createdAt: '2026-01-01T00:00:00Z' }]
+    expect(expectOk(await app.graphql(query, { trees: given })).mergedAssetTree.mergedAssetTree.assetCid).toBe(small.id)
+  }
+})
+
+it.each([
+  (nid: string) => `https://ipfs.io/ipfs/${nid}?filename=a.png`,
+  (nid: string) => `https://${nid}.ipfs.dweb.link/`,
+  (nid: string) => `${app.url}/ipfs/${encode(nid, 'base58btc')}`,
+])('looks up the URL of a gateway (%#)', async (urlOf) => {
+  const url = encodeURIComponent(urlOf(small.id))
+  expect(expectOk(await app.rest('GET', `lookup/?cid=${url}`)).results).toMatchObject([{ id: small.id }])
+  const { status, text } = await app.rest('GET', `/lookup?file=${url}`)
+  expect([status, text.includes(`href="/assets/${small.id}"`)]).toEqual([200, true])
+})
+
+it.each([
+  ['a path below a CID', `ipfs://${small.id}/a.png`],
+  ['a damaged CID', `${small.id.slice(0, -1)}1`],
+  ['a CID with a letter more', `${small.id}a`],
+  ['the CID of other bytes', encode('bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', 'base36')],
+  ['a CID of another codec', CID.createV1(0x71, CID.parse(small.id).multihash).toString()],
+  ['a very long text', 'z'.repeat(4_000)],
+  ['another identifier', user.id],
+])('does not find an asset by %s', async (_, text) => {
+  expectError(await app.rest('GET', `assets/${encodeURIComponent(text)}/`), 'NOT_FOUND')
+  expectError(await app.graphql('query ($id: ID!) { asset(id: $id) { id } }', { id: text }), 'NOT_FOUND')
+})
+
+it('keeps the nid in the arguments of an order as it was sent', async () => {
+  const store = await createStore(app)
+  const { action_args } = await store.order(user, { action_args: { nid: uri } })
+  expect(action_args).toEqual({ nid: uri })
+})
