@@ -129,7 +129,6 @@ export function createApp(deps: Dependencies): App {
         missing: deps.missing,
         degraded: async () => [
           ...((await contentStore.isReachable()) ? [] : ['file store']),
-          ...((await contentStore.missingNodes?.()) ?? []).map((node) => `file store ${node}`),
           ...((await deps.degraded?.()) ?? []),
         ],
         version: manifest.version,

@@ -133,10 +133,7 @@ export function readConfig(
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
     files: {
-      ipfs: values.IPFS_API_URL && {
-        urls: values.IPFS_API_URL,
-        copies: values.IPFS_COPIES ?? Math.floor(values.IPFS_API_URL.length / 2) + 1,
-      },
+      kuboUrl: values.IPFS_API_URL,
       s3: values.S3_BUCKET && {
         bucket: values.S3_BUCKET,
         prefix: values.S3_PREFIX ?? '',

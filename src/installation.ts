@@ -96,7 +96,7 @@ export async function openInstallation(
     const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
     // Commands tell an operator what is wrong, also then.
     if (mayMigrate) await assertKeysHeld(database, vault.ring, config.dir)
-    return { vault, contentStore: await openContentStore(config, { owner: name, mayClaim: mayMigrate, log }) }
+    return { vault, contentStore: await openContentStore(config, { owner: name, mayClaim: mayMigrate }) }
   }
   const { vault, contentStore } = await openKeysAndFiles().catch(async (error: unknown) => {
     await database.close()
@@ -185,16 +185,16 @@ const unlessAway = (error: unknown) => {
   if (!(error instanceof DomainError)) throw error
 }
 
-/** Where files lie, for people. */
+/** Location of the content store, for the startup banner. Never contains a password. */
 function filesOf({ files, dir }: Config): string {
   if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
-  return files.ipfs?.urls.join(', ') ?? `blocks in ${dir}/blocks`
+  return files.kuboUrl ? `Kubo at ${new URL(files.kuboUrl).host}` : `blocks in ${dir}/blocks`
 }
 
 /** Raises an Error for a bucket of another installation. `owner`: what tells installations apart. */
 async function openContentStore(
   { files, dir }: Config,
-  { owner, mayClaim, log }: { owner: string | undefined; mayClaim: boolean; log: Log },
+  { owner, mayClaim }: { owner: string | undefined; mayClaim: boolean },
 ): Promise<ContentStore> {
   // All are large, and each installation needs one.
   if (files.s3) {
@@ -208,9 +208,9 @@ async function openContentStore(
       await claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner).catch(unlessAway)
     return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds, owner })
   }
-  if (files.ipfs) {
-    const { openKubo } = await import('./files/open-kubo.ts')
-    return openKubo(files.ipfs, log)
+  if (files.kuboUrl) {
+    const { createKuboContentStore } = await import('./files/kubo-store.ts')
+    return createKuboContentStore({ url: files.kuboUrl })
   }
   const { createContentStore } = await import('./files/content-store.ts')
   return createContentStore({ dir: `${dir}/blocks` })

@@ -7,7 +7,6 @@ import { addCoinsCommand } from './coins-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
-import { addFilesCommands } from './files-commands.ts'
 import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
@@ -76,7 +75,6 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addDepositsCommand,
     addCoinsCommand,
     addJobsCommand,
-    addFilesCommands,
     addGcCommand,
     addVerifyCommand,
     addProofCommand,

@@ -15,9 +15,6 @@ export function contradictionsIn(values: Values): string[] {
   if (values.S3_BUCKET && values.IPFS_API_URL) {
     problems.push('S3_BUCKET and IPFS_API_URL are both set: files lie in one of them.')
   }
-  if (values.IPFS_COPIES && values.IPFS_COPIES > (values.IPFS_API_URL ?? []).length) {
-    problems.push('IPFS_COPIES is more than IPFS_API_URL names nodes.')
-  }
   if (values.S3_ENDPOINT && !values.S3_BUCKET) {
     problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files lie on this machine.')
   }

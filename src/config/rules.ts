@@ -69,12 +69,6 @@ export const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
-/** Several addresses of the web, separated by commas. */
-export const webUrls = z
-  .string()
-  .transform((text) => text.split(',').map((each) => each.trim()))
-  .pipe(z.array(webUrl))
-  .refine((urls) => new Set(urls).size === urls.length, 'Expected each URL once.')
 /** An address may name several hosts, separated by commas, too. */
 export const databaseUrls = z
   .string()

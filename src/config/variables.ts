@@ -18,7 +18,6 @@ import {
   roleList,
   share,
   webUrl,
-  webUrls,
   whole,
 } from './rules.ts'
 
@@ -165,12 +164,8 @@ export const variables = {
   },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: {
-    schema: webUrls.optional(),
-    doc: 'Kubo RPC, or those of several nodes, separated by commas, which all keep all files; they are read from in this order. A node must serve nobody else, as docs/files.md has it. Default: blocks on disk, or in S3_BUCKET.',
-  },
-  IPFS_COPIES: {
-    schema: count.optional(),
-    doc: 'Of several Kubo nodes so many must have taken a file before its registration is acknowledged; with fewer it is refused. Default: more than half of them.',
+    schema: webUrl.optional(),
+    doc: 'URL of the Kubo RPC API. The node must serve nobody else, see docs/files.md. Default: blocks on disk, or in S3_BUCKET.',
   },
   S3_BUCKET: {
     schema: z

@@ -31,17 +31,6 @@ const refusal = (env: Record<string, string>): string => {
 }
 
 describe('a server', () => {
-  it.each([
-    [1, 1],
-    [2, 2],
-    [3, 2],
-    [4, 3],
-  ])('wants files on more than half of its Kubo nodes, unless it is told: of %i on %i', (count, copies) => {
-    const urls = Array.from({ length: count }, (_, node) => `http://kubo-${node}:5001`)
-    expect(readConfig({ IPFS_API_URL: urls.join(', ') }).files.ipfs).toEqual({ urls, copies })
-    expect(readConfig({ IPFS_API_URL: urls.join(), IPFS_COPIES: '1' }).files.ipfs).toEqual({ urls, copies: 1 })
-  })
-
   it('starts without any variable, and in production with an address and a sender of its own', () => {
     expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
     expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
@@ -114,8 +103,6 @@ describe('a server', () => {
     ],
     ['a Kubo node twice', { IPFS_API_URL: 'http://a:5001,http://a:5001' }, /IPFS_API_URL: Expected each URL once/],
     ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
-    ['more copies than Kubo nodes', { IPFS_API_URL: 'http://a:5001', IPFS_COPIES: '2' }, /IPFS_COPIES is more than/],
-    ['copies of no Kubo node', { IPFS_COPIES: '1' }, /IPFS_COPIES is more than IPFS_API_URL names nodes/],
     ['a port below 0', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
     ['a delay of ages', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /Expected a whole number from 0 to 60\.$/],
     [

@@ -43,7 +43,7 @@ export async function checkEmbedded({ config }: Parts): Promise<Diagnosis[]> {
   const embedded = [
     !database.url && 'database (DATABASE_URL)',
     !chain.rpcUrl && 'chain (CHAIN_RPC_URL, CHAIN_RELAY_KEYS)',
-    !files.ipfs && !files.s3 && 'file store (S3_BUCKET or IPFS_API_URL)',
+    !files.kuboUrl && !files.s3 && 'file store (S3_BUCKET or IPFS_API_URL)',
     !keys.key && 'key (KEY_ENCRYPTION_KEY)',
     !mail.smtpUrl && 'mail (SMTP_URL)',
   ].filter((part) => part !== false)

@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts'
 export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   const { files, dir } = await config()
   if (files.s3) return checkBucket(files.s3)
-  if (files.ipfs) return checkKubo(files.ipfs)
+  if (files.kuboUrl) return checkKubo(files.kuboUrl)
   const folder = join(dir, 'blocks')
   if (!existsSync(folder)) throw new SkippedError(`Nothing was ever started in ${dir}.`)
   const { createContentStore } = await import('../../files/content-store.ts')
@@ -18,36 +18,29 @@ export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
 }
 
-/** Which Kubo nodes answer, whether what they acknowledge is on their disks, and whether they give it to others. */
-async function checkKubo({ urls, copies }: { urls: readonly string[]; copies: number }): Promise<Diagnosis[]> {
-  const [{ countServed, createKuboContentStore, keepsUnsynced }, { nodeName }] = await Promise.all([
-    import('../../files/kubo-store.ts'),
-    import('../../files/open-kubo.ts'),
-  ])
-  const nodes = await Promise.all(
-    urls.map(async (url) => ({ url, answers: await createKuboContentStore({ url }).isReachable() })),
-  )
-  const away = nodes.filter(({ answers }) => !answers)
-  const diagnoses: Diagnosis[] = []
-  if (away.length === 0) diagnoses.push(right('Kubo answers at IPFS_API_URL.'))
-  for (const { url } of away) {
-    const finding = `Kubo does not answer at ${nodeName(url)} (IPFS_API_URL).`
-    const fix = 'Bring it back, or set IPFS_API_URL to the address of its RPC (port 5001), not of its gateway.'
-    diagnoses.push(urls.length - away.length >= copies ? warning(finding, fix) : wrong(finding, fix))
+/** Checks that Kubo answers, syncs blocks to its disk, and gives private files to nobody. */
+async function checkKubo(url: string): Promise<Diagnosis[]> {
+  const { countServed, createKuboContentStore, keepsUnsynced } = await import('../../files/kubo-store.ts')
+  // The URL may contain a password.
+  const { host } = new URL(url)
+  if (!(await createKuboContentStore({ url }).isReachable())) {
+    const fix = 'Start Kubo, or set IPFS_API_URL to the address of its RPC API (port 5001), not of its gateway.'
+    return [wrong(`Kubo does not answer at ${host} (IPFS_API_URL).`, fix)]
   }
-  for (const { url, answers } of nodes) {
-    const served = answers ? await countServed(url) : 0
-    if (served === 0) continue
-    const finding = `Kubo at ${nodeName(url)} gives private files to ${served} nodes that are connected to it: whoever names a CID gets the blocks, and the chain names them all.`
-    const fix =
-      'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it: docs/files.md tells what else there is to close.'
-    diagnoses.push(wrong(finding, fix))
+  const diagnoses = [right('Kubo answers at IPFS_API_URL.')]
+  const served = await countServed(url)
+  if (served > 0) {
+    diagnoses.push(
+      wrong(
+        `Kubo at ${host} gives private files to ${served} connected nodes: anyone who knows a CID gets the blocks, and the chain publishes all CIDs.`,
+        'Set "Bitswap.ServerEnabled" and "Provide.Enabled" to false in its configuration, and restart it. See docs/files.md.',
+      ),
+    )
   }
-  for (const { url, answers } of nodes) {
-    if (!answers || !(await keepsUnsynced(url))) continue
+  if (await keepsUnsynced(url)) {
     diagnoses.push(
       warning(
-        `Kubo at ${nodeName(url)} acknowledges blocks that its disk does not have yet: files that were registered are lost with the machine's power.`,
+        `Kubo at ${host} acknowledges blocks before they are on its disk: a power failure loses registered files.`,
         'Set "sync" to true for flatfs in Datastore.Spec of its configuration, and restart it.',
       ),
     )

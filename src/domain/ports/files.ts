@@ -102,8 +102,6 @@ export interface ContentStore {
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
   /** Whether it answers now and takes files; false within two seconds at the latest. */
   isReachable(): Promise<boolean>
-  /** Of a store on several nodes the names of those that do not answer now, within two seconds at the latest. */
-  missingNodes?(): Promise<string[]>
 }
 
 /** Small pictures of what strangers sent. */
