@@ -101,7 +101,6 @@ describe('a server', () => {
       { DATABASE_URL: 'postgresql://a:5432,a/c?target_session_attrs=primary' },
       /same host stands there twice/,
     ],
-    ['a Kubo node twice', { IPFS_API_URL: 'http://a:5001,http://a:5001' }, /IPFS_API_URL: Expected each URL once/],
     ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
     ['a port below 0', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
     ['a delay of ages', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /Expected a whole number from 0 to 60\.$/],
