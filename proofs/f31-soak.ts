@@ -7,14 +7,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { int, statement, text, uuid } from '../src/domain/sql.ts'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
-import { type KuboNode, startKubo } from '../test/kubo/node.ts'
 import { type ChainProxy, startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { startMailServer } from '../test/support/mail-server.ts'
-import { startPostgresServer } from '../test/support/postgres-server.ts'
+import { type PostgresServer, startPostgresServer } from '../test/support/postgres-server.ts'
 import { startReceiver } from '../test/support/receiver.ts'
-import { startStandby } from '../test/support/standby.ts'
 import { type Backend, startBalancer } from './harness/balancer.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
@@ -96,34 +94,22 @@ const paidOrders = statement(
   'select count(*)::int as count from orders where paid_at is not null',
 )
 
-/** A primary and a replica that follows it. */
-async function openDatabase({ dir, afterwards }: ProofContext) {
-  // PostgreSQL runs as a user of its own, and must come through.
+async function openDatabase({ dir, afterwards }: ProofContext): Promise<PostgresServer> {
+  // PostgreSQL runs as a user of its own, and needs access to the folder.
   await chmod(dir, 0o711)
-  const place = { dir: join(dir, 'primary'), hosts: ['127.0.0.1'], port: await findFreePort() }
-  const postgres = await startPostgresServer(place)
+  const postgres = await startPostgresServer({
+    dir: join(dir, 'primary'),
+    hosts: ['127.0.0.1'],
+    port: await findFreePort(),
+  })
   afterwards(postgres.kill)
-  const standby = await startStandby(postgres, join(dir, 'standby'))
-  afterwards(standby.kill)
-  return { postgres, standby }
-}
-
-/** As many Kubo nodes as the files are to lie on; none when they lie on the disk. */
-async function openNodes(context: ProofContext): Promise<KuboNode[]> {
-  const nodes: KuboNode[] = []
-  for (let rest = context.setting('KUBO_NODES', 0); rest > 0; rest -= 1) {
-    const node = await startKubo({ isSynced: true })
-    context.afterwards(node.stop)
-    nodes.push(node)
-  }
-  return nodes
+  return postgres
 }
 
 export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   const minutes = context.setting('MINUTES', 30)
-  const { postgres, standby } = await openDatabase(context)
+  const postgres = await openDatabase(context)
   const parts = await startParts(context, 1, async () => ({ url: postgres.url, stop: async () => {} }))
-  const nodes = await openNodes(context)
   const disk = await mountSmallDisk(context, join(context.dir, 'blocks'), DISK)
   const mailServer = await startMailServer(context.afterwards)
   const receiver = { mood: 204, failures: 0 }
@@ -146,8 +132,6 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       ALLOW_INSECURE_WEBHOOKS: 'true',
       CHAIN_RPC_URL: chain.url,
       DATABASE_URL: proxy.urlFor(name),
-      DATABASE_REPLICA_URL: standby.url,
-      ...(nodes.length > 0 && { IPFS_API_URL: nodes.map(({ url }) => url).join(',') }),
       HEALTH_PORT: String(healthPort),
       LIMIT_REQUESTS_PER_IP: '100000000',
       LIMIT_REQUESTS_PER_TOKEN: '100000000',
@@ -193,7 +177,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
   }
   const scene: SoakScene = {
     ...{ context, parts, proxies, chains, victim, backend: backends[1]! },
-    ...{ mailServer, sink: receiver, disk, nodes, postgres, standby, sendLarge, balancer },
+    ...{ mailServer, sink: receiver, disk, postgres, sendLarge, balancer },
   }
   const faults = soakFaults(scene)
   const reasons: string[] = []

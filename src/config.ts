@@ -111,7 +111,6 @@ export function readConfig(
       url: values.DATABASE_URL,
       directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
       pool: values.DATABASE_POOL,
-      replicas: { urls: values.DATABASE_REPLICA_URL ?? [], maxLag: values.DATABASE_REPLICA_LAG_SECONDS },
     },
     chain: {
       rpcUrl: values.CHAIN_RPC_URL,

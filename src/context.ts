@@ -8,7 +8,6 @@ import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain } from './domain/ports/chain.ts'
 import type { Database } from './domain/ports/database.ts'
 import type { Log } from './domain/ports/log.ts'
-import type { ReadPosition } from './domain/read-position.ts'
 import type { StatisticsService } from './domain/statistics/statistics-service.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { HeldCoinService } from './domain/wallet/held-coin-service.ts'
@@ -45,11 +44,7 @@ export interface Context {
   /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */
   readonly hasStaleToken: boolean
   readonly services: Services
-  readonly database: Pick<Database, 'read' | 'replicas'>
-  /** What the caller must be shown besides their own: a position that an earlier answer told. */
-  readonly readAfter?: ReadPosition | undefined
-  /** Tells the caller the position that shows what they have written. */
-  readonly tellPosition?: (position: string) => void
+  readonly database: Pick<Database, 'read'>
   readonly linkConfig: LinkConfig
   /**
    * The log, with what the request is called there; made when it is asked for, since most requests have nothing to say. No getter: V8 makes each object

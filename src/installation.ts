@@ -16,10 +16,10 @@ import {
   findSigningIdentity,
   readTrustList,
 } from './platform/content-credentials/content-credentials.ts'
+import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
 import { assertMigrated } from './platform/database/migrations.ts'
-import { lookAtWays } from './platform/database/pooler.ts'
 import { FixableError } from './platform/fixable-error.ts'
 import { createPasswordHasher, type WatchedHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
@@ -77,7 +77,8 @@ export async function openInstallation(
   if (mayMigrate) checkNamedFiles(config)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
-  const pooler = postgres ? undefined : await lookAtWays({ url, directUrl: databaseUrl })
+  const isPooled = url !== databaseUrl
+  if (!postgres) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
   const applied = await prepare(databaseUrl, config.dir, mayMigrate).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
@@ -86,8 +87,7 @@ export async function openInstallation(
   const database = createDatabase({
     url,
     pool,
-    pooler,
-    replicas: config.database.replicas,
+    isPooled: isPooled && !postgres,
     log,
     tracer: telemetry.tracer,
   })

@@ -2,11 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Context, Identity } from './context.ts'
 import { validationFailed } from './domain/errors.ts'
-import { parsePosition } from './domain/read-position.ts'
 import type { RequestWatch } from './domain/telemetry.ts'
-
-/** Of a request: the position of what it must be shown; of an answer: the position of what was written. */
-const POSITION_HEADER = 'Annal-Read-After'
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
@@ -26,15 +22,6 @@ interface ContextOptions {
   ignoresCredentials?: boolean
   /** Raises what keeps somebody from asking, before anything else of the request is judged. */
   admit?: (identity: Identity) => void
-}
-
-/** Raises VALIDATION_FAILED. */
-function positionOf(header: string | undefined) {
-  const position = header === undefined ? undefined : parsePosition(header)
-  if (header !== undefined && !position) {
-    throw validationFailed({ readAfter: [`Expected what an answer's ${POSITION_HEADER} said.`] })
-  }
-  return position
 }
 
 interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConfig'> {
@@ -72,7 +59,6 @@ export function createRequestContexts({
     if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
     }
-    const readAfter = positionOf(headers['annal-read-after'] as string | undefined)
     return {
       ...identity,
       baseUrl: baseUrlOf(req),
@@ -81,10 +67,6 @@ export function createRequestContexts({
       linkConfig,
       log: logOf(res),
       idempotency: { key, replayed: false },
-      readAfter,
-      tellPosition: (position) => {
-        if (!res.headersSent) res.setHeader(POSITION_HEADER, position)
-      },
     }
   }
 }

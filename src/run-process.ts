@@ -108,10 +108,7 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   }
   const probes = {
     missing: async () => (isStopping ? ['stopping'] : (await database.isReachable()) ? [] : ['database']),
-    degraded: async () => [
-      ...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
-      ...database.replicas.states().flatMap(({ name, trouble }) => (trouble ? [`replica ${name}`] : [])),
-    ],
+    degraded: async () => [...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`)],
     version: manifest.version,
   }
   const layer: ServiceLayer & Partial<App> = config.roles.has('http')

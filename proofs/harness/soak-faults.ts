@@ -1,13 +1,10 @@
 /** What goes wrong in a soak. Each fault is counted as it was carried out: by what was cut, held, refused or gone, and not by what was planned. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRpc } from '../../src/chain/rpc.ts'
-import type { KuboNode } from '../../test/kubo/node.ts'
 import { losesReplies } from '../../test/support/chain-faults.ts'
 import type { ChainProxy } from '../../test/support/chain-proxy.ts'
-import { trySend } from '../../test/support/http-client.ts'
 import type { MailMood, MailServer } from '../../test/support/mail-server.ts'
 import type { PostgresServer } from '../../test/support/postgres-server.ts'
-import type { Standby } from '../../test/support/standby.ts'
 import type { Backend, Balancer } from './balancer.ts'
 import { type Gateway, startAsSupervisor } from './gateway.ts'
 import type { Parts } from './parts.ts'
@@ -40,11 +37,9 @@ export interface SoakScene {
   backend: Backend
   mailServer: MailServer
   sink: { mood: number; failures: number }
-  /** Where files lie, unless they lie on Kubo nodes. */
+  /** Disk of the content store. */
   disk: SmallDisk
-  nodes: readonly KuboNode[]
   postgres: PostgresServer
-  standby: Standby
   /** Sends a file that is larger than what is left; its status. */
   sendLarge(): Promise<number>
   balancer: Balancer
@@ -60,9 +55,7 @@ export function soakFaults({
   mailServer,
   sink,
   disk,
-  nodes,
   postgres,
-  standby,
   sendLarge,
   balancer,
 }: SoakScene): SoakFault[] {
@@ -97,17 +90,6 @@ export function soakFaults({
         await disk.resize(DISK)
       }
       return refused
-    },
-  }
-  const killNode: SoakFault = {
-    name: 'Kubo node killed',
-    async happen() {
-      const node = random.pick(nodes)
-      await node.kill()
-      const { status } = await trySend(node.url, { method: 'POST', path: '/api/v0/version' })
-      await delay(LASTS)
-      await node.start()
-      return status === 0 ? 1 : 0
     },
   }
   const dropsSeen = async () => {
@@ -226,37 +208,7 @@ export function soakFaults({
           EVERY,
         ),
     },
-    {
-      name: 'replica frozen',
-      async happen() {
-        let isAnswered = false
-        await standby.freeze()
-        const asked = standby.sql('select 1').then(
-          () => {
-            isAnswered = true
-          },
-          () => undefined,
-        )
-        await delay(LASTS)
-        const stoodStill = !isAnswered
-        await standby.thaw()
-        await asked
-        return stoodStill ? 1 : 0
-      },
-    },
-    {
-      name: 'replica behind',
-      async happen() {
-        await standby.pause()
-        await delay(LASTS)
-        const [row] = await standby.sql<{ behind: boolean }>(
-          'select pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn() as behind',
-        )
-        await standby.resume()
-        return row!.behind ? 1 : 0
-      },
-    },
-    nodes.length > 0 ? killNode : fillDisk,
+    fillDisk,
     { name: 'balancer reloaded', happen: () => balancer.reload().then(() => 1) },
   ]
 }

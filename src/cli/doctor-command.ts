@@ -53,7 +53,6 @@ export const checks = {
     look: async (parts) => (await import('./doctor/replication.ts')).checkReplication(parts),
     patience: START_MS,
   },
-  replicas: { look: async (parts) => (await database()).checkReplicas(parts), patience: START_MS },
   clock: { look: async (parts) => (await database()).checkClock(parts), patience: START_MS },
   backups: { look: async (parts) => (await database()).checkBackups(parts), patience: START_MS },
   keys: { look: async (parts) => (await import('./doctor/keys.ts')).checkKeys(parts), patience: START_MS },

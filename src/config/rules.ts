@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { AMOUNT } from '../domain/money.ts'
 import { roles } from '../domain/roles.ts'
-import { readDatabaseUrl } from '../platform/database/database-url.ts'
 
 /** An amount, as decimal text. */
 export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
@@ -69,27 +68,24 @@ export const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
-/** An address may name several hosts, separated by commas, too. */
-export const databaseUrls = z
-  .string()
-  .transform((text) => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((each) => each.trim()))
-  .refine(
-    (urls) => urls.every((each) => /^postgres(ql)?:\/\//.test(each) && URL.canParse(each)),
-    'Expected a postgresql:// URL, or several of them separated by commas.',
-  )
 const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
 /** Roles, each once. */
 export const roleList = z
   .string()
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
   .pipe(z.array(z.enum(roles, someRoles)).min(1, someRoles))
-/** A database as PostgreSQL’s own tools are told of it. */
-export const databaseUrl = z.string().superRefine((url, { addIssue }) => {
-  try {
-    readDatabaseUrl(url)
-  } catch (error) {
-    addIssue({ code: 'custom', message: (error as Error).message })
-  }
-})
+function isDatabaseUrl(url: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return false
+  const { hostname, searchParams } = new URL(url)
+  return !`${hostname}${searchParams.get('host') ?? ''}`.includes(',') && !searchParams.has('target_session_attrs')
+}
+
+/** A connection URL of PostgreSQL with one host. The message never contains the URL, which holds a password. */
+export const databaseUrl = z
+  .string()
+  .refine(
+    isDatabaseUrl,
+    'Expected postgresql://user:password@host:5432/name with one host. In a password, write / ? # @ : and , as %2F %3F %23 %40 %3A and %2C.',
+  )
 /** An address or a block of addresses. */
 export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])

@@ -7,7 +7,6 @@ import {
   chainId,
   count,
   databaseUrl,
-  databaseUrls,
   decimal,
   flag,
   hostOf,
@@ -66,28 +65,17 @@ export const variables = {
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
   DATABASE_URL: {
     schema: databaseUrl.optional(),
-    doc:
-      'PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`, or several servers of which one takes writes:' +
-      ' `postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write`. Default: embedded.',
+    doc: 'Connection URL of PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`. Default: embedded.',
     secret: true,
   },
   DATABASE_DIRECT_URL: {
     schema: databaseUrl.optional(),
-    doc: 'The same database past a pooler that shares sessions between transactions (PgBouncer in transaction mode), where DATABASE_URL leads through one: leases, notifications, queues and migrations go there.',
+    doc: 'Connection URL of the same database without the pooler. Required when DATABASE_URL leads through PgBouncer in transaction mode: leases, notifications, queues and migrations need sessions of their own.',
     secret: true,
-  },
-  DATABASE_REPLICA_URL: {
-    schema: databaseUrls.optional(),
-    doc: 'Read replicas of the database by streaming replication, separated by commas; each leads to one server. What may be a little behind is read there. The same for every process with `http`. Default: none.',
-    secret: true,
-  },
-  DATABASE_REPLICA_LAG_SECONDS: {
-    schema: whole(1, 60).prefault('5'),
-    doc: 'A replica that is further behind than this is not read from.',
   },
   DATABASE_POOL: {
     schema: count.prefault('10'),
-    doc: 'Connections of one process for requests, and as many to each replica; up to eight to the database come besides (docs/scaling.md).',
+    doc: 'Connections of one process for requests. A process opens up to eight further connections (docs/scaling.md).',
   },
   ANNAL_EMBEDDED_DEPOSITS: {
     schema: flag.default(false),

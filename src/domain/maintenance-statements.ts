@@ -1,13 +1,5 @@
 /** What the tidying of every hour asks of the database. */
-import { NIL_UUID } from './ids.ts'
 import { boolean, int, statement, text } from './sql.ts'
-
-/** Forgets until where users had written: replicas that are an hour behind are not read from. That of nobody stays. */
-export const forgetPositions = statement(
-  'positions_sweep',
-  {},
-  `delete from read_positions where noted_at < now() - interval '1 hour' and user_id <> '${NIL_UUID}'`,
-)
 
 /** The CIDs that assets need, in order, a page at a time. */
 export const nextPins = statement(

@@ -6,7 +6,7 @@ import type { Uploads } from './asset/uploads.ts'
 import { eachForItself } from './each-for-itself.ts'
 import { keysetPages } from './keyset-pages.ts'
 import type { Limits } from './limits.ts'
-import { forgetPositions, isPinned, nextPins } from './maintenance-statements.ts'
+import { isPinned, nextPins } from './maintenance-statements.ts'
 import type { Database } from './ports/database.ts'
 import type { ContentStore } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
@@ -93,7 +93,6 @@ export function createMaintenance({
         () => sweeper.runAll(sweeps, cancel),
         sweeper.forgetStale,
         limits.sweep,
-        () => database.query(forgetPositions, {}),
         sweepUploads,
         () => listBlocks(cancel),
       ]

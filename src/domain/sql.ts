@@ -75,8 +75,6 @@ export interface StatementOptions {
   readonly isList?: boolean
   /** Milliseconds until its answer is given up; 8.5 seconds when left out, and at most where it is no part of a transaction. */
   readonly patience?: number
-  /** Whether it only shows what may be a little behind: then a replica may answer it (decision 44). It changes and locks nothing. */
-  readonly mayLag?: boolean
 }
 
 /** How a write is carried out for several callers at once. */

@@ -9,7 +9,6 @@ import {
 import type { Context } from '../context.ts'
 import { compileOperation } from './compiled/compile-operation.ts'
 import type { CompiledOperation } from './compiled/root-field.ts'
-import { lagging, mayLag, writing } from './lagging.ts'
 
 /** What is carried out, and for whom. */
 export interface Execution {
@@ -21,39 +20,32 @@ export interface Execution {
 }
 
 /**
- * What carries valid documents out, at both doors: reads and mutations compiled, once for a document (decision 37), everything else field by
- * field, by graphql-js: others take what has a field `then` for a promise, be it an alias or somebody's JSON. The answer is the same.
- * `compiledRead` tells what a query is compiled to, if it is.
+ * Creates the executor of validated documents for both APIs. Most queries and mutations are compiled once per document
+ * (decision 37). graphql-js executes the rest, and gives the same answers. `compiledRead` returns the compiled form of a query,
+ * or undefined when there is none.
  */
 export function createExecutor(schema: GraphQLSchema) {
-  const known = new WeakMap<OperationDefinitionNode, { compiled: CompiledOperation | undefined; mayLag: boolean }>()
+  const compiled = new WeakMap<OperationDefinitionNode, CompiledOperation | 'none'>()
 
-  const look = (document: DocumentNode, operation: OperationDefinitionNode) => {
-    let found = known.get(operation)
+  const compile = (document: DocumentNode, operation: OperationDefinitionNode) => {
+    let found = compiled.get(operation)
     if (!found) {
-      found = { compiled: compileOperation(schema, document, operation), mayLag: mayLag(document, operation) }
-      known.set(operation, found)
+      found = compileOperation(schema, document, operation) ?? 'none'
+      compiled.set(operation, found)
     }
-    return found
+    return found === 'none' ? undefined : found
   }
 
   const compiledRead = ({ document, operationName }: Pick<Execution, 'document' | 'operationName'>) => {
     const operation = getOperationAST(document, operationName)
-    if (operation?.operation !== OperationTypeNode.QUERY) return undefined
-    const found = look(document, operation)
-    const { compiled } = found
-    if (!compiled || !found.mayLag) return compiled
-    return (...asked: Parameters<CompiledOperation>) => lagging(asked[0], () => compiled(...asked))
+    return operation?.operation === OperationTypeNode.QUERY ? compile(document, operation) : undefined
   }
 
   const execute = async (execution: Execution) => {
     const { document, operationName, contextValue } = execution
     const operation = getOperationAST(document, operationName)
-    const found = operation && look(document, operation)
-    const carryOut = async () =>
-      (await found?.compiled?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
-    if (found?.mayLag) return lagging(contextValue, carryOut)
-    return operation?.operation === OperationTypeNode.MUTATION ? writing(contextValue, carryOut) : carryOut()
+    const run = operation && compile(document, operation)
+    return (await run?.(contextValue, execution.variableValues ?? {})) ?? executeByField(execution)
   }
 
   return { execute, compiledRead }

@@ -32,7 +32,7 @@ import { useTracing } from './use-tracing.ts'
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
 
-const exposedHeaders = ['Annal-Read-After', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
+const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
 /**
  * What answers `/graphql`: with the playground, where a browser asks for a page and there is one, else by the schema.

@@ -166,8 +166,6 @@ export interface DirectRoute {
   ignoresCredentials?: boolean
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean
-  /** Whether it only shows what may be a little behind: then it may be read from a replica. */
-  mayLag?: boolean
   /** How a refusal is told that comes before the route is asked; as JSON where this is left out. */
   presentRefusal?: (refusal: Refusal, req: IncomingMessage) => PageAnswer
   handle: (input: DirectRequest) => Promise<void>

@@ -7,7 +7,6 @@ import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay, assertTrusted } from '../domain/policy.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
-import { lagging } from '../graphql/lagging.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import { matchesEtag } from '../platform/http/if-none-match.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
@@ -55,12 +54,12 @@ const isPersons = ({ url = '', headers }: IncomingMessage) =>
 /** Browsers of any origin may read and call; credentials travel in headers, never in cookies. */
 export const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Annal-Read-After, ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
+  'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
 /** Any header may be sent, as to `/graphql`: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, nor for any in old browsers. */
 const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Annal-Read-After, Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-CSRFToken, X-Requested-With, *',
+    'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-CSRFToken, X-Requested-With, *',
   'Access-Control-Max-Age': '86400',
 }
 
@@ -147,7 +146,7 @@ export function createRestHandler(deps: RestDependencies) {
 
   async function handleDirectly(route: DirectRoute, request: DirectRequest) {
     assertSingleValues({ method: route.method, query: route.description?.query }, request.query)
-    await (route.mayLag ? lagging(request.context, () => route.handle(request)) : route.handle(request))
+    await route.handle(request)
   }
 
   async function answer(addressed: Route, { req, res, params, query, context }: DirectRequest, path: string) {

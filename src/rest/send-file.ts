@@ -133,7 +133,6 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
     path: '/ipfs/:cid',
     reason: 'Bytes of a file, with ranges, streamed.',
     description: fileDescription,
-    mayLag: true,
     handle: (request) => sendFile(parts, request),
   },
   {

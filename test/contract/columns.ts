@@ -179,14 +179,8 @@ export const columns: Record<string, Names> = {
     moment('since next_attempt_at'),
   ),
   processes: ours('id name roles started_at seen_at'),
-  read_positions: table(
-    each('who wrote something in the last hour, and nothing of what', 'user_id'),
-    count('position'),
-    moment('noted_at'),
-  ),
   settings: ours('key value'),
   spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
-  timelines: ours('timeline noted_at'),
   lying_coins: table(row('wallet_id'), money('amount')),
   coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),
@@ -214,7 +208,6 @@ export const columns: Record<string, Names> = {
     count('event_sequence open_orders'),
     moment('closed_at points_expire_at'),
   ),
-  withdrawals_of_sight: ours('part count'),
   withdrawals: table(
     row('id wallet_id move_id'),
     each({ erased: 'says where coins went, as the chain does', exported: true }, 'recipient'),

@@ -222,14 +222,6 @@ export const alertCases: Record<string, AlertCase> = {
     calm: { 'annal_requests_total{door="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '2x40' },
     calmFrom: 10,
   },
-  AnnalReplicaAway: {
-    trouble: {
-      'annal_replica_up{replica="r1:5432/annal",instance="a:4001"}': '1x30',
-      'annal_replica_up{replica="r1:5432/annal",instance="b:4001"}': '1x5 0x15 1x10',
-    },
-    ...{ firesAt: 11, overAt: 22, labels: { replica: 'r1:5432/annal' } },
-    calm: { 'annal_replica_up{replica="r1:5432/annal",instance="a:4001"}': '1x5 0x4 1x20' },
-  },
   AnnalReadsLeftToPrisma: {
     trouble: { 'annal_read_fallbacks_total{read="Asset.findMany"}': '_x70 1x90' },
     ...{ firesAt: 70, overAt: 130, labels: { read: 'Asset.findMany' } },

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { assertOwnSessions } from '../../src/platform/database/assert-own-sessions.ts'
 import { applyMigrations } from '../../src/platform/database/migrations.ts'
-import { lookAtWays } from '../../src/platform/database/pooler.ts'
 import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
@@ -40,7 +40,7 @@ it.each([
 ])('sessions with another %s are refused, before anything is read or made', async (setting, value, shown) => {
   await operator.query(`alter database ${name} set ${setting} = ${value}`)
   const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
-  await expect(lookAtWays({ url: test.url, directUrl: test.url })).rejects.toThrow(told)
+  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })
 
@@ -57,7 +57,7 @@ async function pretendVersion(number: number, version: string) {
 it('a server that is too old is told as that, before anything is made', async () => {
   await pretendVersion(170_004, '17.4')
   const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
-  await expect(lookAtWays({ url: test.url, directUrl: test.url })).rejects.toThrow(told)
+  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })
 

@@ -14,22 +14,6 @@ function isDescribed(parameter: string, value: string): boolean {
 
 describe('what a header may say is described as it is judged', () => {
   it.each([
-    ['0-0', true],
-    ['1-16B374D848', true],
-    ['999999999-FFFFFFFFFFFFFFFF', true],
-    ['', false],
-    ['0', false],
-    ['-1-0', false],
-    ['1-16b374d848', false],
-    ['1-0-0', false],
-    ['1000000000-0', false],
-    ['1-10000000000000000', false],
-  ])('Annal-Read-After of "%s"', async (value, isTaken) => {
-    const { status } = await app.rest('GET', 'auth/users/me/', { actor: user, headers: { 'Annal-Read-After': value } })
-    expect([status, isDescribed('ReadAfter', value)]).toEqual([isTaken ? 200 : 400, isTaken])
-  })
-
-  it.each([
     [1, true],
     [255, true],
     [0, false],

@@ -169,10 +169,7 @@ it('requests with one token', async () => {
   await expectShared(30, (url) => ask(url, 'GET', 'auth/users/me/', { actor: user }))
 })
 
-it.each([
-  ['Idempotency-Key', ''],
-  ['Annal-Read-After', 'nowhere'],
-])('requests without a token whose %s is refused', async (name, value) => {
+it.each([['Idempotency-Key', '']])('requests without a token whose %s is refused', async (name, value) => {
   const headers = { ...newAddress(), [name]: value }
   await expectShared(30, (url) => ask(url, 'GET', 'assets/', { headers }))
 })

@@ -236,7 +236,3 @@ export async function startPostgresServer(place: ServerPlace): Promise<PostgresS
   await admin.end()
   return server
 }
-
-/** The URL of several servers of one cluster, of which the one that takes writes is wanted. */
-export const urlOfSeveral = (servers: readonly PostgresServer[]): string =>
-  `postgresql://${databaseUser}:${servers[0]!.password}@${servers.map(({ name }) => name).join(',')}/annal?target_session_attrs=read-write`

@@ -722,25 +722,6 @@ CREATE UNLOGGED TABLE unpaid_bytes (
 );
 CREATE INDEX unpaid_bytes_until_idx ON unpaid_bytes (until);
 
-CREATE UNLOGGED TABLE read_positions (
-  user_id  uuid NOT NULL,
-  position bigint NOT NULL,
-  noted_at timestamptz(3) NOT NULL DEFAULT now(),
-  CONSTRAINT read_positions_pkey PRIMARY KEY (user_id)
-);
-
-CREATE TABLE timelines (
-  timeline integer NOT NULL,
-  noted_at timestamptz(3) NOT NULL DEFAULT now(),
-  CONSTRAINT timelines_pkey PRIMARY KEY (timeline)
-);
-
-CREATE TABLE withdrawals_of_sight (
-  part  integer NOT NULL,
-  count bigint NOT NULL,
-  CONSTRAINT withdrawals_of_sight_pkey PRIMARY KEY (part)
-) WITH (fillfactor = 50);
-
 CREATE TABLE setbacks (
   sweep           text NOT NULL,
   item            text NOT NULL,
@@ -887,19 +868,6 @@ BEGIN
     END IF;
     PERFORM "note_lying"(w."user_id", "before" - "after") FROM "wallets" w WHERE w."address" = NEW."sender";
     RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION note_withdrawal_of_sight()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF current_setting('annal.withdrawn_from_sight', true) IS DISTINCT FROM pg_current_xact_id()::text THEN
-    PERFORM set_config('annal.withdrawn_from_sight', pg_current_xact_id()::text, true);
-    INSERT INTO withdrawals_of_sight AS w (part, count) VALUES (pg_backend_pid() % 32, 1)
-    ON CONFLICT (part) DO UPDATE SET count = w.count + 1;
-  END IF;
-  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION notes_balance(transfer uuid)
@@ -1100,7 +1068,6 @@ $function$;
 CREATE TRIGGER access_tokens_tell_ended AFTER DELETE ON access_tokens FOR EACH ROW EXECUTE FUNCTION tell_ended();
 CREATE TRIGGER api_keys_tell_deleted AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION tell_ended();
 CREATE TRIGGER api_keys_tell_ended AFTER UPDATE OF revoked_at ON api_keys FOR EACH ROW WHEN (old.revoked_at IS NULL AND new.revoked_at IS NOT NULL) EXECUTE FUNCTION tell_ended();
-CREATE CONSTRAINT TRIGGER assets_withdrawn_from_sight AFTER UPDATE ON assets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.public_access AND NOT new.public_access OR old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION note_withdrawal_of_sight();
 CREATE TRIGGER audit_entries_erase_only BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_audit_update();
 CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_entries_no_truncate BEFORE TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1135,6 +1102,5 @@ CREATE TRIGGER statement_balances_no_truncate BEFORE TRUNCATE ON statement_balan
 CREATE TRIGGER transfers_append_only BEFORE DELETE OR UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER transfers_no_truncate BEFORE TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER users_username_key BEFORE INSERT OR UPDATE OF username ON users FOR EACH ROW EXECUTE FUNCTION set_username_key();
-CREATE CONSTRAINT TRIGGER users_withdrawn_from_sight AFTER UPDATE ON users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION note_withdrawal_of_sight();
 CREATE TRIGGER withdrawals_no_delete BEFORE DELETE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();
 INSERT INTO coin_balances DEFAULT VALUES;

@@ -17,18 +17,10 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
   const fix = configured.url ? 'Set DATABASE_URL and DATABASE_DIRECT_URL right.' : 'Read postgres.log in ANNAL_DIR.'
   try {
     const directUrl = await parts.openDatabaseUrl()
-    const { lookAtWays } = await import('../../platform/database/pooler.ts')
-    const pooler = await lookAtWays({ url: configured.url ?? directUrl, directUrl })
-    if (pooler && !pooler.keepsStatements) {
-      return [
-        toKnow(
-          'DATABASE_URL answers, through a pooler that keeps no statements: each is planned anew.',
-          'PgBouncer 1.21 or later keeps them, with max_prepared_statements above 0.',
-        ),
-      ]
-    }
-    const way = pooler ? 'DATABASE_URL answers through a pooler, and DATABASE_DIRECT_URL past it.' : undefined
-    return [right(way ?? `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
+    const url = configured.url ?? directUrl
+    const { assertOwnSessions } = await import('../../platform/database/assert-own-sessions.ts')
+    await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
+    return [right(`${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
     if (error instanceof SkippedError || error instanceof FixableError) throw error
     return [wrong(`The database cannot be had: ${reasonOf(error)}`, fix)]
@@ -91,20 +83,6 @@ export async function checkDatabaseServer(parts: Parts): Promise<Diagnosis[]> {
   return [
     right(`PostgreSQL ${version}, ${bytes(Number(server!.bytes))}, ${connections} of ${mostConnections} connections.`),
   ]
-}
-
-/** Whether each replica can be read from. */
-export async function checkReplicas(parts: Parts): Promise<Diagnosis[]> {
-  const { database: configured } = await parts.config()
-  if (configured.replicas.urls.length === 0) return [right('No replicas are configured: all is read from the primary.')]
-  const { database } = await parts.database()
-  const fix =
-    'Look at its log and at pg_stat_replication of the primary; until then all is read there. docs/scaling.md tells more.'
-  return (await database.replicas.check()).map(({ name, trouble, lag }) =>
-    trouble === undefined
-      ? right(`The replica ${name} is ${span((lag ?? 0) * 1_000)} behind at most.`)
-      : wrong(`The replica ${name} is not read from: ${trouble}.`, fix),
-  )
 }
 
 const SKEW_TO_TELL_MS = 1_000

@@ -52,7 +52,7 @@ const insertBlocks = statement(
  */
 const findBlock = statement(
   'block_find',
-  { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean }, mayLag: true },
+  { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean } },
   `select a.public_access as "publicAccess" from asset_blocks b join assets a on a.id = b.asset_id
    where b.cid = $cid and ${visibleAssetsSql}
      and not exists (select from pins p where p.cid = b.cid and p.asset_id = b.asset_id and p.kind = 'C2PA')

@@ -24,7 +24,7 @@ const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text)
 /** A pin of an asset that a reader may see. */
 const findPin = statement(
   'asset_pin_find',
-  { parameters: { cid: text, reader: orNull(uuid) }, columns, mayLag: true },
+  { parameters: { cid: text, reader: orNull(uuid) }, columns },
   `${pinsSql} where p.cid = $cid and p.kind <> 'C2PA' and ${visibleAssetsSql} ${firstSql}`,
 )
 

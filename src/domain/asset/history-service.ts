@@ -65,14 +65,6 @@ export function createHistoryService(deps: Dependencies) {
       },
     }) as Promise<RecordedCommit[]>
 
-  async function verify(actor: Actor, given: string): Promise<Verification> {
-    const { id, nid } = await find(actor, given)
-    return verifications(async () => {
-      const verification = await chain().verify(nid, treesOf(nid))
-      return holdAgainst(verification, await readRecords(id))
-    }, askerOf(actor))
-  }
-
   return {
     /** Where histories stand: the chain, and the address of the registry; undefined while that is not known. No node is asked. */
     async place() {
@@ -80,9 +72,12 @@ export function createHistoryService(deps: Dependencies) {
     },
 
     /** Verifies an asset's history, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
-    async verify(actor: Actor, nid: string): Promise<Verification> {
-      // The chain may be ahead of a replica, and nothing is wrong then.
-      return database.replicas.upToDate(() => verify(actor, nid))
+    async verify(actor: Actor, given: string): Promise<Verification> {
+      const { id, nid } = await find(actor, given)
+      return verifications(async () => {
+        const verification = await chain().verify(nid, treesOf(nid))
+        return holdAgainst(verification, await readRecords(id))
+      }, askerOf(actor))
     },
 
     /**

@@ -35,7 +35,7 @@ type Tree = Record<string, unknown>
  */
 const findTrees = statement(
   'trees_find',
-  { mayLag: true, parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
+  { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
   `with place as (
      select cid, asset_id from pins where cid = any ($cids) and kind = 'TREE'
      union
@@ -53,7 +53,7 @@ const findTrees = statement(
 /** Their texts, or none when they are more than `maxBytes` together. */
 const readTrees = statement(
   'trees_read',
-  { mayLag: true, parameters: { commits: arrayOf(uuid), maxBytes: int }, columns: { cid: text, tree: orNull(text) } },
+  { parameters: { commits: arrayOf(uuid), maxBytes: int }, columns: { cid: text, tree: orNull(text) } },
   `select tree_cid as cid, case when sum(octet_length(tree)) over () <= $maxBytes then tree end as tree
    from commits where id = any ($commits)`,
 )

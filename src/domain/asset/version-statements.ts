@@ -5,14 +5,14 @@ import { customField } from './metadata.ts'
 /** The place of the newest commit. */
 export const findHead = statement(
   'version_head',
-  { mayLag: true, parameters: { asset: uuid }, columns: { sequence: int } },
+  { parameters: { asset: uuid }, columns: { sequence: int } },
   'select head_sequence as sequence from assets where id = $asset',
 )
 
 /** The place of a commit in the history of its asset. */
 export const findPlace = statement(
   'version_place',
-  { mayLag: true, parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
+  { parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
   'select sequence from commits where id = $commit and asset_id = $asset',
 )
 
@@ -22,7 +22,7 @@ export const findPlace = statement(
  */
 export const findPlaceAt = statement(
   'version_place_at',
-  { mayLag: true, parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
+  { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
   `with recursive search as (
      select case when uploaded_at <= $time then 1 else 0 end as low, head_sequence as high from assets where id = $asset
      union all
@@ -41,7 +41,6 @@ export type Blame = Record<string, number | Record<string, number>>
 export const readVersions = statement(
   'versions_read',
   {
-    mayLag: true,
     parameters: { asset: uuid, sequences: arrayOf(int) },
     columns: {
       id: uuid,

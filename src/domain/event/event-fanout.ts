@@ -66,7 +66,7 @@ function createFedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, .
 const credentialsOf = ({ sessionId, apiKeyId }: Follower) => [sessionId, apiKeyId].filter((id) => id !== null)
 
 interface Dependencies {
-  database: Pick<Database, 'query' | 'replicas'>
+  database: Pick<Database, 'query'>
   notifications: FeedNotifications
   log: Log
 }
@@ -126,8 +126,6 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     if (asked.length === 0) return
     const ownerIds = asked.map(({ ownerId }) => ownerId)
     const rows = await database.query(readFeeds, { feeds: ownerIds, positions: asked.map(({ position }) => position) })
-    // Whoever is told of something and asks then must be shown it.
-    if (rows.length > 0) await database.replicas.noteWrites([...new Set(rows.map(({ ownerId }) => ownerId))])
     const counts = new Map<string, number>()
     for (const row of rows) {
       counts.set(row.ownerId, (counts.get(row.ownerId) ?? 0) + 1)

@@ -190,14 +190,6 @@ export const retentions = {
     why: 'it counts no more',
     by: 'the signs of life of the others',
   },
-  read_positions: {
-    grows: 'a user who writes, where there are read replicas',
-    kept: 'an hour after their last write',
-    why: 'a replica that far behind is not read from',
-    by: 'the hourly tidying',
-  },
-  withdrawals_of_sight: { grows: 'nothing: 32 counters', kept: 'ever', why: 'replicas are held against them' },
-  timelines: { grows: 'a failover', kept: 'ever', why: 'a replica shows by it whom it follows' },
   leases: { grows: 'nothing: one for each lane and watch', kept: 'ever', why: 'its epoch refuses what is late' },
   setbacks: {
     grows: 'an item that a sweep cannot deal with',

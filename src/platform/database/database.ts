@@ -8,19 +8,15 @@ import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../..
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
-import type { Replica } from '../replicas/replica.ts'
-import { createReplicas, noReplicas, type Replicas } from '../replicas/replicas.ts'
 import { watchAnswers } from './answer-watch.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
 import { type JoinedWrite, joinWrite, type Row } from './join-writes.ts'
-import type { Pooler } from './pooler.ts'
 import { timeLimits } from './time-limits.ts'
 import { type WakeWatch, watchWakes } from './wake-watch.ts'
 
 /** A database with connections of its own. */
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
-  readonly replicas: Replicas
   /** Reads that Prisma had to answer since the start, as `Model.method` with how many. */
   readonly fallbacks: ReadonlyMap<string, number>
   /** How busy its connections are. */
@@ -60,8 +56,6 @@ const PAGE_BYTES = 2_000_000
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
-/** A statement is not there that was given a name in this session, or another one has it: the session is another one. */
-const NAME_LOST = /^(26000|42P05)$/
 /**
  * Classes: connection exception, sign-in refused (a password is being exchanged), insufficient resources, operator intervention; no
  * such database; a session that idled in a transaction; a server that takes no writes any more; and the driver's own words.
@@ -108,10 +102,11 @@ export interface DatabaseOptions {
   url: string
   /** How many connections. */
   pool: number
-  /** What shares sessions of the server between transactions on the way there; nothing does when left out. */
-  pooler?: Pooler | undefined
-  /** Replicas of it: where each is, and how many seconds behind it is still read from; none when left out. */
-  replicas?: { urls: readonly string[]; maxLag: number }
+  /**
+   * Whether `url` leads through PgBouncer in transaction mode. Then PgBouncer's configuration sets the time limits, and statements
+   * have no names: PgBouncer before 1.21 does not support prepared statements.
+   */
+  isPooled?: boolean
   log: Log
   /** Follows statements by their names; nobody does when left out. */
   tracer?: Tracer
@@ -129,8 +124,7 @@ export interface DatabaseOptions {
 export function createDatabase({
   url,
   pool: size,
-  pooler,
-  replicas: { urls, maxLag } = { urls: [], maxLag: 0 },
+  isPooled = false,
   log,
   tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
@@ -143,8 +137,7 @@ export function createDatabase({
     idleTimeoutMillis: 0,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    // A pooler has them from its own configuration.
-    ...(pooler ? {} : timeLimits),
+    ...(isPooled ? {} : timeLimits),
     application_name: 'annal',
   })
   const answers = watchAnswers(pool, {
@@ -169,24 +162,11 @@ export function createDatabase({
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
     log.debug({ read }, 'Read executed by Prisma')
   }
-  const replicas = urls.length ? createReplicas({ urls, size, maxLag, query: query as Query, log }) : noReplicas
-  let keepsStatements = pooler?.keepsStatements ?? true
-  /** What a caller gets to see of a failure. */
-  function tell(error: unknown): unknown {
-    if (!pooler || !NAME_LOST.test(codeOf(error))) return translate(error)
-    if (keepsStatements)
-      log.warn({}, 'The connection pooler does not support prepared statements; falling back to unnamed statements')
-    keepsStatements = false
-    return unavailable('The database', error)
-  }
   const asked = (wanted: Statement<never, unknown>, given?: unknown) => ({
-    ...(keepsStatements && { name: wanted.name }),
+    ...(!isPooled && { name: wanted.name }),
     ...asQuery(wanted, given, tracer.origin),
   })
-  const options = {
-    ...{ pool, prisma, translate: tell, lists, replicas, onFallback, tracer },
-    mayName: () => keepsStatements,
-  }
+  const options = { pool, prisma, translate, lists, onFallback, tracer, isPooled }
   let wakes: WakeWatch | undefined
   const assertAwake = () => {
     if (wakes?.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -195,23 +175,11 @@ export function createDatabase({
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query<Row>(asked(wanted, given)))
-    // A replica is asked without a pooler between.
-    const askReplica = ({ pool: place }: Replica) =>
-      tracer.span(wanted.name, sqlSpan, () =>
-        place.query({ name: wanted.name, ...asQuery(wanted, given, tracer.origin) }),
-      )
-    const shown = wanted.mayLag
-      ? await replicas.ask(
-          (replica) => (wanted.isList ? replica.lists(() => askReplica(replica)) : askReplica(replica)),
-          ({ rows }) => rows.length > 0,
-        )
-      : undefined
-    if (shown) return shown.rows
     try {
       if (wanted.together) return await askTogether(wanted, wanted.together, given)
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
-      throw tell(error)
+      throw translate(error)
     }
   }
 
@@ -234,7 +202,6 @@ export function createDatabase({
 
   return {
     prisma,
-    replicas,
     fallbacks,
     load: () => ({
       size,
@@ -253,7 +220,7 @@ export function createDatabase({
     async transaction(work) {
       assertAwake()
       const client = await pool.connect().catch((error: unknown) => {
-        throw tell(error)
+        throw translate(error)
       })
       let broken: Error | undefined
       try {
@@ -276,7 +243,7 @@ export function createDatabase({
             broken = failure
           })
         }
-        throw tell(error)
+        throw translate(error)
       } finally {
         client.release(broken)
       }
@@ -288,7 +255,6 @@ export function createDatabase({
       ),
     async close() {
       wakes?.stop()
-      await replicas.close()
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },

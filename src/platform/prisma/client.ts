@@ -264,22 +264,6 @@ export type HeldPlace = Prisma.HeldPlaceModel
  */
 export type UnpaidBytes = Prisma.UnpaidBytesModel
 /**
- * Model ReadPosition
- * How far a replica must have come before it is asked for a user: what they wrote last. Unlogged; that of nobody was noted when the
- * table was found empty, and holds for all.
- */
-export type ReadPosition = Prisma.ReadPositionModel
-/**
- * Model Timeline
- * A timeline of the database that was written to. A replica that does not know the newest one follows another database.
- */
-export type Timeline = Prisma.TimelineModel
-/**
- * Model WithdrawalOfSight
- * How often something was taken out of the sight of others: made private or deleted. Counted by triggers, in parts.
- */
-export type WithdrawalOfSight = Prisma.WithdrawalOfSightModel
-/**
  * Model Setback
  * An item that a sweep could not deal with: it holds up no other, and is tried ever more rarely. Gone once it worked.
  */

@@ -37,13 +37,13 @@ export const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 /** Returns what asks for the rows of a statement with its values, through the gate for lists where it reads many rows. */
-export function createAsk({ pool, lists, mayName }: { pool: Pool; lists: Gate; mayName: () => boolean }) {
+export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Gate; isPooled: boolean }) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
   async function query(asked: Asked, values: Values): Promise<Row[]> {
     const wanted = {
-      name: mayName() ? nameOf(asked) : undefined,
+      name: isPooled ? undefined : nameOf(asked),
       text: asked.text,
       values: [...values],
       rowMode: 'array' as const,

@@ -26,10 +26,6 @@ export interface Compiled {
   readonly isList: boolean
   /** Whether it reads one row and what hangs on it. */
   readonly isSingle: boolean
-  /** Whether it may be read from a replica. */
-  readonly mayLag: boolean
-  /** Whether rows of it say that there is something. */
-  readonly hasFound: (rows: Row[]) => boolean
 }
 
 /** What a statement does besides what it is asked. */
@@ -46,7 +42,7 @@ export const compile = (
   { pageBytes }: CompileOptions = {},
 ): Compiled => {
   const isMany = method === 'findMany'
-  const draft: Draft = { parameters: [], aliases: 0, isList: isMany || method === 'count', mayLag: true }
+  const draft: Draft = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
   const isCut = isMany && pageBytes !== undefined && args.take !== undefined
   const { text, decode } =
     method === 'count'
@@ -56,13 +52,9 @@ export const compile = (
         : compileFind(draft, model, method, args)
   const name = `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
   const isSingle = !isMany && method !== 'count'
-  const { parameters, isList, mayLag } = draft
-  const hasFound = method === 'count' ? hasCounted : hasRows
-  return { name, text, parameters, decode, isList, isSingle, mayLag, hasFound }
+  const { parameters, isList } = draft
+  return { name, text, parameters, decode, isList, isSingle }
 }
-
-const hasRows = (rows: Row[]) => rows.length > 0
-const hasCounted = (rows: Row[]) => rows[0]?.[0] !== '0'
 
 const countArguments: ReadonlySet<string> = new Set(['where', 'take'])
 

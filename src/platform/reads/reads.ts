@@ -9,7 +9,6 @@ import type { Gate } from '../../domain/ports/gate.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
-import { noReplicas, type Replicas } from '../replicas/replicas.ts'
 import { createAsk, isDataException } from './ask.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import type { Row } from './decode.ts'
@@ -27,16 +26,14 @@ export interface ReadsOptions {
   translate?: (error: unknown) => unknown
   /** What lists wait for before they take a connection. */
   lists?: Gate | undefined
-  /** Where else what may be a little behind is read. */
-  replicas?: Pick<Replicas, 'all' | 'ask' | 'keepToPrimary'>
   /** Told of each read that Prisma answers, because it is not known here. */
   onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
   pageBytes?: number | undefined
+  /** Whether the pool leads through PgBouncer in transaction mode. Statements have no names then. */
+  isPooled?: boolean
   /** Follows reads by what is read. */
   tracer?: Tracer
-  /** Whether statements may be given names; they may when it is left out. */
-  mayName?: () => boolean
 }
 
 /** Shapes kept compiled; the one not used for longest goes first. */
@@ -75,11 +72,10 @@ export const createReads = ({
   prisma,
   translate = (error) => error,
   lists = openGate,
-  replicas = noReplicas,
   onFallback = () => undefined,
   pageBytes,
   tracer = blindTracer,
-  mayName = () => true,
+  isPooled = false,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
   const shapes = new LRUCache<string, Compiled | typeof unsupported>({ max: MOST_SHAPES })
@@ -101,24 +97,12 @@ export const createReads = ({
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const askPrimary = createAsk({ pool, lists, mayName })
-  const askReplica = new Map(
-    replicas.all.map((replica) => [
-      replica,
-      createAsk({ pool: replica.pool, lists: replica.lists, mayName: () => true }),
-    ]),
-  )
-  const ask = async (statement: Compiled, values: readonly unknown[]): Promise<Row[]> => {
-    if (!statement.mayLag) replicas.keepToPrimary()
-    const shown = await replicas.ask((replica) => askReplica.get(replica)!(statement, values), statement.hasFound)
-    return shown ?? askPrimary(statement, values)
-  }
+  const ask = createAsk({ pool, lists, isPooled })
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const told = `${model.name}.${method}`
     const leave = (given: unknown) => {
       onFallback(model.name, method)
-      replicas.keepToPrimary()
       return delegate[method](given)
     }
     return async (given?: unknown) => {

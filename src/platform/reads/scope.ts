@@ -1,5 +1,4 @@
 /** A table in the making of a statement: its alias, what is joined to it, and where its parameters come from. */
-import { mayLagField, mayLagModel } from './may-lag.ts'
 import type { Field, Model, Relation } from './model.ts'
 import { unsupported } from './shape.ts'
 import type { Encode } from './values.ts'
@@ -19,8 +18,6 @@ export interface Draft {
   aliases: number
   /** Whether many rows are read or counted, at any depth. */
   isList: boolean
-  /** Whether it touches nothing but what may be a little behind. */
-  mayLag: boolean
 }
 
 /** One table with the rows joined to it: never more rows than the table itself has. */
@@ -35,15 +32,11 @@ export interface Scope {
 /** Another table in the same statement, under an alias of its own. */
 export const newScope = (draft: Draft, model: Model, joins: Scope['joins'] = new Map()): Scope => {
   draft.aliases += 1
-  if (!mayLagModel(model.name)) draft.mayLag = false
   return { draft, model, alias: `t${draft.aliases}`, joins }
 }
 
 /** A column of the table as SQL has it. */
-export const columnOf = ({ draft, model, alias }: Scope, field: Field): string => {
-  if (!mayLagField(model.name, field.name)) draft.mayLag = false
-  return `${alias}.${field.column}`
-}
+export const columnOf = ({ alias }: Scope, field: Field): string => `${alias}.${field.column}`
 
 /** A new parameter; returns its place as SQL has it. */
 export const parameter = (draft: Draft, path: Path, encode: Encode): string => {

@@ -17,11 +17,6 @@ export interface Watched extends WatchedServices {
     readonly fallbacks: ReadonlyMap<string, number>
     /** How often this process stood still since the start. */
     standstills(): number
-    readonly replicas: {
-      states(): readonly { name: string; trouble: string | undefined; lag: number | undefined }[]
-      /** How often reads came from where. */
-      readonly outcomes: ReadonlyMap<string, number>
-    }
   }
   relay: WatchedRelay
 }
@@ -57,22 +52,6 @@ const queueSamples = (queues: WatchedServices['queues']) =>
     ]
   })
 
-function replicaSamples({ states, outcomes }: Watched['database']['replicas']): Sample[] {
-  return [
-    ...states().flatMap(({ name, trouble, lag }): Sample[] => {
-      const labels = { replica: name }
-      const isKnown = lag !== undefined && Number.isFinite(lag)
-      return [
-        { name: 'annal_replica_up', labels, value: trouble === undefined ? 1 : 0 },
-        ...(isKnown ? [{ name: 'annal_replica_lag_seconds', labels, value: lag } as const] : []),
-      ]
-    }),
-    ...[...outcomes].map(
-      ([outcome, value]): Sample => ({ name: 'annal_replica_reads_total', labels: { outcome }, value }),
-    ),
-  ]
-}
-
 function relaySamples(relay: WatchedRelay): Sample[] {
   const { state, headNumber, stepAge, nextBaseFee, maxFeePerGas, lanes } = relay.status()
   return [
@@ -99,7 +78,6 @@ function processSamples({ database, queues, uploadBytes, streams, relay }: Watch
     ...[...database.fallbacks].map(
       ([read, value]): Sample => ({ name: 'annal_read_fallbacks_total', labels: { read }, value }),
     ),
-    ...replicaSamples(database.replicas),
     { name: 'annal_standstills_total', value: database.standstills() },
     { name: 'annal_uploads_running_bytes', value: uploadBytes() },
     { name: 'annal_streams', value: streams() },

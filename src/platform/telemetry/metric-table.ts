@@ -92,24 +92,6 @@ export const metricTable = {
     labels: ['read'],
     help: 'Reads that were left to Prisma, which is slower: a fault of ours.',
   },
-  annal_replica_up: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['replica'],
-    help: 'Whether this process reads from a replica: it answers, follows the primary, and is not too far behind.',
-  },
-  annal_replica_lag_seconds: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['replica'],
-    help: 'Seconds that a replica is behind at most; missing while it does not answer.',
-  },
-  annal_replica_reads_total: {
-    type: 'counter',
-    source: 'process',
-    labels: ['outcome'],
-    help: 'Reads of requests that may read from replicas: replica (it answered); exact (must be as it is now), away (none can be read from), behind (none shows yet what the caller must see), absent (it was not there), failed (it raised something), settled (after one of these), all from the primary.',
-  },
   annal_standstills_total: {
     type: 'counter',
     source: 'process',

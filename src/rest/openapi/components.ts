@@ -1,18 +1,10 @@
 /** Parts of the description that many routes share, each under its name. */
-import { POSITION_FORM } from '../../domain/read-position.ts'
 
 /** The media type of every answer that is no file. */
 export const JSON_TYPE = 'application/json'
 
-const position = { type: 'string', pattern: POSITION_FORM.source }
-
 /** Headers of answers. */
 export const headers = {
-  ReadAfter: {
-    description:
-      'The position of what was written, where reads may come from replicas. Sent with a read as `Annal-Read-After`, it shows this to anybody; who wrote is shown it anyhow.',
-    schema: position,
-  },
   ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
   IdempotencyReplayed: {
     description: '`true` when the answer is that of an earlier request with the same key.',
@@ -25,12 +17,6 @@ export const headers = {
 
 /** What is sent besides path, body and the query that a route has of its own. */
 export const parameters = {
-  ReadAfter: {
-    name: 'Annal-Read-After',
-    in: 'header',
-    description: 'What the answer to a write said under this name: what was written then is shown.',
-    schema: position,
-  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

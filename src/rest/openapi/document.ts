@@ -2,7 +2,6 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import { isForEverybody } from '../../domain/policy.ts'
-import { mayLag } from '../../graphql/lagging.ts'
 import { hasOpenField } from '../../graphql/stale-token.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../define-route.ts'
 import { operationOf } from '../execute.ts'
@@ -69,7 +68,6 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     const common = {
       'X-Request-Id': header('RequestId'),
       ...(changes && {
-        'Annal-Read-After': header('ReadAfter'),
         'Idempotency-Replayed': header('IdempotencyReplayed'),
       }),
     }
@@ -109,7 +107,6 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       ...parametersIn('query', route.query),
       ...parametersIn('header', route.headers),
       ...(changes ? [parameter('IdempotencyKey')] : []),
-      ...(mayLag(route.operation, operation) ? [parameter('ReadAfter')] : []),
       ...(route.etag && route.method === 'GET' ? [parameter('IfNoneMatch')] : []),
     ]
     return {
@@ -145,15 +142,10 @@ export function createDocument({ schema, routes, directRoutes, version, examples
 
   function describeDirect(
     description: DirectDescription,
-    { ignoresCredentials = false, isOpenToStaleTokens = ignoresCredentials, mayLag: isLagging = false }: DirectRoute,
+    { ignoresCredentials = false, isOpenToStaleTokens = ignoresCredentials }: DirectRoute,
   ): Json {
     const { access, params, query, headers, answers } = description
-    const found = [
-      ...parametersIn('path', params),
-      ...parametersIn('query', query),
-      ...parametersIn('header', headers),
-      ...(isLagging ? [parameter('ReadAfter')] : []),
-    ]
+    const found = [...parametersIn('path', params), ...parametersIn('query', query), ...parametersIn('header', headers)]
     const codes = errorsOfDirectRoute(description, { isOpenToStaleTokens })
     return {
       ...head(description),

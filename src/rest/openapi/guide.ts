@@ -61,8 +61,6 @@ callers may also send a paid request with \`?dry_run=true\`: the response is the
 An asset's \`ETag\` changes with whatever is answered of it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.
 
-Where reads may come from replicas of the database, who has written something is shown it at once, wherever they ask; others may see what
-was before for some seconds. The answer to a write says \`Annal-Read-After\`: a read that is sent with it shows what was written to anybody.
 
 ## Errors
 

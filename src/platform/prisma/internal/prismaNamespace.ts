@@ -439,9 +439,6 @@ export const ModelName = {
   Process: 'Process',
   HeldPlace: 'HeldPlace',
   UnpaidBytes: 'UnpaidBytes',
-  ReadPosition: 'ReadPosition',
-  Timeline: 'Timeline',
-  WithdrawalOfSight: 'WithdrawalOfSight',
   Setback: 'Setback',
   Setting: 'Setting'
 } as const
@@ -459,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "readPosition" | "timeline" | "withdrawalOfSight" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "statementBalance" | "coinBalances" | "lyingCoins" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "unpaidBytes" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3571,228 +3568,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    ReadPosition: {
-      payload: Prisma.$ReadPositionPayload<ExtArgs>
-      fields: Prisma.ReadPositionFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.ReadPositionFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.ReadPositionFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        findFirst: {
-          args: Prisma.ReadPositionFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.ReadPositionFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        findMany: {
-          args: Prisma.ReadPositionFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>[]
-        }
-        create: {
-          args: Prisma.ReadPositionCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        createMany: {
-          args: Prisma.ReadPositionCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.ReadPositionCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>[]
-        }
-        delete: {
-          args: Prisma.ReadPositionDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        update: {
-          args: Prisma.ReadPositionUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        deleteMany: {
-          args: Prisma.ReadPositionDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.ReadPositionUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.ReadPositionUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>[]
-        }
-        upsert: {
-          args: Prisma.ReadPositionUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReadPositionPayload>
-        }
-        aggregate: {
-          args: Prisma.ReadPositionAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateReadPosition>
-        }
-        groupBy: {
-          args: Prisma.ReadPositionGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ReadPositionGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.ReadPositionCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.ReadPositionCountAggregateOutputType> | number
-        }
-      }
-    }
-    Timeline: {
-      payload: Prisma.$TimelinePayload<ExtArgs>
-      fields: Prisma.TimelineFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.TimelineFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.TimelineFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        findFirst: {
-          args: Prisma.TimelineFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.TimelineFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        findMany: {
-          args: Prisma.TimelineFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>[]
-        }
-        create: {
-          args: Prisma.TimelineCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        createMany: {
-          args: Prisma.TimelineCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.TimelineCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>[]
-        }
-        delete: {
-          args: Prisma.TimelineDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        update: {
-          args: Prisma.TimelineUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        deleteMany: {
-          args: Prisma.TimelineDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.TimelineUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.TimelineUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>[]
-        }
-        upsert: {
-          args: Prisma.TimelineUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$TimelinePayload>
-        }
-        aggregate: {
-          args: Prisma.TimelineAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateTimeline>
-        }
-        groupBy: {
-          args: Prisma.TimelineGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TimelineGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.TimelineCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.TimelineCountAggregateOutputType> | number
-        }
-      }
-    }
-    WithdrawalOfSight: {
-      payload: Prisma.$WithdrawalOfSightPayload<ExtArgs>
-      fields: Prisma.WithdrawalOfSightFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.WithdrawalOfSightFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.WithdrawalOfSightFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        findFirst: {
-          args: Prisma.WithdrawalOfSightFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.WithdrawalOfSightFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        findMany: {
-          args: Prisma.WithdrawalOfSightFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>[]
-        }
-        create: {
-          args: Prisma.WithdrawalOfSightCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        createMany: {
-          args: Prisma.WithdrawalOfSightCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.WithdrawalOfSightCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>[]
-        }
-        delete: {
-          args: Prisma.WithdrawalOfSightDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        update: {
-          args: Prisma.WithdrawalOfSightUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        deleteMany: {
-          args: Prisma.WithdrawalOfSightDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.WithdrawalOfSightUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.WithdrawalOfSightUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>[]
-        }
-        upsert: {
-          args: Prisma.WithdrawalOfSightUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalOfSightPayload>
-        }
-        aggregate: {
-          args: Prisma.WithdrawalOfSightAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateWithdrawalOfSight>
-        }
-        groupBy: {
-          args: Prisma.WithdrawalOfSightGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WithdrawalOfSightGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.WithdrawalOfSightCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.WithdrawalOfSightCountAggregateOutputType> | number
-        }
-      }
-    }
     Setback: {
       payload: Prisma.$SetbackPayload<ExtArgs>
       fields: Prisma.SetbackFieldRefs
@@ -4565,31 +4340,6 @@ export const UnpaidBytesScalarFieldEnum = {
 export type UnpaidBytesScalarFieldEnum = (typeof UnpaidBytesScalarFieldEnum)[keyof typeof UnpaidBytesScalarFieldEnum]
 
 
-export const ReadPositionScalarFieldEnum = {
-  userId: 'userId',
-  position: 'position',
-  notedAt: 'notedAt'
-} as const
-
-export type ReadPositionScalarFieldEnum = (typeof ReadPositionScalarFieldEnum)[keyof typeof ReadPositionScalarFieldEnum]
-
-
-export const TimelineScalarFieldEnum = {
-  timeline: 'timeline',
-  notedAt: 'notedAt'
-} as const
-
-export type TimelineScalarFieldEnum = (typeof TimelineScalarFieldEnum)[keyof typeof TimelineScalarFieldEnum]
-
-
-export const WithdrawalOfSightScalarFieldEnum = {
-  part: 'part',
-  count: 'count'
-} as const
-
-export type WithdrawalOfSightScalarFieldEnum = (typeof WithdrawalOfSightScalarFieldEnum)[keyof typeof WithdrawalOfSightScalarFieldEnum]
-
-
 export const SetbackScalarFieldEnum = {
   sweep: 'sweep',
   item: 'item',
@@ -5199,9 +4949,6 @@ export type GlobalOmitConfig = {
   process?: Prisma.ProcessOmit
   heldPlace?: Prisma.HeldPlaceOmit
   unpaidBytes?: Prisma.UnpaidBytesOmit
-  readPosition?: Prisma.ReadPositionOmit
-  timeline?: Prisma.TimelineOmit
-  withdrawalOfSight?: Prisma.WithdrawalOfSightOmit
   setback?: Prisma.SetbackOmit
   setting?: Prisma.SettingOmit
 }

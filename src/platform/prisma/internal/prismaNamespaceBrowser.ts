@@ -93,9 +93,6 @@ export const ModelName = {
   Process: 'Process',
   HeldPlace: 'HeldPlace',
   UnpaidBytes: 'UnpaidBytes',
-  ReadPosition: 'ReadPosition',
-  Timeline: 'Timeline',
-  WithdrawalOfSight: 'WithdrawalOfSight',
   Setback: 'Setback',
   Setting: 'Setting'
 } as const
@@ -699,31 +696,6 @@ export const UnpaidBytesScalarFieldEnum = {
 } as const
 
 export type UnpaidBytesScalarFieldEnum = (typeof UnpaidBytesScalarFieldEnum)[keyof typeof UnpaidBytesScalarFieldEnum]
-
-
-export const ReadPositionScalarFieldEnum = {
-  userId: 'userId',
-  position: 'position',
-  notedAt: 'notedAt'
-} as const
-
-export type ReadPositionScalarFieldEnum = (typeof ReadPositionScalarFieldEnum)[keyof typeof ReadPositionScalarFieldEnum]
-
-
-export const TimelineScalarFieldEnum = {
-  timeline: 'timeline',
-  notedAt: 'notedAt'
-} as const
-
-export type TimelineScalarFieldEnum = (typeof TimelineScalarFieldEnum)[keyof typeof TimelineScalarFieldEnum]
-
-
-export const WithdrawalOfSightScalarFieldEnum = {
-  part: 'part',
-  count: 'count'
-} as const
-
-export type WithdrawalOfSightScalarFieldEnum = (typeof WithdrawalOfSightScalarFieldEnum)[keyof typeof WithdrawalOfSightScalarFieldEnum]
 
 
 export const SetbackScalarFieldEnum = {

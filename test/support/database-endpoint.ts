@@ -1,0 +1,49 @@
+/** A TCP endpoint in front of several PostgreSQL servers, which leads to one of them, as HAProxy does for a Patroni cluster. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { PostgresServer } from './postgres-server.ts'
+
+export interface DatabaseEndpoint {
+  /** URL of the database on the current leader. */
+  url: string
+  /** Leads new connections to this server, and ends all others. */
+  leadTo(server: PostgresServer): void
+  close(): void
+}
+
+export async function startDatabaseEndpoint(first: PostgresServer): Promise<DatabaseEndpoint> {
+  let leader = first.place
+  const open = new Set<Socket>()
+  const endAll = () => {
+    for (const socket of open) socket.destroy()
+  }
+  const server = createServer((client) => {
+    const upstream = connect(leader.port, leader.hosts[0]!)
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(socket)
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        open.delete(socket)
+        other.destroy()
+      })
+      socket.pipe(other)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(first.url)
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: url.href,
+    leadTo({ place }) {
+      leader = place
+      endAll()
+    },
+    close() {
+      server.close()
+      endAll()
+    },
+  }
+}
