@@ -33,7 +33,6 @@ const ofParts: Record<string, string> = {
   'run-process.ts': 'says that the process lives, whatever it is there for',
   'platform/database/answer-watch.ts': 'looks at the connections of this process',
   'platform/database/event-notifications.ts': 'looks while somebody of this process follows a feed',
-  'platform/database/primary-watch.ts': 'asks which server takes writes while this process is connected to one',
   'platform/database/wake-watch.ts': 'notices that this process stood still',
   'platform/embedded/child-process.ts': 'says that this process uses an embedded server',
   'platform/embedded/embedded-anvil.ts': 'drives the embedded chain, in the process that came first',

@@ -33,12 +33,7 @@ const ways: Record<string, Way> = {
 }
 
 /** Connections that stay open while the service runs: a silent one must be noticed. */
-const lasting = [
-  'platform/database/database.ts',
-  'platform/database/event-notifications.ts',
-  'platform/replicas/replica.ts',
-  'chain/lease.ts',
-]
+const lasting = ['platform/database/database.ts', 'platform/database/event-notifications.ts', 'chain/lease.ts']
 
 /** The text of a call, to its closing bracket. */
 function callAt(text: string, start: number): string {
@@ -71,12 +66,10 @@ it('a connection that lasts asks whether anybody is there, and gives up an answe
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
 })
 
-it('a connection to PostgreSQL is opened in one way, which finds the server that takes writes', () => {
+it('opens every connection to PostgreSQL with DatabaseClient', () => {
   const own = {
     'platform/database/database-client.ts': 'is that way',
-    'platform/database/primary-watch.ts': 'asks every server by itself',
     'platform/embedded/embedded-postgres.ts': 'says that this process uses the embedded server',
-    'platform/replicas/replica.ts': 'asks replicas, which take no writes',
   }
   const openers = sources.filter(({ text }) => /new (pg\.)?(Client|Pool)\(\{/.test(text) && /from 'pg'/.test(text))
   expect(openers.map(({ file }) => file).sort()).toEqual(Object.keys(own))
@@ -107,15 +100,12 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/database/event-notifications.ts",
       "pg: platform/database/migration-lock.ts",
       "pg: platform/database/migrations.ts",
-      "pg: platform/database/pooler.ts",
-      "pg: platform/database/primary-watch.ts",
       "pg: platform/database/schema-engine.ts",
       "pg: platform/database/session-settings.ts",
       "pg: platform/embedded/embedded-postgres.ts",
       "pg: platform/reads/ask.ts",
       "pg: platform/reads/reads.ts",
       "pg: platform/reads/statement-names.ts",
-      "pg: platform/replicas/replica.ts",
       "undici: delivery/guarded-connector.ts",
     ]
   `)

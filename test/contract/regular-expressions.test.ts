@@ -37,7 +37,6 @@ const ofOperators = [
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
   'config.ts: /\\/+$/',
-  'platform/database/database-url.ts: /^(postgres(?:ql)?:\\/\\/)([^/?#]*@)?([^/?#]*)([^?#]*)(?:\\?([^#]*))?$/',
   'verify/gateway.ts: /\\/+$/',
 ]
 

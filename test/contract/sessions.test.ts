@@ -22,12 +22,9 @@ const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'platform/database/database.ts': ['shared', 'the statements of requests'],
   'platform/database/event-notifications.ts': ['own', 'LISTEN'],
   'platform/database/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
-  'platform/database/pooler.ts': ['shared', 'looks what the pooler does'],
-  'platform/database/primary-watch.ts': ['own', 'asks each server where several are named, in sessions that it keeps'],
   'platform/database/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
   'platform/embedded/embedded-postgres.ts': ['own', 'the lock of who uses the embedded server, where no pooler is'],
   'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
-  'platform/replicas/replica.ts': ['own', 'reads of a standby, with names of statements and straight to it'],
 }
 
 /** What outlives its transaction: locks, listening, settings, tables, cursors, statements and values of a session. */
@@ -44,7 +41,6 @@ const outlives = [
 
 /** Where that stands although its connections are shared. */
 const within: Record<string, string> = {
-  'platform/database/pooler.ts': 'says what PgBouncer is to set, and takes back in the transaction what it tries',
   'platform/reads/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
 }
 

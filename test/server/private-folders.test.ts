@@ -104,12 +104,9 @@ describe('the data of an installation', () => {
     const admin = ['--username', 'theroot', '--email', 'theroot@example.org', '--password-file', password]
     expect(await root('admin', 'create', ...admin)).toMatchObject({ code: 0 })
     await root('keys', 'rotate')
-    await root('files', 'copy', '--from-dir', join(config.dir, 'blocks'))
     const names = await readdir(dir, { recursive: true })
-    const made = ['keys/counterparts/', 'keys/ring/', 'blocks/'].filter((each) =>
-      names.some((name) => name.startsWith(each)),
-    )
-    expect(made).toHaveLength(3)
+    const made = ['keys/counterparts/', 'keys/ring/'].filter((each) => names.some((name) => name.startsWith(each)))
+    expect(made).toHaveLength(2)
     const owners = await Promise.all(names.map(async (name) => [name, (await stat(join(dir, name))).uid]))
     expect(owners.filter(([, uid]) => uid !== SOMEBODY)).toEqual([])
   })
