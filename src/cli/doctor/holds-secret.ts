@@ -1,17 +1,16 @@
-import { readDatabaseUrl } from '../../platform/database/database-url.ts'
 import { isLoopback } from './is-loopback.ts'
 
 const DATABASE = /^postgres(ql)?:\/\//
 
-/** Hosts and folders of sockets that a URL leads to. */
+/** Returns the hosts and socket folders of a URL. */
 function hostsOf(url: string): string[] {
-  if (DATABASE.test(url)) return readDatabaseUrl(url).servers.map(({ host }) => host)
-  const { protocol, hostname } = new URL(url)
+  const { protocol, hostname, searchParams } = new URL(url)
+  if (DATABASE.test(url)) return [searchParams.get('host') ?? hostname]
   // A socket is on this machine.
   return protocol === 'ipc:' ? [] : [hostname]
 }
 
-/** Credentials in the authority or the query. A user name alone is a secret to web servers, where tokens are written like that. */
+/** Returns whether a URL has credentials in its authority or query. Web servers use a user name alone as a token. */
 function hasCredentials(url: string): boolean {
   const [authority = ''] = url.slice(url.indexOf('://') + 3).split(/[/?#]/, 1)
   const userInfo = authority.slice(0, Math.max(authority.lastIndexOf('@'), 0))
@@ -23,14 +22,11 @@ function hasCredentials(url: string): boolean {
 const isOpen = (url: string) =>
   !hasCredentials(url) && hostsOf(url).every((host) => host === '' || host.startsWith('/') || isLoopback(host))
 
-/**
- * Whether the value of a secret variable is one. A URL that leads to this machine and has no credentials is none: others hold the key of a
- * provider.
- */
+/** Returns whether the value of a secret variable is a secret. A URL on this machine without credentials is not a secret. */
 export function holdsSecret(value: string): boolean {
   if (!/^[a-z]+:\//i.test(value)) return true
   try {
-    return !value.split(/,\s*(?=postgres(?:ql)?:\/\/)/).every(isOpen)
+    return !isOpen(value)
   } catch {
     return true
   }
