@@ -229,11 +229,14 @@ const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
 
 const noQuery = new URLSearchParams()
 
+/** The scheme of an identifier whose slashes are not encoded, as in `/assets/ipfs://<cid>/`. */
+const UNENCODED_SCHEME = /\/ipfs:\/\//i
+
+/** Splits the target of a request. */
 function split(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?')
-  return mark < 0
-    ? { path: url, query: noQuery }
-    : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
+  const path = (mark < 0 ? url : url.slice(0, mark)).replace(UNENCODED_SCHEME, '/')
+  return { path, query: mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1)) }
 }
 
 function preflight(res: ServerResponse, methods: string[]) {

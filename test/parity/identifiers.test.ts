@@ -143,6 +143,15 @@ it.each([
   expect([status, text.includes(`href="/assets/${small.id}"`)]).toEqual([200, true])
 })
 
+it('accepts ipfs:// in a path without encoded slashes', async () => {
+  for (const address of [
+    `/api/v3/assets/ipfs://${small.id}/`,
+    `/api/v3/assets/ipfs://${small.id}/history/?limit=1`,
+    `/ipfs/ipfs://${small.id}`,
+  ])
+    expect([address, (await fetch(`${app.url}${address}`)).status]).toEqual([address, 200])
+})
+
 it.each([
   ['a path below a CID', `ipfs://${small.id}/a.png`],
   ['a damaged CID', `${small.id.slice(0, -1)}1`],
