@@ -15,6 +15,9 @@ export const readOf = (
   cutsPages: boolean | undefined,
 ): ReadClient => (cutsPages ? readCut : read)
 
+/** The time by which a list is sorted. */
+export type ListOrder = 'CREATED_AT' | 'UPDATED_AT'
+
 /** The largest position in a list that can be asked for. No list is as long. */
 export const MAX_OFFSET = LARGEST_INT
 

@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
@@ -83,12 +83,13 @@ builder.queryField('apiKeys', (t) =>
       ...pageOf(1000),
       description: `All API keys, also revoked ones, newest first. ${adminOnly}.`,
       args: {
+        search: searchArg(t, 'the name or the prefix'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, _args, { actor, services }) => services.apiKeys.count(actor),
-      resolve: (query, _root, { offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { search }, { actor, services }) => services.apiKeys.count(actor, search),
+      resolve: (query, _root, { search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.apiKeys.list(actor, withOffset(query, offset))
+        return services.apiKeys.list(actor, search, withOffset(query, offset))
       },
     },
     ApiKeyConnection,

@@ -6,10 +6,10 @@ import { owns } from '../domain/policy.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg, searchArg } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf, urlSize } from './sizes.ts'
-import { totalCountDescription } from './total-count.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(200)
 
@@ -59,15 +59,12 @@ const AssetLinkConnection = builder.connectionObject(
     fields: (t) => ({
       totalCount: t.int({
         description: totalCountDescription,
-        resolve: (connection, _args, { services }) => services.assetLinks.count(assetOf(connection)),
+        resolve: totalCountOf,
       }),
     }),
   },
   { name: 'AssetLinkEdge', description: 'A link with its cursor.' },
 )
-
-/** The connection knows whose it is. */
-const assetOf = (connection: object) => (connection as { asset: string }).asset
 
 builder.prismaObjectField(AssetType, 'links', (t) =>
   t.connection(
@@ -76,15 +73,15 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       nullable: true,
       ...pages,
       description: `The links to its page, newest first; those that ended are forgotten ${FORGOTTEN_AFTER_DAYS} days later, when another one is made. Null for everybody but its owner. Raises VALIDATION_FAILED.`,
-      args: { offset: offsetArg(t) },
-      resolve: async (asset, { offset, ...args }, { actor, services }) =>
+      args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
+      resolve: async (asset, { offset, search, ...args }, { actor, services }) =>
         owns(actor, asset)
           ? {
               ...(await resolveCursorConnection<Promise<AssetLink[]>>(
                 { args, ...pages, toCursor: ({ id }) => toId('link', id) },
-                (page) => services.assetLinks.list(asset.id, { ...page, offset: offset ?? 0 }),
+                (page) => services.assetLinks.list(asset.id, { ...page, offset: offset ?? 0, search }),
               )),
-              asset: asset.id,
+              totalCount: () => services.assetLinks.count(asset.id, search),
             }
           : null,
     },

@@ -10,9 +10,10 @@ import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { ContentCredentialsType } from './content-credentials.ts'
 import { assertCursors } from './cursor.ts'
+import { orderByArg } from './list-order.ts'
 import { describe } from './metadata-fields.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
@@ -173,9 +174,11 @@ export const AssetType = builder.prismaObject('Asset', {
       CommitConnection,
     ),
     commitCount: t.int({
-      description: 'How many commits its history has.',
-      select: { headSequence: true },
-      resolve: (asset) => shownVersion(asset)?.sequence ?? asset.headSequence,
+      description: 'Number of commits of its history.',
+      args: { search: searchArg(t, 'the message') },
+      select: { id: true, headSequence: true },
+      resolve: (asset, { search }, { services }) =>
+        search ? services.assets.countHistory(asset.id, search) : (shownVersion(asset)?.sequence ?? asset.headSequence),
     }),
     history: t.read({
       type: [CommitType],
@@ -186,13 +189,14 @@ export const AssetType = builder.prismaObject('Asset', {
         offset: offsetArg(t),
         after: t.arg.int({ description: 'Only commits that follow the one with this sequence.' }),
         newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
+        search: searchArg(t, 'the message'),
       },
-      resolve: (query, { id }, { limit, offset, after, newestFirst }, { services, cutsPages }) =>
+      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, { services, cutsPages }) =>
         services.assets.history(
           id,
           {
             ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
-            ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false },
+            ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false, search },
           },
           query,
         ),
@@ -240,6 +244,8 @@ const AssetFilter = builder.inputType('AssetFilter', {
   }),
 })
 
+const searchedTexts = 'the headline, the caption, the file name or the tag'
+
 builder.queryFields((t) => ({
   asset: t.read({
     type: AssetType,
@@ -273,14 +279,18 @@ builder.queryFields((t) => ({
         cid: t.arg.string({
           description: 'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
         }),
+        search: searchArg(t, searchedTexts),
+        orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { sha256, cid }, { actor, services }) =>
-        services.assets.countRegistrations(actor, omitNullish({ sha256, cid })),
-      resolve: (query, _root, { sha256, cid, offset, ...page }, { actor, services, cutsPages }) => {
+      totalCount: (_connection, { sha256, cid, search }, { actor, services }) =>
+        services.assets.countRegistrations(actor, omitNullish({ sha256, cid }), search),
+      resolve: (query, _root, { sha256, cid, search, orderBy, offset, ...page }, context) => {
+        const { actor, services, cutsPages } = context
         assertCursors('id', page)
         const file = omitNullish({ sha256, cid })
-        return services.assets.lookUp(actor, file, { ...withOffset(query, offset), cutsPages })
+        const listOrder = orderBy ?? undefined
+        return services.assets.lookUp(actor, file, { ...withOffset(query, offset), cutsPages, listOrder, search })
       },
     },
     AssetConnection,
@@ -291,16 +301,21 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'Your assets, or the public ones when you are not signed in; with an owner in the filter, those of theirs that you may see. Newest first.',
+        'Your assets, or public assets when you are not signed in. With an owner in the filter, the assets of that user that you may see. ' +
+        'Newest first. In lists of other users’ assets, `search` and the order by update consider only the newest 10,000 assets.',
       args: {
         filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
+        search: searchArg(t, searchedTexts),
+        orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.assets.count(actor, omitNullish(filter ?? {})),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services, cutsPages }) => {
+      totalCount: (_connection, { filter, search, orderBy }, { actor, services }) =>
+        services.assets.count(actor, omitNullish({ ...filter, search }), orderBy ?? undefined),
+      resolve: (query, _root, { filter, search, orderBy, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        return services.assets.list(actor, omitNullish(filter ?? {}), { ...withOffset(query, offset), cutsPages })
+        const listOrder = orderBy ?? undefined
+        const asked = { ...withOffset(query, offset), cutsPages, listOrder }
+        return services.assets.list(actor, omitNullish({ ...filter, search }), asked)
       },
     },
     AssetConnection,

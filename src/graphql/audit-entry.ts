@@ -4,7 +4,7 @@ import { MOST_PER_PAGE } from '../domain/total.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { boundedCountDescription, totalCountOf } from './total-count.ts'
@@ -69,13 +69,14 @@ builder.queryField('auditEntries', (t) =>
       args: {
         userId: t.arg.id({ description: 'Whose trail; yours when left out.' }),
         everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
+        search: searchArg(t, 'the action, the subject, the network address or the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { userId, everybody, offset }, { actor, services }) =>
-        services.audit.count(actor, omitNullish({ userId, everybody }), offset),
-      resolve: (query, _root, { userId, everybody, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { userId, everybody, search, offset }, { actor, services }) =>
+        services.audit.count(actor, omitNullish({ userId, everybody, search }), offset),
+      resolve: (query, _root, { userId, everybody, search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.audit.list(actor, omitNullish({ userId, everybody }), withOffset(query, offset))
+        return services.audit.list(actor, omitNullish({ userId, everybody, search }), withOffset(query, offset))
       },
     },
     AuditEntryConnection,

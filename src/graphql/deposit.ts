@@ -2,7 +2,7 @@ import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
@@ -99,13 +99,14 @@ builder.queryField('deposits', (t) =>
         'What came in to your wallet’s address, newest first, also what does not count yet. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
         status: t.arg({ type: DepositStatus, description: 'Only those of this status.' }),
+        search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status }, { actor, services }) =>
-        services.deposits.count(actor, omitNullish({ status })),
-      resolve: (query, _root, { status, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { status, search }, { actor, services }) =>
+        services.deposits.count(actor, omitNullish({ status, search })),
+      resolve: (query, _root, { status, search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.deposits.list(actor, omitNullish({ status }), withOffset(query, offset))
+        return services.deposits.list(actor, omitNullish({ status, search }), withOffset(query, offset))
       },
     },
     DepositConnection,

@@ -4,7 +4,7 @@ import { eventTypes } from '../domain/event/event-type.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg, searchArg } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { boundedCountDescription, totalCountOf } from './total-count.ts'
@@ -64,14 +64,14 @@ builder.queryField('events', (t) =>
         'Your feed, oldest first. An event stays for so many days as the operator says, 90 if nothing is said and never less than ' +
         '30; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
         'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
-      args: { offset: offsetArg(t) },
-      resolve: async (_root, { offset: given, ...args }, { actor, services }) => {
+      args: { search: searchArg(t, 'the type'), offset: offsetArg(t) },
+      resolve: async (_root, { offset: given, search, ...args }, { actor, services }) => {
         const offset = given ?? 0
         const page = await resolveCursorConnection(
           { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },
-          (part: ResolveCursorConnectionArgs) => services.events.list(actor, { ...part, offset }),
+          (part: ResolveCursorConnectionArgs) => services.events.list(actor, { ...part, offset, search }),
         )
-        const range = omitNullish({ after: args.after, before: args.before })
+        const range = omitNullish({ after: args.after, before: args.before, search })
         return { ...page, totalCount: () => services.events.count(actor, range, offset) }
       },
     },

@@ -5,8 +5,9 @@ import type { NetworkApp } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { type ShownQuery, showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
+import { orderByArg } from './list-order.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
@@ -222,13 +223,18 @@ builder.queryFields((t) => ({
         'Raises NOT_AUTHENTICATED.',
       args: {
         filter: t.arg({ type: NetworkAppFilter, description: 'Only those that fit.' }),
+        search: searchArg(t, 'the name'),
+        orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) =>
-        services.networkApps.count(actor, omitNullish(filter ?? {})),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, search }, { actor, services }) =>
+        services.networkApps.count(actor, omitNullish({ ...filter, search })),
+      resolve: (query, _root, { filter, search, orderBy: listOrder, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.networkApps.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))
+        return services.networkApps.list(actor, omitNullish({ ...filter, search }), {
+          ...withOffset(query, offset),
+          listOrder,
+        })
       },
     },
     NetworkAppConnection,

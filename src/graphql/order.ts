@@ -5,7 +5,7 @@ import type { Order } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
@@ -231,13 +231,15 @@ builder.queryFields((t) => ({
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
         status: t.arg({ type: OrderStatus, description: 'Only those with this status.' }),
+        search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status }, { actor, services }) =>
-        services.orders.count(actor, omitNullish({ status })),
-      resolve: (query, _root, { status, offset, ...page }, { actor, services, cutsPages }) => {
+      totalCount: (_connection, { status, search }, { actor, services }) =>
+        services.orders.count(actor, omitNullish({ status, search })),
+      resolve: (query, _root, { status, search, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        return services.orders.list(actor, omitNullish({ status }), { ...withOffset(query, offset), cutsPages })
+        const filter = omitNullish({ status, search })
+        return services.orders.list(actor, filter, { ...withOffset(query, offset), cutsPages })
       },
     },
     OrderConnection,

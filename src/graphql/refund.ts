@@ -6,7 +6,7 @@ import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { wantedOf } from './paid-mutation.ts'
 import { type InputFields, QuoteProblem } from './quote.ts'
@@ -82,12 +82,14 @@ builder.queryField('refunds', (t) =>
         'What was given back of an order, the oldest first; for its buyer and administrators. Raises NOT_AUTHENTICATED, NOT_FOUND.',
       args: {
         orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }),
+        search: searchArg(t, 'the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { orderId }, { actor, services }) => services.refunds.count(actor, orderId),
-      resolve: (query, _root, { orderId, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { orderId, search }, { actor, services }) =>
+        services.refunds.count(actor, orderId, search),
+      resolve: (query, _root, { orderId, search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.refunds.list(actor, orderId, withOffset(query, offset))
+        return services.refunds.list(actor, orderId, search, withOffset(query, offset))
       },
     },
     RefundConnection,

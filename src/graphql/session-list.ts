@@ -3,8 +3,9 @@ import type { Session } from '../domain/account/session-service.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg, searchArg } from './offset.ts'
 import { characters, pageOf } from './sizes.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 
@@ -40,8 +41,8 @@ const SessionConnection = builder.connectionObject(
     description: 'A page of sessions.',
     fields: (t) => ({
       totalCount: t.int({
-        description: 'How many there are on all pages. Counted when asked for.',
-        resolve: (_connection, _args, { actor, services }) => services.sessions.count(actor),
+        description: totalCountDescription,
+        resolve: totalCountOf,
       }),
     }),
   },
@@ -55,13 +56,17 @@ builder.queryField('sessions', (t) =>
       ...pages,
       description: 'Your sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
+        search: searchArg(t, 'the name'),
         offset: offsetArg(t),
       },
-      resolve: (_root, { offset, ...args }, { actor, services }) =>
-        resolveCursorConnection(
+      resolve: async (_root, { offset, search, ...args }, { actor, services }) => ({
+        ...(await resolveCursorConnection(
           { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
-          (page: ResolveCursorConnectionArgs) => services.sessions.list(actor, { ...page, offset: offset ?? 0 }),
-        ),
+          (page: ResolveCursorConnectionArgs) =>
+            services.sessions.list(actor, { ...page, offset: offset ?? 0, search }),
+        )),
+        totalCount: () => services.sessions.count(actor, search),
+      }),
     },
     SessionConnection,
   ),

@@ -3,8 +3,9 @@ import { toId } from '../domain/ids.ts'
 import type { StatementLine } from '../domain/wallet/statement-service.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg, searchArg } from './offset.ts'
 import { pageOf } from './sizes.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 
@@ -67,8 +68,8 @@ const TransferConnection = builder.connectionObject(
     description: 'A page of transfers.',
     fields: (t) => ({
       totalCount: t.int({
-        description: 'How many there are on all pages. Counted when asked for.',
-        resolve: (_connection, _args, { actor, services }) => services.statement.count(actor),
+        description: totalCountDescription,
+        resolve: totalCountOf,
       }),
     }),
   },
@@ -82,13 +83,16 @@ builder.queryField('transfers', (t) =>
       ...pages,
       description: 'Your statement: every movement in your wallet, newest first. Raises NOT_AUTHENTICATED.',
       args: {
+        search: searchArg(t, 'the kind'),
         offset: offsetArg(t),
       },
-      resolve: (_root, { offset, ...args }, { actor, services }) =>
-        resolveCursorConnection<Promise<StatementLine[]>>(
+      resolve: async (_root, { offset, search, ...args }, { actor, services }) => ({
+        ...(await resolveCursorConnection<Promise<StatementLine[]>>(
           { args, ...pages, toCursor: ({ id }) => toId('transfer', id) },
-          (page) => services.statement.list(actor, { ...page, offset: offset ?? 0 }),
-        ),
+          (page) => services.statement.list(actor, { ...page, offset: offset ?? 0, search }),
+        )),
+        totalCount: () => services.statement.count(actor, search),
+      }),
     },
     TransferConnection,
   ),

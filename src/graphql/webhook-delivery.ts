@@ -7,7 +7,7 @@ import { type ShownQuery, showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
 import { boundedCountDescription, totalCountOf } from './total-count.ts'
@@ -193,13 +193,14 @@ builder.queryFields((t) => ({
         'nothing is said and never less than 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
         filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
+        search: searchArg(t, 'the type of the event or the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, offset }, { actor, services }) =>
-        services.deliveries.count(actor, omitNullish(filter ?? {}), offset),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, search, offset }, { actor, services }) =>
+        services.deliveries.count(actor, omitNullish({ ...filter, search }), offset),
+      resolve: (query, _root, { filter, search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.deliveries.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))
+        return services.deliveries.list(actor, omitNullish({ ...filter, search }), withOffset(query, offset))
       },
     },
     WebhookDeliveryConnection,

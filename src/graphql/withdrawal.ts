@@ -6,7 +6,7 @@ import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg, withOffset } from './offset.ts'
+import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { wantedOf } from './paid-mutation.ts'
 import { QuoteProblem } from './quote.ts'
@@ -236,11 +236,14 @@ builder.queryField('withdrawals', (t) =>
       cursor: 'id',
       ...pageOf(1_000),
       description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
-      args: { offset: offsetArg(t) },
-      totalCount: (_connection, _args, { actor, services }) => services.withdrawals.count(actor),
-      resolve: (query, _root, { offset, ...page }, { actor, services }) => {
+      args: {
+        search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { search }, { actor, services }) => services.withdrawals.count(actor, search),
+      resolve: (query, _root, { search, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.withdrawals.list(actor, withOffset(query, offset))
+        return services.withdrawals.list(actor, search, withOffset(query, offset))
       },
     },
     WithdrawalConnection,

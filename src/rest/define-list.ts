@@ -2,7 +2,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { z } from 'zod'
 import type { Connection, Description, Part, RestRequest, Route } from './define-route.ts'
-import { boundedCount, linkCursors, pageLinks, pageQuery, pageRecord } from './page-record.ts'
+import { boundedCount, linkCursors, pageLinks, pageQuery, pageRecord, searchParameter } from './page-record.ts'
 import { MAX_LIMIT, type Order, pageFrom } from './pagination.ts'
 import { firstPart } from './read-page.ts'
 
@@ -21,6 +21,8 @@ interface List<
   record: Item
   /** Name of the records in the plural. The component of a page is named after it. */
   plural: string
+  /** The fields in which `search` looks for words. Left out when the list has a search of its own. */
+  searched?: string
   /** Parameters that narrow the list. */
   filters?: Filters
   /** The order of the connection by creation time. */
@@ -34,6 +36,8 @@ interface List<
   /** Whether the count of the connection stops at a maximum. */
   hasBoundedCount?: boolean
   cursorLinks?: 'far' | 'always'
+  /** Whether no record can match the request, so that nothing is read. */
+  isEmpty?: (query: URLSearchParams) => boolean
 }
 
 /** A list whose response has other keys than the usual ones. */
@@ -52,8 +56,8 @@ export function defineList<
   Item extends z.ZodType,
   Filters extends z.core.$ZodLooseShape = Record<never, never>,
 >(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
-  const { record, plural, filters, order, variables, connectionOf, present, ...rest } = source
-  const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', errors = [], ...route } = rest
+  const { record, plural, searched, filters, order, variables, connectionOf, present, ...rest } = source
+  const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
   const count = hasBoundedCount ? boundedCount : pageLinks
   const answer = body
     ? z
@@ -64,14 +68,18 @@ export function defineList<
   const listed = {
     ...route,
     method: 'GET' as const,
-    query: pageQuery({ ...filters, ...(cursorLinks === 'far' && linkCursors) }),
+    query: pageQuery({
+      ...(searched !== undefined && { search: searchParameter(searched) }),
+      ...filters,
+      ...(cursorLinks === 'far' && linkCursors),
+    }),
     // A page number can be out of range.
     errors: [...errors, 'NOT_FOUND' as const],
     variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
     answer,
     list: {
       ...{ key, order, partSize, hasBoundedCount, cursorLinks, variables, connectionOf, present },
-      facts: body?.facts,
+      ...{ isEmpty, facts: body?.facts },
     },
   }
   return listed as unknown as Route

@@ -54,6 +54,7 @@ export interface Part {
   after?: string | undefined
   before?: string | undefined
   offset?: number | undefined
+  search?: string | undefined
 }
 
 /** A part of a list, as its operation returns it. */
@@ -80,6 +81,8 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
   cursorLinks: 'never' | 'far' | 'always'
   variables: (request: RestRequest, part: Part) => Variables
   connectionOf: (data: Data, part: Part) => Connection<Node>
+  /** Whether no record can match the request, so that nothing is read. */
+  isEmpty?: ((query: URLSearchParams) => boolean) | undefined
   present: (node: Node) => unknown
   /** Further keys of the response. They precede the count. */
   facts?: ((data: Data) => object) | undefined

@@ -40,6 +40,15 @@ export const linkCursors = Object.fromEntries(
   ]),
 )
 
+/** The parameter `search` of a list. `fields` names the fields that are searched. */
+export const searchParameter = (fields: string) =>
+  z
+    .string()
+    .optional()
+    .describe(
+      `Only records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
+    )
+
 const wholeNumber = z.int().min(0).optional()
 
 /** The query parameters of a list, with those that narrow it. */

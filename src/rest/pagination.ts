@@ -19,6 +19,7 @@ export interface AskedPage {
   offset: number
   /** Whether the page is read from the end of the list towards its start. */
   isReversed: boolean
+  search: string | undefined
 }
 
 const wholeNumber = (text: string | undefined) =>
@@ -37,14 +38,15 @@ function pageNumberFrom(text: string): number | 'last' {
 
 /** Times that `ordering` accepts, by name. A time that a list does not record is its creation time. */
 const orderingTimes = new Map([
-  ['created_at', 'created'],
-  ['uploaded_at', 'created'],
-  ['updated_at', 'updated'],
-])
+  ['created_at', 'CREATED_AT'],
+  ['uploaded_at', 'CREATED_AT'],
+  ['updated_at', 'UPDATED_AT'],
+] as const)
+type OrderingTime = 'CREATED_AT' | 'UPDATED_AT'
 
 /** The order of a list, as `ordering` gives it. */
-export interface Ordering {
-  time: string
+interface Ordering {
+  time: OrderingTime
   order: Order
 }
 
@@ -52,11 +54,11 @@ export interface Ordering {
  * The first known term of `ordering`; undefined without one. Unknown terms are ignored, as in Django REST framework. Raises
  * VALIDATION_FAILED for a list that is to be sorted both ways.
  */
-export function orderingFrom({ query }: { query: URLSearchParams }): Ordering | undefined {
-  const known = new Map<string, Order>()
+export function orderingFrom(query: URLSearchParams): Ordering | undefined {
+  const known = new Map<OrderingTime, Order>()
   for (const term of (query.get('ordering') ?? '').split(',')) {
     const [, minus, name = ''] = /^(-?)(\w+)$/.exec(term.trim()) ?? []
-    const time = orderingTimes.get(name)
+    const time = orderingTimes.get(name as 'created_at')
     if (time === undefined) continue
     const order = minus ? 'newest' : 'oldest'
     if ((known.get(time) ?? order) !== order) {
@@ -68,28 +70,32 @@ export function orderingFrom({ query }: { query: URLSearchParams }): Ordering | 
   return first && { time: first[0], order: first[1] }
 }
 
+/** The time that sorts a list which records both times; undefined when the caller gives no order. Raises VALIDATION_FAILED. */
+export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
+
 /**
  * The page that a request asks for, of a list that is sorted in `order` unless the caller says otherwise. An invalid size is the default,
  * and a size above the maximum is the maximum. Raises VALIDATION_FAILED for parameters that contradict each other, NOT_FOUND for an invalid
  * page number.
  */
-export function pageFrom(request: { query: URLSearchParams }, order: Order): AskedPage {
-  const given = (name: string) => request.query.get(name) || undefined
+export function pageFrom({ query }: { query: URLSearchParams }, order: Order): AskedPage {
+  const given = (name: string) => query.get(name) || undefined
   const limit = given('limit')
   const offset = given('offset')
   const page = given('page')
   const pageSize = given('page_size')
-  const isReversed = (orderingFrom(request)?.order ?? order) !== order
+  const isReversed = (orderingFrom(query)?.order ?? order) !== order
+  const search = given('search')
   const isByNumber = page !== undefined || pageSize !== undefined
   if (isByNumber && (limit !== undefined || offset !== undefined)) {
     const field = page === undefined ? 'page_size' : 'page'
     throw validationFailed({ [field]: ['Use either limit and offset, or page and page_size.'] })
   }
   const length = Math.min(wholeNumber(isByNumber ? pageSize : limit) || DEFAULT_LIMIT, MAX_LIMIT)
-  if (!isByNumber) return { page: undefined, limit: length, offset: wholeNumber(offset), isReversed }
+  if (!isByNumber) return { page: undefined, limit: length, offset: wholeNumber(offset), isReversed, search }
   const number = page === undefined ? 1 : pageNumberFrom(page)
   const before = number === 'last' ? 0 : Math.min((number - 1) * length, MAX_OFFSET)
-  return { page: number, limit: length, offset: before, isReversed }
+  return { page: number, limit: length, offset: before, isReversed, search }
 }
 
 /** The cursor parameter of a link into a list that is not read by position to its end. */

@@ -22,6 +22,8 @@ interface Found {
 
 type Read = (part: Part) => Promise<Found>
 
+const nothingFound: Found = { data: undefined, count: 0, nodes: [], start: null, end: null }
+
 /** A position in a list: behind the item of a cursor, or at its start, and so many items further. */
 interface Place {
   cursor: string | null
@@ -29,48 +31,56 @@ interface Place {
 }
 
 /** The arguments for `size` items from a place on, in the direction of the page or against it. */
-function partFrom({ isReversed }: AskedPage, size: number, { cursor, offset }: Place, isBackwards = false): Part {
+function partFrom(
+  { isReversed, search }: AskedPage,
+  size: number,
+  { cursor, offset }: Place,
+  isBackwards = false,
+): Part {
   const place = cursor ?? undefined
   const skipped = offset > 0 ? { offset } : {}
+  const shared = { ...skipped, ...(search !== undefined && { search }) }
   return isBackwards === isReversed
-    ? { first: size, after: place, ...skipped }
-    : { last: size, before: place, ...skipped }
+    ? { first: size, after: place, ...shared }
+    : { last: size, before: place, ...shared }
 }
 
 /** The arguments of the operation that reads the first part of a page. */
 export const firstPart = (asked: AskedPage, partSize: number): Part =>
   partFrom(asked, Math.min(asked.limit, partSize), { cursor: null, offset: asked.offset })
 
-/** The page with its number and position. Raises NOT_FOUND for a page number beyond the end. */
-async function located(asked: AskedPage, { hasBoundedCount }: ListSource, read: Read): Promise<AskedPage> {
-  const { page, limit, offset } = asked
+/**
+ * The page with its number and position, and the place where it starts. Far into a list that is a cursor. Raises NOT_FOUND for a page number
+ * beyond the end.
+ */
+async function locate(
+  given: AskedPage,
+  { hasBoundedCount, cursorLinks }: ListSource,
+  query: URLSearchParams,
+  read: Read,
+): Promise<{ asked: AskedPage; place: Place }> {
+  const { page, limit, offset } = given
+  const isFar = (position: number) => cursorLinks === 'far' && position > MAX_FOREIGN_OFFSET
+  /** The item that precedes the page, so that the page is read forwards. */
+  const before = async (place: Place) => ({ cursor: (await read(partFrom(given, 1, place, true))).end, offset: 0 })
+  const cursors = isFar(offset) ? query : undefined
+  if (cursors?.get('after')) return { asked: given, place: { cursor: cursors.get('after'), offset: 0 } }
+  if (cursors?.get('before')) {
+    return { asked: given, place: await before({ cursor: cursors.get('before'), offset: limit }) }
+  }
   // A page that is not far into the list is checked when it is read.
-  if (page === undefined || (page !== 'last' && offset <= MAX_FOREIGN_OFFSET)) return asked
-  const { count } = await read(partFrom(asked, 1, { cursor: null, offset: hasBoundedCount ? MAX_OFFSET : 0 }))
+  if (page === undefined || (page !== 'last' && offset <= MAX_FOREIGN_OFFSET)) {
+    return { asked: given, place: { cursor: null, offset } }
+  }
+  const { count } = await read(partFrom(given, 1, { cursor: null, offset: hasBoundedCount ? MAX_OFFSET : 0 }))
   const pages = Math.max(1, Math.ceil(count / limit))
   if (page !== 'last') {
     if (page > pages) throw invalidPage()
-    return asked
+    return { asked: given, place: { cursor: null, offset } }
   }
-  return { ...asked, page: pages, offset: (pages - 1) * limit }
-}
-
-/** The place where the page starts. Far into a list it is found by the cursor of a link. */
-async function startOf(
-  asked: AskedPage,
-  { cursorLinks }: ListSource,
-  { query }: RestRequest,
-  read: Read,
-): Promise<Place> {
-  const { limit, offset } = asked
-  if (cursorLinks !== 'far' || offset <= MAX_FOREIGN_OFFSET) return { cursor: null, offset }
-  const after = query.get('after')
-  if (after) return { cursor: after, offset: 0 }
-  const before = query.get('before')
-  if (!before) return { cursor: null, offset }
-  // The page is read forwards, from the item that precedes it.
-  const { end } = await read(partFrom(asked, 1, { cursor: before, offset: limit }, true))
-  return { cursor: end, offset: 0 }
+  const asked = { ...given, page: pages, offset: (pages - 1) * limit }
+  if (!isFar(asked.offset)) return { asked, place: { cursor: null, offset: asked.offset } }
+  return { asked, place: await before({ cursor: null, offset: count - asked.offset }) }
 }
 
 /**
@@ -88,6 +98,7 @@ export async function readPage(
   const reading = { ...context, cutsPages: true }
   const given = pageFrom(request, list.order)
   const read: Read = async (part) => {
+    if (list.isEmpty?.(request.query)) return nothingFound
     const data = await executeOperation(executor, operation, list.variables(request, part), reading)
     const { totalCount: count, pageInfo, nodes } = list.connectionOf(data, part)
     const { startCursor, endCursor } = pageInfo
@@ -96,13 +107,12 @@ export async function readPage(
       : { data, count, nodes, start: startCursor, end: endCursor }
   }
 
-  const asked = await located(given, list, read)
+  const { asked, place } = await locate(given, list, request.query, read)
   const { page, limit, offset } = asked
-  const place = await startOf(asked, list, request, read)
   const isByCursor = place.cursor !== null
   const first = await read(partFrom(asked, Math.min(limit, partSize), place))
   const { count, start } = first
-  if (typeof page === 'number' && page > 1 && offset >= count) throw invalidPage()
+  if (typeof page === 'number' && page > 1 && !isByCursor && offset >= count) throw invalidPage()
 
   let { end } = first
   let delivered = first.nodes.length

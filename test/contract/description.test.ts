@@ -23,7 +23,7 @@ function rootFieldsOf(document: DocumentNode) {
 /** What routes read when they present what they found, or find the start of a page. */
 const presented: Record<string, { fields?: string[]; query?: string[] }> = {
   'POST assets/:nid/download': { fields: ['field'] },
-  'GET assets': { query: ['after', 'before'] },
+  'GET assets': { query: ['after', 'before', 'owner_service_name'] },
 }
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {

@@ -238,6 +238,42 @@ export const supported: Record<string, Target> = {
     'findMany',
     { where: { tag: 'red', OR: [{ headSequence: 1 }, { meta: null, publicAccess: true }] }, orderBy: { id: 'asc' } },
   ],
+  'text that contains a text in any case': [
+    'asset',
+    'findMany',
+    { where: { tag: { contains: 'E', mode: 'insensitive' } }, orderBy: { id: 'asc' } },
+  ],
+  'text that contains special characters of LIKE': [
+    'asset',
+    'count',
+    { where: { tag: { contains: 'r_D', mode: 'insensitive' } } },
+  ],
+  'text that contains escaped characters': [
+    'asset',
+    'count',
+    { where: { tag: { contains: 'r\\_d', mode: 'insensitive' } } },
+  ],
+  'every alternative of several': [
+    'asset',
+    'findMany',
+    {
+      where: {
+        AND: [
+          {
+            OR: [{ tag: { contains: 'R', mode: 'insensitive' } }, { headline: { contains: '1', mode: 'insensitive' } }],
+          },
+          { publicAccess: true },
+        ],
+      },
+      orderBy: { id: 'asc' },
+    },
+  ],
+  'an empty AND': ['asset', 'count', { where: { AND: [], tag: 'red' } }],
+  'text of a relation in any case': [
+    'asset',
+    'count',
+    { where: { OR: [{ tag: 'red' }, { owner: { username: { contains: 'USER1', mode: 'insensitive' } } }] } },
+  ],
   'a condition on a relation': [
     'asset',
     'findMany',

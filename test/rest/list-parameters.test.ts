@@ -160,3 +160,12 @@ describe('store/users', () => {
     expectError(await admin.rest('GET', 'store/users/?search=paged&page=9'), 'NOT_FOUND')
   })
 })
+
+describe('owner_service_name', () => {
+  it('matches nothing', async () => {
+    const page = await list('owner_service_name=other')
+    expect(page).toEqual({ count: 0, next: null, previous: null, results: [] })
+    expect((await list('owner_service_name=')).count).toBe(5)
+    expectError(await user.rest('GET', 'assets/?owner_service_name=other&page=2'), 'NOT_FOUND')
+  })
+})

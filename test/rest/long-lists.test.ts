@@ -53,6 +53,31 @@ it('a long list of somebody else’s assets is read to its end by its links, and
   expect(page.next).toBe(pages[0]!.next)
 })
 
+it('a search and the order by update consider the newest 10,000 assets of another user, and all of one’s own', async () => {
+  const ends = `id in ('${uuid}', (select max(id::text)::uuid from assets))`
+  await app.sql(`update assets set headline = 'needle' where ${ends}`)
+  const count = async (query: string, { rest } = stranger) =>
+    expectOk(await rest('GET', `assets/?owner=${encodeURIComponent(owner.email)}&limit=1&${query}`)).count
+  expect(await count('search=needle')).toBe(1)
+  expect(await count('search=needle', owner)).toBe(2)
+  expect(await count('ordering=-updated_at')).toBe(10_000)
+  expect(await count('ordering=-updated_at', owner)).toBe(LENGTH)
+  await app.sql(`update assets set headline = '' where ${ends}`)
+})
+
+it('page numbers lead far into a list of another user’s assets, and beyond its end is 404', async () => {
+  const query = `owner=${encodeURIComponent(owner.email)}&page_size=100`
+  const pages = [await get(`/api/v3/assets/?${query}&page=101`)]
+  while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
+  expect(pages.map(({ results }) => results.length)).toEqual([100, 100])
+  expect(pages[0]!.next).toMatch(/&page=102&after=\w+$/)
+  expect((await get(pages[1]!.previous!)).results).toEqual(pages[0]!.results)
+  const last = await get(`/api/v3/assets/?${query}&page=last`)
+  expect([last.next, last.results]).toEqual([null, pages[1]!.results])
+  expectError(await stranger.rest('GET', `assets/?${query}&page=103`), 'NOT_FOUND')
+  expectError(await stranger.rest('GET', `assets/?${query}&page=102`), 'VALIDATION_FAILED')
+})
+
 it('a long list is read to its end by its links also when assets before them are removed meanwhile', async () => {
   const pages = [await get(`/api/v3/assets/?owner=${encodeURIComponent(owner.email)}&limit=100&offset=9950`)]
   await quickly([

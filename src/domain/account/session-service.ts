@@ -6,6 +6,7 @@ import { fromId, toId, uuidFrom } from '../ids.ts'
 import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import { type Search, searchPatterns } from '../search.ts'
 import {
   countSessions,
   endSessions,
@@ -28,6 +29,7 @@ export interface Session extends SessionRow {
 export interface SessionPage {
   limit: number
   offset?: number
+  search?: Search
   /** Identifiers (`session_…`). */
   after?: string | undefined
   before?: string | undefined
@@ -53,10 +55,13 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
 
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
-    async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
+    async list(
+      actor: Actor,
+      { limit, offset = 0, search, after, before, inverted = false }: SessionPage,
+    ): Promise<Session[]> {
       assertUserMay(actor, 'session:read')
       const bounds = { after: cursorUuid('after', after, 'session'), before: cursorUuid('before', before, 'session') }
-      const page = { user: actor.id, ...bounds, limit, offset }
+      const page = { user: actor.id, patterns: searchPatterns(search), ...bounds, limit, offset }
       const rows = await database.query(inverted ? readSessionsUp : readSessions, page)
       return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
     },
@@ -64,9 +69,9 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
     find,
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */
-    async count(actor: Actor): Promise<number> {
+    async count(actor: Actor, search?: Search): Promise<number> {
       assertUserMay(actor, 'session:read')
-      const [counted] = await database.query(countSessions, { user: actor.id })
+      const [counted] = await database.query(countSessions, { user: actor.id, patterns: searchPatterns(search) })
       return counted!.count
     },
 

@@ -1,7 +1,7 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { NIL_UUID } from '../ids.ts'
-import { int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { arrayOf, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { lockedUserSql } from './account-statements.ts'
 
 const columns = {
@@ -30,12 +30,15 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
     {
-      parameters: { user: uuid, after: orNull(uuid), before: orNull(uuid), limit: int, offset: int },
+      parameters: {
+        ...{ user: uuid, patterns: arrayOf(text), after: orNull(uuid), before: orNull(uuid) },
+        ...{ limit: int, offset: int },
+      },
       columns,
       isList: true,
     },
     `select ${columnsSql} from access_tokens
-     where user_id = $user and ${standing}
+     where user_id = $user and ${standing} and name ilike all ($patterns)
        and id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
        and id > coalesce($before, '${NIL_UUID}')
      order by id ${direction} limit $limit offset $offset`,
@@ -45,11 +48,11 @@ export const readSessions = readPage('session_page', 'desc')
 /** The same page from the end: oldest first. */
 export const readSessionsUp = readPage('session_page_up', 'asc')
 
-/** How many sessions of a user have not ended. */
+/** Number of sessions of a user that have not ended and match a search. */
 export const countSessions = statement(
   'session_count',
-  { parameters: { user: uuid }, columns: { count: int }, isList: true },
-  `select count(*)::int as count from access_tokens where user_id = $user and ${standing}`,
+  { parameters: { user: uuid, patterns: arrayOf(text) }, columns: { count: int }, isList: true },
+  `select count(*)::int as count from access_tokens where user_id = $user and ${standing} and name ilike all ($patterns)`,
 )
 
 /**

@@ -74,6 +74,7 @@ export const filterInput = partial({
   proofHash: sha256,
   tag: trimmedText(255),
   isOriginalOwner: z.boolean(),
+  search: z.string(),
 })
 
 const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'

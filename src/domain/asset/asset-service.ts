@@ -5,8 +5,9 @@ import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { canonicalNid } from '../ids.ts'
 import { parse } from '../input.ts'
-import { assertOffset, type Cuttable, readOf } from '../page.ts'
+import { assertOffset, type Cuttable, type ListOrder, MAX_FOREIGN_OFFSET, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
+import { type Search, searched } from '../search.ts'
 import { createAssetChanges } from './asset-changes.ts'
 import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
@@ -24,7 +25,24 @@ interface HistoryPart {
   offset: number
   after: number | undefined
   isNewestFirst: boolean
+  search: Search
 }
+
+/** Which time sorts a list. */
+interface Ordered {
+  listOrder?: ListOrder | undefined
+}
+
+const orderOf = (listOrder: ListOrder | undefined, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
+  listOrder === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
+
+const foundBy = (search: Search) =>
+  searched<Prisma.AssetWhereInput>(search, (word) => [
+    ...[{ headline: word }, { caption: word }],
+    ...[{ fileName: word }, { tag: word }],
+  ])
+
+const messagesWith = (search: Search) => searched<Prisma.CommitWhereInput>(search, (word) => [{ message: word }])
 
 interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
   versions: Pick<VersionService, 'at'>
@@ -96,16 +114,20 @@ export function createAssetService(deps: Dependencies) {
     return owner ? owner.id : { in: [] }
   }
 
-  function registeredAs(actor: Actor, rawFile: FileInput): Prisma.AssetWhereInput {
+  function registeredAs(actor: Actor, rawFile: FileInput, search: Search): Prisma.AssetWhereInput {
     const { sha256, cid } = parse(fileInput, rawFile)
-    return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }) }
+    return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }), ...foundBy(search) }
   }
 
-  async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
+  async function listed(
+    actor: Actor,
+    rawFilter: AssetFilter,
+    listOrder: ListOrder | undefined,
+  ): Promise<Prisma.AssetWhereInput> {
     const filter = parse(filterInput, rawFilter)
     // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
     const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(actor, filter.owner)
-    return {
+    const where: Prisma.AssetWhereInput = {
       // One's own are all to be seen, which the index of owners tells alone.
       ...(isOwn(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
       ...(ownerId !== undefined && { ownerId }),
@@ -114,7 +136,18 @@ export function createAssetService(deps: Dependencies) {
       // Assets never change hands yet, so every owner is the original one.
       ...(filter.isOriginalOwner === false && { id: { in: [] } }),
     }
+    const found = foundBy(filter.search)
+    if (isOwn(actor, ownerId) || !(found.AND || listOrder === 'UPDATED_AT')) return { ...where, ...found }
+    const beyond = await firstBeyond(where)
+    return { ...where, ...(beyond && { id: { gt: beyond.id } }), ...found }
   }
+
+  /**
+   * The newest asset of a list beyond the positions that other users may read. No index helps a search or an order by update, so in lists of
+   * other users' assets they consider only the assets before it.
+   */
+  const firstBeyond = (where: Prisma.AssetWhereInput) =>
+    database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })
 
   return {
     ...createAssetQuotes({ database, contentStore, pricing, funds, versions, load }),
@@ -133,12 +166,16 @@ export function createAssetService(deps: Dependencies) {
 
     /**
      * A user's own assets, or the public ones for an anonymous actor; of an owner that is named, those the actor may see.
-     * Newest first. Raises VALIDATION_FAILED.
+     * Newest first by the time of `listOrder`. Raises VALIDATION_FAILED.
      */
-    async list(actor: Actor, filter: AssetFilter, { cutsPages, ...query }: AssetQuery & Cuttable): Promise<Asset[]> {
-      const where = await listed(actor, filter)
+    async list(
+      actor: Actor,
+      filter: AssetFilter,
+      { cutsPages, listOrder, ...query }: AssetQuery & Cuttable & Ordered,
+    ): Promise<Asset[]> {
+      const where = await listed(actor, filter, listOrder)
       if (!isOwn(actor, where.ownerId)) assertOffset(query.skip ?? 0)
-      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: { id: 'desc' }, where })
+      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
     },
 
     /**
@@ -147,39 +184,47 @@ export function createAssetService(deps: Dependencies) {
      */
     async history(
       assetId: string,
-      { limit, offset, after, isNewestFirst, cutsPages }: HistoryPart & Cuttable,
+      { limit, offset, after, isNewestFirst, search, cutsPages }: HistoryPart & Cuttable,
       query: CommitQuery,
     ): Promise<Commit[]> {
       const { commit } = readOf(database, cutsPages)
+      const found = messagesWith(search)
+      const page = { ...query, take: limit, ...(offset > 0 && { skip: offset }) }
       if (isNewestFirst) {
         const sequence = after === undefined ? {} : { lt: after }
-        const where = { assetId, sequence }
-        return commit.findMany({
-          ...query,
-          where,
-          orderBy: { sequence: 'desc' },
-          take: limit,
-          skip: offset || undefined,
-        })
+        return commit.findMany({ ...page, where: { assetId, sequence, ...found }, orderBy: { sequence: 'desc' } })
+      }
+      if (found.AND) {
+        const sequence = { gt: after ?? 0 }
+        return commit.findMany({ ...page, where: { assetId, sequence, ...found }, orderBy: { sequence: 'asc' } })
       }
       // Sequences have no gaps, so a position is found without counting.
       const where = { assetId, sequence: { gt: (after ?? 0) + offset } }
       return commit.findMany({ ...query, where, orderBy: { sequence: 'asc' }, take: limit })
     },
 
+    /** Number of commits of an asset, by its UUID, that match a search. Raises VALIDATION_FAILED. */
+    async countHistory(assetId: string, search: Search): Promise<number> {
+      return database.read.commit.count({ where: { assetId, ...messagesWith(search) } })
+    },
+
     /**
-     * What a file is registered as, of all that the actor may see, oldest first: what they may not see is as if it were not there.
-     * Raises VALIDATION_FAILED.
+     * The registrations of a file that the actor may see, oldest first by the time of `listOrder`. Registrations that the actor may not see
+     * are treated as missing. Raises VALIDATION_FAILED.
      */
-    async lookUp(actor: Actor, file: FileInput, { cutsPages, ...query }: AssetQuery & Cuttable): Promise<Asset[]> {
-      const where = registeredAs(actor, file)
+    async lookUp(
+      actor: Actor,
+      file: FileInput,
+      { cutsPages, listOrder, search, ...query }: AssetQuery & Cuttable & Ordered & { search?: Search },
+    ): Promise<Asset[]> {
+      const where = registeredAs(actor, file, search)
       assertOffset(query.skip ?? 0)
-      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: { id: 'asc' }, where })
+      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
     },
 
     /** How many `lookUp` would give in all. */
-    async countRegistrations(actor: Actor, file: FileInput): Promise<number> {
-      return database.read.asset.count({ where: registeredAs(actor, file) })
+    async countRegistrations(actor: Actor, file: FileInput, search?: Search): Promise<number> {
+      return database.read.asset.count({ where: registeredAs(actor, file, search) })
     },
 
     /** Commits of an asset that the caller has read, by its UUID: those at these places of its history, oldest first. */
@@ -192,8 +237,8 @@ export function createAssetService(deps: Dependencies) {
     },
 
     /** How many assets `list` would give in all. */
-    async count(actor: Actor, filter: AssetFilter): Promise<number> {
-      return database.read.asset.count({ where: await listed(actor, filter) })
+    async count(actor: Actor, filter: AssetFilter, listOrder?: ListOrder): Promise<number> {
+      return database.read.asset.count({ where: await listed(actor, filter, listOrder) })
     },
 
     /**

@@ -9,6 +9,7 @@ import { label, parse } from '../input.ts'
 import { cursorUuid } from '../page.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import { type Search, searchPatterns } from '../search.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
 import {
   countLinks,
@@ -130,10 +131,11 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
     /** The links to an asset by its UUID, newest first, with those that ended lately. Whether the actor owns it was looked at. Raises VALIDATION_FAILED. */
     async list(
       asset: string,
-      { limit, offset = 0, after, before, inverted = false }: StatementPage,
+      { limit, offset = 0, search, after, before, inverted = false }: StatementPage,
     ): Promise<AssetLink[]> {
       const page = {
         asset,
+        patterns: searchPatterns(search),
         after: cursorUuid('after', after, 'link'),
         before: cursorUuid('before', before, 'link'),
         limit,
@@ -143,8 +145,8 @@ export function createLinkService({ database, idempotency, key }: Dependencies) 
     },
 
     /** How many of those there are. */
-    async count(asset: string): Promise<number> {
-      const [counted] = await database.query(countLinks, { asset })
+    async count(asset: string, search: Search): Promise<number> {
+      const [counted] = await database.query(countLinks, { asset, patterns: searchPatterns(search) })
       return counted!.count
     },
 

@@ -1,6 +1,6 @@
 import { remembered, rememberSql } from '../idempotency.ts'
 import { NIL_UUID } from '../ids.ts'
-import { boolean, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { arrayOf, boolean, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 
 /** Of one asset, those that ended lately among them: so many a deletion takes with it. Who asks at once may get some more. */
 export const MOST_LINKS = 200
@@ -30,12 +30,15 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
   statement(
     name,
     {
-      parameters: { asset: uuid, after: orNull(uuid), before: orNull(uuid), limit: int, offset: int },
+      parameters: {
+        ...{ asset: uuid, patterns: arrayOf(text), after: orNull(uuid), before: orNull(uuid) },
+        ...{ limit: int, offset: int },
+      },
       columns,
       isList: true,
     },
     `select ${columnsSql} ${fromSql}
-     where l.asset_id = $asset and l.id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     where l.asset_id = $asset and l.label ilike all ($patterns) and l.id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
        and l.id > coalesce($before, '${NIL_UUID}')
      order by l.id ${direction} limit $limit offset $offset`,
   )
@@ -44,11 +47,11 @@ export const readLinks = readPage('asset_link_page', 'desc')
 /** The same page from the end: oldest first. */
 export const readLinksUp = readPage('asset_link_page_up', 'asc')
 
-/** How many links to an asset are kept. */
+/** Number of links to an asset that match a search. */
 export const countLinks = statement(
   'asset_link_count',
-  { parameters: { asset: uuid }, columns: { count: int }, isList: true },
-  'select count(*)::int as count from asset_links where asset_id = $asset',
+  { parameters: { asset: uuid, patterns: arrayOf(text) }, columns: { count: int }, isList: true },
+  'select count(*)::int as count from asset_links where asset_id = $asset and label ilike all ($patterns)',
 )
 
 /** What a key is kept with: the nid, which outlasts the link, and the link. */

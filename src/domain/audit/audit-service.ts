@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import { type Search, searched } from '../search.ts'
 import { countedUpTo } from '../total.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -16,6 +17,7 @@ export interface AuditFilter {
   userId?: string | undefined
   /** The trail of everybody and of the system. */
   everybody?: boolean | undefined
+  search?: Search
 }
 
 /** Reads the audit trail; what `createAuditService` makes. */
@@ -26,7 +28,7 @@ export type AuditService = ReturnType<typeof createAuditService>
  * effect it tells.
  */
 export function createAuditService({ database }: { database: Database }) {
-  function where(actor: Actor, { userId, everybody }: AuditFilter): Prisma.AuditEntryWhereInput {
+  function trailOf(actor: Actor, { userId, everybody }: AuditFilter): Prisma.AuditEntryWhereInput {
     assertMay(actor, 'audit:read')
     if (everybody) {
       assertMay(actor, 'store:administer')
@@ -42,6 +44,11 @@ export function createAuditService({ database }: { database: Database }) {
     return { userId: uuid }
   }
 
+  const where = (actor: Actor, { search, ...filter }: AuditFilter): Prisma.AuditEntryWhereInput => ({
+    ...trailOf(actor, filter),
+    ...searched(search, (word) => [{ action: word }, { subject: word }, { address: word }, { reason: word }]),
+  })
+
   return {
     /** The entry with this identifier (`audit_…`), or null when there is none that this actor may see. */
     async find(actor: Actor, id: string, query: Omit<Prisma.AuditEntryFindFirstArgs, 'where'> = {}) {
@@ -53,7 +60,7 @@ export function createAuditService({ database }: { database: Database }) {
 
     /**
      * Entries, newest first; others' only for administrators.
-     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
      */
     async list(actor: Actor, filter: AuditFilter, query: AuditQuery): Promise<AuditEntry[]> {
       return database.read.auditEntry.findMany({ ...query, orderBy: { id: 'desc' }, where: where(actor, filter) })

@@ -7,6 +7,7 @@ import { assertUserMay, canSeeAsset } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log } from '../ports/log.ts'
+import { type Search, searched } from '../search.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
 import { countedUpTo } from '../total.ts'
@@ -23,14 +24,15 @@ import { createStreamLimits } from './stream-limits.ts'
 export interface EventPage {
   after?: string | undefined
   before?: string | undefined
+  search?: Search
   limit: number
   offset?: number
   /** From the end backwards. */
   inverted: boolean
 }
 
-/** The events between two cursors or identifiers. */
-type EventRange = Pick<EventPage, 'after' | 'before'>
+/** The events between two cursors or identifiers that match a search. */
+type EventRange = Pick<EventPage, 'after' | 'before' | 'search'>
 
 /** What webhooks are told of, too. */
 const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
@@ -73,9 +75,10 @@ export function createEventService({ database, notifications, actionArgs, log, m
   const bound = (ownerId: string, field: string, text: string | undefined) =>
     text === undefined ? undefined : sequenceOf(ownerId, field, text)
 
-  async function within(ownerId: string, { after, before }: EventRange): Promise<Prisma.EventWhereInput> {
+  async function within(ownerId: string, { after, before, search }: EventRange): Promise<Prisma.EventWhereInput> {
     const [gt, lt] = await Promise.all([bound(ownerId, 'after', after), bound(ownerId, 'before', before)])
-    return { ownerId, sequence: { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) } }
+    const sequence = { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) }
+    return { ownerId, sequence, ...searched(search, (word) => [{ type: word }]) }
   }
 
   /** Opens a stream, which counts until it ends. `open` takes the place; whatever it raises, nothing stays behind. */

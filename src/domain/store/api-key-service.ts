@@ -13,6 +13,7 @@ import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { KeyVault } from '../ports/keys.ts'
+import { type Search, searched } from '../search.ts'
 import { sha256 } from '../sha256.ts'
 import { insertApiKey, revokeApiKey } from './api-key-statements.ts'
 
@@ -32,6 +33,9 @@ const issueInput = z.strictObject({
 /** The prefix tells keys apart where they are listed: 8 hex digits. The rest is 192 bits: 32 characters. */
 const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
+
+const foundBy = (search: Search) =>
+  searched<Prisma.ApiKeyWhereInput>(search, (word) => [{ name: word }, { prefix: word }])
 
 /**
  * Keys of trusted services, for administrators. A key is derived, so that a retry is answered with the same one; only its
@@ -101,15 +105,16 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
     get,
 
     /** Records of all keys, also revoked ones, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
-    async list(actor: Actor, query: ApiKeyQuery = {}): Promise<ApiKey[]> {
+    async list(actor: Actor, search?: Search, query: ApiKeyQuery = {}): Promise<ApiKey[]> {
       assertMay(actor, 'store:administer')
-      return database.read.apiKey.findMany({ ...query, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
+      const orderBy: Prisma.ApiKeyOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
+      return database.read.apiKey.findMany({ ...query, orderBy, where: foundBy(search) })
     },
 
     /** How many `list` would give in all. Raises what `list` raises. */
-    async count(actor: Actor): Promise<number> {
+    async count(actor: Actor, search?: Search): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.apiKey.count()
+      return database.read.apiKey.count({ where: foundBy(search) })
     },
 
     /**

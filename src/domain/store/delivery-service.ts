@@ -14,6 +14,7 @@ import type { FeedNotifications } from '../ports/feed.ts'
 import type { EnvelopeCipher } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
 import type { WebhookCall, WebhookOutcome, WebhookSender } from '../ports/webhooks.ts'
+import { searched } from '../search.ts'
 import type { Meter } from '../telemetry.ts'
 import { countedUpTo } from '../total.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -39,6 +40,7 @@ const filterInput = z.strictObject({
   networkAppId: idInput('app').optional(),
   orderId: idInput('order').optional(),
   status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),
+  search: z.string().optional(),
 })
 /** Ids as callers see them. */
 export type DeliveryFilter = z.input<typeof filterInput>
@@ -210,8 +212,12 @@ export function createDeliveryService({
 
   /** Raises VALIDATION_FAILED. */
   function where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
-    const { networkAppId, orderId, status } = parse(filterInput, rawFilter)
+    const { networkAppId, orderId, status, search } = parse(filterInput, rawFilter)
     return {
+      ...searched<Prisma.WebhookDeliveryWhereInput>(search, (word) => [
+        { event: { type: word } },
+        { networkApp: { name: word } },
+      ]),
       ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
       ...(orderId !== undefined && { orderId: fromId(orderId)!.uuid }),
       ...(status !== undefined && { status }),

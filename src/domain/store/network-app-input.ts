@@ -47,8 +47,10 @@ export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boole
   }
 }
 
-/** Which apps a list is narrowed to; `name` is a part of it, in either case. */
-export const networkAppFilter = z.strictObject({ name: trimmedText(100), isActive: z.boolean() }).partial()
+/** Which apps are listed. `name` is a part of the name, in any case. */
+export const networkAppFilter = z
+  .strictObject({ name: trimmedText(100), isActive: z.boolean(), search: z.string() })
+  .partial()
 
 /** An app that is registered, as a caller gives it. */
 export type CreateNetworkAppInput = z.input<NetworkAppInputs['create']>

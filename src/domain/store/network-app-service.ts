@@ -8,9 +8,11 @@ import { fromId, toId, uuidFrom } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
+import type { ListOrder } from '../page.ts'
 import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../policy.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { EnvelopeCipher, KeyVault } from '../ports/keys.ts'
+import { searchPatterns } from '../search.ts'
 import {
   type CreateNetworkAppInput,
   createNetworkAppInputs,
@@ -97,8 +99,9 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
   }
 
   const filterOf = (actor: Actor, rawFilter: NetworkAppFilter) => {
-    const { name, isActive } = parse(networkAppFilter, rawFilter)
+    const { name, isActive, search } = parse(networkAppFilter, rawFilter)
     return {
+      patterns: searchPatterns(search),
       name: name?.normalize() || null,
       isActive: isActive ?? null,
       onlySold: !canAdminister(actor),
@@ -125,16 +128,21 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
     get,
 
     /**
-     * Apps that fit the filter and that this actor may see: the one whose name is exactly the given one first, then newest
-     * first. `query` may hold `take` (negative: from the end), `skip` and a `cursor` by UUID, whose own app is the first to be
-     * skipped. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.
+     * Apps that match the filter and that this actor may see, newest first by the time of `listOrder`. Without it, the app with exactly the
+     * given name comes first. `query` may hold `take` (negative: from the end), `skip` and a `cursor` by UUID, whose own app is the first
+     * to be skipped. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.
      */
-    async list(actor: Actor, filter: NetworkAppFilter, query: NetworkAppQuery): Promise<NetworkApp[]> {
+    async list(
+      actor: Actor,
+      filter: NetworkAppFilter,
+      { listOrder, ...query }: NetworkAppQuery & { listOrder?: ListOrder | null | undefined },
+    ): Promise<NetworkApp[]> {
       assertMay(actor, 'store:read')
       const { take, skip = 0, cursor, ...rest } = query
       const backwards = take !== undefined && take < 0
       const rows = await database.query(backwards ? listNetworkAppsBackwards : listNetworkApps, {
         ...filterOf(actor, filter),
+        orderBy: listOrder ?? null,
         cursor: cursor?.id ?? null,
         limit: take === undefined ? null : String(Math.abs(take)),
         offset: String(cursor ? skip - 1 : skip),

@@ -1,7 +1,8 @@
 import type { DeliveryFailurePolicy } from '../../platform/prisma/client.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
-import { bigint, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
+import type { ListOrder } from '../page.ts'
+import { arrayOf, bigint, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 /** Of every change of an app. `subject`: the app as callers see it. */
@@ -107,29 +108,37 @@ export const deactivateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/** Apps whose name holds this text and that are sold, or not; null says nothing. `onlySold`: who asks sees no others. */
-const filter = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean }
-const matchesSql = `($name is null or position(lower($name) in lower(name)) > 0)
+/**
+ * Apps whose name contains this text and matches all patterns, and that are sold, or not. A filter that is null is not applied. `onlySold`:
+ * the caller sees no others.
+ */
+const filter = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
+const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
 
 const listed = {
-  parameters: { ...filter, cursor: orNull(uuid), limit: orNull(bigint), offset: bigint },
+  parameters: {
+    ...{ ...filter, orderBy: orNull(textOf<ListOrder>()), cursor: orNull(uuid) },
+    ...{ limit: orNull(bigint), offset: bigint },
+  },
   columns: { id: uuid },
   isList: true,
 } as const
 
 /**
- * The app of exactly that name comes first: callers take the first result. Then newest first, beyond the one of the cursor, also when that
- * has left the list.
+ * Without an order, the app with exactly the given name comes first, because callers take the first result. Then the newest app comes first.
+ * The page starts beyond the app of the cursor, even if that app has left the list.
  */
 const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
   `with placed as (
-     select id, name, deactivated_at, created_at, lower(name) is not distinct from lower($name) as is_exact from network_apps
+     select id, name, deactivated_at, case $orderBy when 'UPDATED_AT' then updated_at else created_at end as listed_at,
+       $orderBy is null and lower(name) is not distinct from lower($name) as is_exact
+     from network_apps
    )
    select id from placed
    where ${matchesSql}
-     and ($cursor is null or (is_exact, created_at, id) ${beyond} (select is_exact, created_at, id from placed where id = $cursor))
-   order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $limit offset $offset`
+     and ($cursor is null or (is_exact, listed_at, id) ${beyond} (select is_exact, listed_at, id from placed where id = $cursor))
+   order by is_exact ${direction}, listed_at ${direction}, id ${direction} limit $limit offset $offset`
 
 /** A page of the identifiers of apps, the one of exactly the name first, then newest first. */
 export const listNetworkApps = statement('network_app_list', listed, listSql('<', 'desc'))

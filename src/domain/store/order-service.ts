@@ -11,6 +11,7 @@ import { assertMay, assertTrusted, assertUserMay, visibleOrders } from '../polic
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log } from '../ports/log.ts'
+import { type Search, searched } from '../search.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
 import { createOrderExpiry } from './order-expiry.ts'
@@ -30,6 +31,12 @@ import { isPaid } from './order-status.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
+
+/** Which orders are listed. */
+interface OrderFilter {
+  status?: Order['status'] | undefined
+  search?: Search
+}
 
 interface Dependencies {
   database: Database
@@ -84,6 +91,11 @@ export function createOrderService({
 
   const busy = () =>
     new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
+
+  function listed(actor: Actor, { search, ...filter }: OrderFilter): Prisma.OrderWhereInput {
+    assertMay(actor, 'order:read')
+    return { ...filter, ...visibleOrders(actor), ...searched(search, (word) => [{ networkAppName: word }]) }
+  }
 
   return {
     ...createOrderExpiry({ database, notifications, log, config }),
@@ -193,24 +205,16 @@ export function createOrderService({
       return get(actor, uuidFrom(id, 'order', 'Order'), query)
     },
 
-    /** The actor's orders, newest first. Raises NOT_AUTHENTICATED. */
-    async list(
-      actor: Actor,
-      filter: { status?: Order['status'] | undefined },
-      { cutsPages, ...query }: OrderQuery & Cuttable,
-    ): Promise<Order[]> {
-      assertMay(actor, 'order:read')
-      return readOf(database, cutsPages).order.findMany({
-        ...query,
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        where: { ...filter, ...visibleOrders(actor) },
-      })
+    /** The actor's orders, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
+    async list(actor: Actor, filter: OrderFilter, { cutsPages, ...query }: OrderQuery & Cuttable): Promise<Order[]> {
+      const where = listed(actor, filter)
+      const orderBy: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
+      return readOf(database, cutsPages).order.findMany({ ...query, orderBy, where })
     },
 
     /** How many orders `list` would give in all. Raises what `list` raises. */
-    async count(actor: Actor, filter: { status?: Order['status'] | undefined }): Promise<number> {
-      assertMay(actor, 'order:read')
-      return database.read.order.count({ where: { ...filter, ...visibleOrders(actor) } })
+    async count(actor: Actor, filter: OrderFilter): Promise<number> {
+      return database.read.order.count({ where: listed(actor, filter) })
     },
 
     /** The arguments an order was made with; an object, empty when they are erased or do not open. */

@@ -11,6 +11,7 @@ import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister, visibleOrders, visibleRefunds } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
+import { type Search, searched } from '../search.ts'
 import { type Problem, problemsOf } from '../wallet/quote.ts'
 import { type RefundInput, refundInput } from './refund-input.ts'
 import { findRefundable, refundOrder } from './refund-statements.ts'
@@ -84,6 +85,8 @@ export function createRefundService({ database, notifications, idempotency }: De
     return id
   }
 
+  const foundBy = (search: Search) => searched<Prisma.RefundWhereInput>(search, (word) => [{ reason: word }])
+
   const busy = () =>
     new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
@@ -104,15 +107,15 @@ export function createRefundService({ database, notifications, idempotency }: De
     get,
 
     /** What was given back of an order, the oldest first. Raises NOT_AUTHENTICATED, NOT_FOUND. */
-    async list(actor: Actor, orderId: string, query: RefundsQuery): Promise<Refund[]> {
+    async list(actor: Actor, orderId: string, search: Search, query: RefundsQuery): Promise<Refund[]> {
       const orderBy: Prisma.RefundOrderByWithRelationInput[] = [{ numBefore: 'asc' }, { pointsBefore: 'asc' }]
-      const where = { orderId: await visibleOrder(actor, orderId) }
+      const where = { orderId: await visibleOrder(actor, orderId), ...foundBy(search) }
       return database.read.refund.findMany({ ...query, orderBy, where })
     },
 
     /** How many `list` would give in all. Raises what `list` raises. */
-    async count(actor: Actor, orderId: string): Promise<number> {
-      return database.read.refund.count({ where: { orderId: await visibleOrder(actor, orderId) } })
+    async count(actor: Actor, orderId: string, search: Search): Promise<number> {
+      return database.read.refund.count({ where: { orderId: await visibleOrder(actor, orderId), ...foundBy(search) } })
     },
 
     /**

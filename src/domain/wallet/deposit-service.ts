@@ -6,6 +6,7 @@ import { uuidFrom } from '../ids.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
+import { type Search, searched } from '../search.ts'
 import { collectShortfall, findFrozenDeposits, writeShortfallOff } from './deposit-freeze-statements.ts'
 import { findHead } from './deposit-statements.ts'
 
@@ -15,6 +16,7 @@ export type DepositQuery = Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>
 /** Which deposits are wanted. */
 export interface DepositFilter {
   status?: Deposit['status'] | undefined
+  search?: Search
 }
 
 interface Dependencies {
@@ -41,9 +43,10 @@ export function createDepositService({ database, notifications }: Dependencies) 
     return head.number
   }
 
-  const whereOf = (actor: Actor, { status }: DepositFilter): Prisma.DepositWhereInput => {
+  const whereOf = (actor: Actor, { status, search }: DepositFilter): Prisma.DepositWhereInput => {
     assertUserMay(actor, 'transfer:read')
-    return { walletId: actor.id, ...(status && { status }) }
+    const found = searched(search, (word) => [{ transactionHash: word }])
+    return { walletId: actor.id, ...(status && { status }), ...found }
   }
 
   /** Refuses to settle a deposit, by its UUID, for which there is nothing to settle. Raises NOT_FOUND, CONFLICT with this message. */

@@ -4,8 +4,9 @@ import { NIL_UUID } from '../ids.ts'
 import { cursorUuid } from '../page.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import { int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
-import { describeReference, type TransferKind } from './transfer-kind.ts'
+import { type Search, searchWords } from '../search.ts'
+import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { describeReference, knownReferences, referencesWith, type TransferKind } from './transfer-kind.ts'
 
 /** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
 export interface StatementLine {
@@ -26,6 +27,7 @@ export interface StatementLine {
 export interface StatementPage {
   limit: number
   offset?: number
+  search?: Search
   /** TypeIDs of transfers: only older than `after`, only newer than `before`. */
   after?: string | undefined
   before?: string | undefined
@@ -94,6 +96,46 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
+/** The kinds of transfers that a search finds, as `referencesWith` has them. */
+const kindParameters = { references: arrayOf(text), isOther: boolean, known: arrayOf(text) }
+const isFoundSql = `(split_part(t.reference, ':', 1) = any ($references)
+  or ($isOther and split_part(t.reference, ':', 1) <> all ($known)))`
+
+/** A page of the transfers of some kinds. The balance after each is counted by itself, because they do not follow each other. */
+const readFound = (name: string, direction: 'asc' | 'desc') =>
+  statement(
+    name,
+    {
+      parameters: {
+        ...{ user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
+        ...kindParameters,
+      },
+      columns,
+      isList: true,
+    },
+    `with page as materialized (
+       select e.transfer_id, ${sums} from entries e join transfers t on t.id = e.transfer_id
+       where e.wallet_id = $user and e.transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+         and e.transfer_id > coalesce($newerThan, '${NIL_UUID}') and ${isFoundSql}
+       group by e.transfer_id order by e.transfer_id ${direction} limit $limit offset $offset
+     )
+     select t.id, t.reference, t.created_at, page.num, page.points, balance.num as balance_num, balance.points as balance_points
+     from page join transfers t on t.id = page.transfer_id cross join lateral (
+       with top as (select page.transfer_id), ${balanceAtTopSql} select num, points from above
+     ) balance
+     order by t.id ${direction}`,
+  )
+const readFoundDown = readFound('statement_search', 'desc')
+const readFoundUp = readFound('statement_search_up', 'asc')
+
+/** Number of transfers of some kinds that moved something in a wallet. */
+const countFound = statement(
+  'statement_search_count',
+  { parameters: { user: uuid, ...kindParameters }, columns: { count: int }, isList: true },
+  `select count(distinct e.transfer_id)::int as count from entries e join transfers t on t.id = e.transfer_id
+   where e.wallet_id = $user and ${isFoundSql}`,
+)
+
 /** One transfer of a wallet, as a page would have it. */
 const readOne = statement(
   'statement_line',
@@ -132,20 +174,30 @@ function present({
   }
 }
 
+/** The kinds of transfers that a search finds; undefined without a search. Raises VALIDATION_FAILED. */
+function kindsFoundBy(search: Search) {
+  const words = searchWords(search)
+  return words.length > 0 ? { ...referencesWith(words), known: knownReferences } : undefined
+}
+
 /** The statement of a wallet, for its owner, in the order in which the balance changed (decision 21). */
 export function createStatementService({ database }: { database: Database }) {
   return {
     /** The actor's own transfers, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
     async list(
       actor: Actor,
-      { limit, offset = 0, after, before, inverted = false }: StatementPage,
+      { limit, offset = 0, search, after, before, inverted = false }: StatementPage,
     ): Promise<StatementLine[]> {
       assertUserMay(actor, 'transfer:read')
-      const bounds = {
+      const page = {
+        ...{ user: actor.id, limit, offset },
         olderThan: cursorUuid('after', after, 'transfer'),
         newerThan: cursorUuid('before', before, 'transfer'),
       }
-      const rows = await database.query(inverted ? readUp : readDown, { user: actor.id, ...bounds, limit, offset })
+      const kinds = kindsFoundBy(search)
+      const rows = kinds
+        ? await database.query(inverted ? readFoundUp : readFoundDown, { ...page, ...kinds })
+        : await database.query(inverted ? readUp : readDown, page)
       return rows.map(present)
     },
 
@@ -157,9 +209,12 @@ export function createStatementService({ database }: { database: Database }) {
     },
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */
-    async count(actor: Actor): Promise<number> {
+    async count(actor: Actor, search?: Search): Promise<number> {
       assertUserMay(actor, 'transfer:read')
-      const [row] = await database.query(countTransfers, { user: actor.id })
+      const kinds = kindsFoundBy(search)
+      const [row] = kinds
+        ? await database.query(countFound, { user: actor.id, ...kinds })
+        : await database.query(countTransfers, { user: actor.id })
       return row?.count ?? 0
     },
   }

@@ -35,6 +35,15 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   'withdrawal-refund': { kind: 'WITHDRAWAL_REFUND', subject: 'withdrawal' },
 }
 
+/** First words of the references of all kinds but OTHER. */
+export const knownReferences = Object.keys(kinds)
+
+/** First words of the references whose kind contains all of these words, in any case. `isOther`: the kind OTHER contains them. */
+export function referencesWith(words: readonly string[]): { references: string[]; isOther: boolean } {
+  const matches = (kind: TransferKind) => words.every((word) => kind.includes(word.toUpperCase()))
+  return { references: knownReferences.filter((word) => matches(kinds[word]!.kind)), isOther: matches('OTHER') }
+}
+
 /**
  * Returns a reference with public IDs: `commit:<UUID>` becomes `commit_…`, and `grant-expiry:<UUID>` becomes `grant-expiry:grant_…`. Returns
  * other text unchanged.

@@ -13,6 +13,7 @@ import { assertUserMay } from '../policy.ts'
 import type { Coins, QuotedTransfer } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
+import { type Search, searched } from '../search.ts'
 import { type Problem, problemsOf } from './quote.ts'
 import { type WithdrawInput, withdrawInput } from './withdrawal-input.ts'
 import { cancelWithdrawal, insertWithdrawal, readWithdrawable } from './withdrawal-statements.ts'
@@ -142,6 +143,16 @@ export function createWithdrawalService(deps: Dependencies) {
     return database.read.withdrawal.findFirst({ ...query, where: { id: uuid, walletId: actor.id } })
   }
 
+  function foundBy(actor: Actor, search: Search): Prisma.WithdrawalWhereInput {
+    assertUserMay(actor, 'withdrawal:read')
+    const found = searched(search, (word) => [
+      { recipient: word },
+      { failure: word },
+      { move: { transactionHash: word } },
+    ])
+    return { walletId: actor.id, ...found }
+  }
+
   /** A withdrawal of the actor's by its UUID. Raises NOT_FOUND. */
   async function get(actor: Actor, uuid: string, query?: WithdrawalQuery): Promise<Withdrawal> {
     const found = await find(actor, uuid, query)
@@ -153,16 +164,14 @@ export function createWithdrawalService(deps: Dependencies) {
     find,
     get,
 
-    /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED. */
-    async list(actor: Actor, query: WithdrawalsQuery): Promise<Withdrawal[]> {
-      assertUserMay(actor, 'withdrawal:read')
-      return database.read.withdrawal.findMany({ ...query, orderBy: { id: 'desc' }, where: { walletId: actor.id } })
+    /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
+    async list(actor: Actor, search: Search, query: WithdrawalsQuery): Promise<Withdrawal[]> {
+      return database.read.withdrawal.findMany({ ...query, orderBy: { id: 'desc' }, where: foundBy(actor, search) })
     },
 
     /** How many `list` would give in all. Raises NOT_AUTHENTICATED. */
-    async count(actor: Actor): Promise<number> {
-      assertUserMay(actor, 'withdrawal:read')
-      return database.read.withdrawal.count({ where: { walletId: actor.id } })
+    async count(actor: Actor, search: Search): Promise<number> {
+      return database.read.withdrawal.count({ where: foundBy(actor, search) })
     },
 
     /**

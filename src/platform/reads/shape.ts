@@ -52,8 +52,10 @@ const shapeOfFilter = (filter: unknown): string => {
   for (const key in filter) {
     const value = filter[key]
     if (value === undefined) continue
+    // It decides the SQL and is no parameter.
+    if (key === 'mode') shape += `${key}\u0001${value}\u0003`
     // A list is one parameter, however long it is.
-    shape += `${key}\u0001${key === 'in' && Array.isArray(value) ? '?\u0003' : shapeOfFilter(value)}`
+    else shape += `${key}\u0001${key === 'in' && Array.isArray(value) ? '?\u0003' : shapeOfFilter(value)}`
   }
   return `{${shape}\u0002`
 }

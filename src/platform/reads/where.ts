@@ -1,7 +1,7 @@
 /** Filters. Undefined means "not given", null means IS NULL, and unknown follows SQL's three-valued logic, as in Prisma. */
 import type { Field } from './model.ts'
 import { columnOf, from, join, link, newScope, type Path, parameter, present, relationOf, type Scope } from './scope.ts'
-import { isPlain, unsupported } from './shape.ts'
+import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { encoderOf, listEncoderOf } from './values.ts'
 
 const comparisons = new Map([
@@ -30,6 +30,7 @@ export const compileWhere = (scope: Scope, where: unknown, path: Path): string =
     const at = [...path, key]
     const field = scope.model.scalars.get(key)
     if (key === 'OR') conditions.push(compileAlternatives(scope, value, at))
+    else if (key === 'AND') conditions.push(...compileAll(scope, value, at))
     else if (field) conditions.push(...compileField(scope, field, value, at))
     else conditions.push(compileRelation(scope, key, value, at))
   }
@@ -44,8 +45,14 @@ const compileAlternatives = (scope: Scope, value: unknown, path: Path): string =
   return `(${parts.join(' or ')})`
 }
 
+const compileAll = (scope: Scope, value: unknown, path: Path): string[] => {
+  if (!Array.isArray(value)) throw unsupported
+  return value.map((item, at) => compileWhere(scope, item, [...path, at]))
+}
+
 const compileField = (scope: Scope, field: Field, value: unknown, path: Path): string[] => {
   if (!isPlain(value)) return [equal(scope, field, value, path)]
+  if (value.mode !== undefined) return [search(scope, field, value, path)]
   return Object.entries(value)
     .filter(([, operand]) => operand !== undefined)
     .map(([operator]) => compare(scope, field, operator, [...path, operator]))
@@ -64,6 +71,15 @@ const compare = (scope: Scope, field: Field, operator: string, path: Path): stri
   const sign = comparisons.get(operator)
   if (sign === undefined || unordered.has(field.type)) throw unsupported
   return `${column} ${sign} ${parameter(scope.draft, path, encoderOf(field))}`
+}
+
+/** Text that contains a text in any case. As in Prisma, the text may hold special characters of LIKE. */
+const search = (scope: Scope, field: Field, { contains, mode, ...others }: Arguments, path: Path): string => {
+  if (mode !== 'insensitive' || contains === undefined || Object.keys(others).length > 0) throw unsupported
+  const encode = encoderOf(field)
+  if (field.type !== 'String') throw unsupported
+  const pattern = (value: unknown) => `%${encode(value)}%`
+  return `${columnOf(scope, field)} ilike ${parameter(scope.draft, [...path, 'contains'], pattern)}`
 }
 
 const compileRelation = (scope: Scope, name: string, value: unknown, path: Path): string => {

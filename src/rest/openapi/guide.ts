@@ -46,7 +46,8 @@ of \`results\`. A page has as many records as you ask for while records remain, 
 read. If the connection ends before the JSON document does, the page is incomplete: repeat the request.
 
 Choose a page by \`limit\` and \`offset\`, or by \`page\` and \`page_size\`, but not by both. A page number that does not exist returns
-404. A parameter that is given twice with different values is rejected.
+404. A parameter that is given twice with different values is rejected. In lists of other users' assets, \`search\` and
+\`ordering=updated_at\` consider only the newest 10,000 assets.
 
 ## Retrying
 

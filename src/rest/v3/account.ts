@@ -186,14 +186,20 @@ const listUsers = defineList({
   action: 'account:read',
   record: userRecord,
   plural: 'Users',
+  searched: 'the username, the e-mail address or the display name',
   order: 'oldest',
   operation: meOperation,
   variables: () => ({}),
-  connectionOf: ({ me }, { offset = 0 }) => ({
-    totalCount: 1,
-    pageInfo: { startCursor: null, endCursor: null },
-    nodes: [me].slice(offset),
-  }),
+  connectionOf: ({ me }, { offset = 0, search = '' }) => {
+    const texts = [me.username, me.email, me.displayName].join('\n').toLowerCase()
+    const words = search.toLowerCase().split(/[\s,]+/)
+    const found = words.every((word) => texts.includes(word)) ? [me] : []
+    return {
+      totalCount: found.length,
+      pageInfo: { startCursor: null, endCursor: null },
+      nodes: found.slice(offset),
+    }
+  },
   present: presentUser,
 })
 

@@ -81,10 +81,11 @@ const list = defineList({
   action: 'store:administer',
   record: apiKeyRecord,
   plural: 'ApiKeys',
+  searched: 'the name or the prefix',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestApiKeys($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      apiKeys(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestApiKeys($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      apiKeys(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

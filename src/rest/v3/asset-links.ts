@@ -91,12 +91,13 @@ const list = defineList({
   action: 'asset:update',
   record: linkRecord,
   plural: 'AssetLinks',
+  searched: 'the label',
   order: 'newest',
   partSize: PART_SIZE,
   operation: graphql(/* GraphQL */ `
-    query RestAssetLinks($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
+    query RestAssetLinks($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
       asset(id: $id) {
-        links(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+        links(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
           totalCount
           pageInfo {
             startCursor

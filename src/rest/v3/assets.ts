@@ -13,6 +13,7 @@ import { type Description, defineRoute, type RestRequest } from '../define-route
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { maxCostOf } from '../max-cost.ts'
+import { orderByFrom } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
 import { assetChange, quotedChange } from './asset-change.ts'
@@ -196,15 +197,18 @@ const list = defineList({
     proof_hash: same('AssetFilter.proofHash', z.string()).optional(),
     tag: same('AssetFilter.tag', z.string()).optional(),
     is_original_owner: same('AssetFilter.isOriginalOwner', z.boolean()).optional(),
+    owner_service_name: z.string().optional().describe('Matches no asset: Annal records no names of services.'),
   },
   action: 'asset:read',
   record: assetRecord,
   plural: 'Assets',
+  searched: 'the headline, the caption, the file name or the tag',
   order: 'newest',
   cursorLinks: 'far',
+  isEmpty: (query) => Boolean(query.get('owner_service_name')),
   operation: graphql(/* GraphQL */ `
-    query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: AssetFilter) {
-      assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
+    query RestAssets($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: AssetFilter) {
+      assets(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
         totalCount
         pageInfo {
           startCursor
@@ -218,6 +222,7 @@ const list = defineList({
   `),
   variables: ({ query }, part) => ({
     ...part,
+    orderBy: orderByFrom(query),
     filter: {
       owner: addressIn(query, 'owner'),
       proofHash: query.get('proof_hash') || undefined,
@@ -254,11 +259,18 @@ const remove = defineRoute({
 })
 
 const historyOperation = graphql(/* GraphQL */ `
-  query RestHistory($id: ID!, $limit: Int!, $offset: Int!, $after: Int, $newestFirst: Boolean!) {
+  query RestHistory(
+    $id: ID!
+    $limit: Int!
+    $offset: Int!
+    $after: Int
+    $newestFirst: Boolean!
+    $search: String
+  ) {
     asset(id: $id) {
       nid
-      commitCount
-      history(limit: $limit, offset: $offset, after: $after, newestFirst: $newestFirst) {
+      commitCount(search: $search)
+      history(limit: $limit, offset: $offset, after: $after, newestFirst: $newestFirst, search: $search) {
         sequence
         ...CommitRecord
       }
@@ -281,9 +293,10 @@ const historyRoute = (
       action: 'asset:read',
       record: commitRecord,
       plural: 'History',
+      searched: 'the message',
       order: 'oldest',
       operation: historyOperation,
-      variables: (request, { first, last, after, before, offset = 0 }) => {
+      variables: (request, { first, last, after, before, offset = 0, search }) => {
         const position = after ?? before
         return {
           id: nidOf(request),
@@ -291,6 +304,7 @@ const historyRoute = (
           offset,
           after: position === undefined ? undefined : Number(position),
           newestFirst: last !== undefined,
+          search,
         }
       },
       connectionOf: ({ asset }, { last }) => {

@@ -22,11 +22,12 @@ const list = defineList({
   action: 'audit:read',
   record: auditEntryRecord,
   plural: 'AuditEntries',
+  searched: 'the action, the subject, the network address or the reason',
   order: 'newest',
   hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
-    query RestAuditEntries($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      auditEntries(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestAuditEntries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      auditEntries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

@@ -45,10 +45,11 @@ const list = defineList({
   action: 'transfer:read',
   record: depositRecord,
   plural: 'Deposits',
+  searched: 'the hash of the transaction',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $status: DepositStatus) {
-      deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, status: $status) {
+    query RestDeposits($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $status: DepositStatus) {
+      deposits(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, status: $status) {
         totalCount
         pageInfo {
           startCursor

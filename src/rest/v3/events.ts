@@ -16,13 +16,14 @@ const list = defineList({
   action: 'event:read',
   record: eventRecord,
   plural: 'Events',
+  searched: 'the type',
   order: 'oldest',
   partSize: LARGE_RECORDS,
   hasBoundedCount: true,
   cursorLinks: 'always',
   operation: graphql(/* GraphQL */ `
-    query RestEvents($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      events(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestEvents($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      events(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

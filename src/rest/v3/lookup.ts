@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { defineList } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
+import { orderByFrom } from '../pagination.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 
 const lookUp = defineList({
@@ -21,10 +22,11 @@ const lookUp = defineList({
   action: 'asset:read',
   record: assetRecord,
   plural: 'Registrations',
+  searched: 'the headline, the caption, the file name or the tag',
   order: 'oldest',
   operation: graphql(/* GraphQL */ `
-    query RestLookup($sha256: String, $cid: String, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      lookup(sha256: $sha256, cid: $cid, first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestLookup($sha256: String, $cid: String, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder) {
+      lookup(sha256: $sha256, cid: $cid, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy) {
         totalCount
         pageInfo {
           startCursor
@@ -40,6 +42,7 @@ const lookUp = defineList({
     sha256: query.get('sha256') || undefined,
     cid: query.get('cid') || undefined,
     ...part,
+    orderBy: orderByFrom(query),
   }),
   connectionOf: ({ lookup }) => lookup,
   present: presentAsset,

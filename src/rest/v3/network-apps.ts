@@ -3,6 +3,7 @@ import { validationFailed } from '../../domain/errors.ts'
 import { defineList } from '../define-list.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { orderByFrom } from '../pagination.ts'
 import { givenAmount, givenText, neededText, nothing, same } from '../values.ts'
 import { networkAppParam } from './params.ts'
 import {
@@ -81,10 +82,11 @@ const list = defineList({
   action: 'store:administer',
   record: networkAppRecord,
   plural: 'NetworkApps',
+  searched: 'the name',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: NetworkAppFilter) {
-      networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
+    query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: NetworkAppFilter) {
+      networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
         totalCount
         pageInfo {
           startCursor
@@ -96,7 +98,11 @@ const list = defineList({
       }
     }
   `),
-  variables: ({ query }, part) => ({ ...part, filter: { name: query.get('name') } }),
+  variables: ({ query }, part) => ({
+    ...part,
+    orderBy: orderByFrom(query),
+    filter: { name: query.get('name') },
+  }),
   connectionOf: ({ networkApps }) => networkApps,
   present: presentNetworkApp,
 })

@@ -166,10 +166,11 @@ const list = defineList({
   action: 'order:read',
   record: orderRecord,
   plural: 'Orders',
+  searched: 'the name of the network app',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      orders(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      orders(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor
@@ -196,10 +197,11 @@ const refunds = defineList({
   action: 'order:read',
   record: refundRecord,
   plural: 'Refunds',
+  searched: 'the reason',
   order: 'oldest',
   operation: graphql(/* GraphQL */ `
-    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

@@ -24,10 +24,11 @@ const list = defineList({
   action: 'session:read',
   record: sessionRecord,
   plural: 'Sessions',
+  searched: 'the name',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

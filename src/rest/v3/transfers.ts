@@ -45,10 +45,11 @@ const list = defineList({
   action: 'transfer:read',
   record: transferRecord,
   plural: 'Transfers',
+  searched: 'the kind',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestTransfers($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      transfers(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor

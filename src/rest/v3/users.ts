@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineList } from '../define-list.ts'
-import { defineRoute, type RestRequest } from '../define-route.ts'
+import { defineRoute } from '../define-route.ts'
 import type { AdministeredUserFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { orderingFrom } from '../pagination.ts'
@@ -36,8 +36,8 @@ const unlockBody = z
   .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
   .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
 
-function orderFrom(request: RestRequest) {
-  const order = orderingFrom(request)?.order
+function orderFrom(query: URLSearchParams) {
+  const order = orderingFrom(query)?.order
   return order && ({ newest: 'NEWEST', oldest: 'OLDEST' } as const)[order]
 }
 
@@ -80,7 +80,7 @@ const search = defineList({
     search: request.query.get('search') ?? '',
     limit: first ?? last!,
     offset: Number(after ?? before ?? offset),
-    order: orderFrom(request),
+    order: orderFrom(request.query),
   }),
   connectionOf: ({ users, userCount }, { last, after, before, offset = 0 }) => {
     const end = String(Number(after ?? before ?? offset) + users.length)

@@ -119,12 +119,13 @@ const list = defineList({
   action: 'store:administer',
   record: deliveryRecord,
   plural: 'WebhookDeliveries',
+  searched: 'the type of the event or the name of the network app',
   order: 'newest',
   partSize: LARGE_RECORDS,
   hasBoundedCount: true,
   operation: graphql(/* GraphQL */ `
-    query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $filter: WebhookDeliveryFilter) {
-      webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, filter: $filter) {
+    query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $filter: WebhookDeliveryFilter) {
+      webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, filter: $filter) {
         totalCount
         pageInfo {
           startCursor

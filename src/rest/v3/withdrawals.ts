@@ -143,10 +143,11 @@ const list = defineList({
   action: 'withdrawal:read',
   record: withdrawalRecord,
   plural: 'Withdrawals',
+  searched: 'the address, the hash of the transaction or the failure',
   order: 'newest',
   operation: graphql(/* GraphQL */ `
-    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int) {
-      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset) {
+    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
         totalCount
         pageInfo {
           startCursor
