@@ -6,13 +6,16 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
   parse,
+  SingleFieldSubscriptionsRule,
   type Source,
+  specifiedRules,
   type ValidationContext,
   type ValidationRule,
   validate,
 } from 'graphql'
 import { answerLimits, createCostOf } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, documentRefusal } from './document-limits.ts'
+import { withoutSubscriptionTypename } from './document-parts.ts'
 import { createIntrospectionCheck } from './introspection-cost.ts'
 import { ValidTextRule } from './valid-text-rule.ts'
 import { createNameCheck } from './variable-names.ts'
@@ -73,8 +76,14 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
       return document
     },
     rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
-    validate: (checked, document, rules) =>
-      validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
+    validate(checked, document, rules = specifiedRules) {
+      const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }
+      const atSubscriptionRoot = withoutSubscriptionTypename(document, checked.getSubscriptionType()?.name)
+      if (atSubscriptionRoot === document) return validate(checked, document, rules, options)
+      const others = rules.filter((rule) => rule !== SingleFieldSubscriptionsRule)
+      const errors = validate(checked, document, others, options)
+      return errors.length > 0 ? errors : validate(checked, atSubscriptionRoot, [SingleFieldSubscriptionsRule], options)
+    },
     measure(document, operation, variables) {
       assertNames(operation, variables)
       assertIntrospectionFits(document, operation)

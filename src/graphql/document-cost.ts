@@ -19,7 +19,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
-import { fragmentsOf, isIntrospection } from './document-parts.ts'
+import { fragmentsOf, isIntrospection, isTypename } from './document-parts.ts'
 import { assertPage, type PageArguments } from './page-arguments.ts'
 import { type PageSize, sizeOf } from './sizes.ts'
 
@@ -97,6 +97,7 @@ function readArguments({ arguments: given = [] }: FieldNode, operation: Operatio
 
 function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Plan {
   const fragments = fragmentsOf(document)
+  const root = schema.getRootType(operation.operation) ?? undefined
   const checks: Plan['checks'] = []
 
   /** How many items a page holds. */
@@ -121,6 +122,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   })
 
   function ofField(node: FieldNode, parent: GraphQLObjectType | undefined, page: Cost | undefined): Sum {
+    if (isTypename(node) && parent === root) return { values: 0, bytes: 0 }
     const field = parent && schema.getField(parent, node.name.value)
     const own: Sum = { values: 1, bytes: (node.alias ?? node.name).value.length + PUNCTUATION }
     // What is told of the schema is counted by itself: see introspection-cost.ts.
@@ -160,7 +162,6 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     )
   }
 
-  const root = schema.getRootType(operation.operation) ?? undefined
   const { values, bytes } = ofSelections(operation.selectionSet, root, undefined)
   return { values: add([operation.operation === 'query' ? 0 : STATEMENT, values]), bytes, checks }
 }

@@ -9,7 +9,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { fragmentsOf, isIntrospection } from './document-parts.ts'
+import { fragmentsOf, isIntrospection, isTypename } from './document-parts.ts'
 
 /** How much there may be of each. Callers are told in the description of the schema's queries. */
 export const documentLimits = {
@@ -117,14 +117,14 @@ function createMeter(document: DocumentNode) {
     }
   }
 
-  function ofSelections({ selections }: SelectionSetNode, depthLimit: DepthLimit): Measure {
+  function ofSelections({ selections }: SelectionSetNode, depthLimit: DepthLimit, isRoot = false): Measure {
     const sum = { ...nothing }
     const seen = new Map<string, number>()
     for (const node of selections) {
       const { fields, aliases, directives, depth } = ofSelection(node, depthLimit)
       const own = node.directives?.length ?? 0
       assertWhole(node.directives ?? [])
-      sum.fields += fields
+      sum.fields += isRoot && node.kind === Kind.FIELD && isTypename(node) ? 0 : fields
       sum.aliases += aliases
       sum.directives += directives + own
       sum.depth = Math.max(sum.depth, depth)
@@ -142,11 +142,11 @@ function createMeter(document: DocumentNode) {
     return sum
   }
 
-  /** Fields that a selection has at its own level. */
+  /** Returns the number of fields that a selection has at its own level, without `__typename`. */
   function levelOf({ selections }: SelectionSetNode, passed = new Set<string>()): number {
     let count = 0
     for (const node of selections) {
-      if (node.kind === Kind.FIELD) count += 1
+      if (node.kind === Kind.FIELD) count += isTypename(node) ? 0 : 1
       else if (node.kind === Kind.INLINE_FRAGMENT) count += levelOf(node.selectionSet, passed)
       else if (!passed.has(node.name.value)) {
         passed.add(node.name.value)
@@ -171,7 +171,7 @@ export function assertDocumentFits(document: DocumentNode): void {
   }
   for (const name of fragments.keys()) ofFragment(name)
   for (const { operation, selectionSet } of operations) {
-    ofSelections(selectionSet, 'depth')
+    ofSelections(selectionSet, 'depth', true)
     const level = levelOf(selectionSet)
     assertWithin('rootFields', level)
     if (operation === OperationTypeNode.MUTATION && level > 1) {
@@ -182,7 +182,7 @@ export function assertDocumentFits(document: DocumentNode): void {
 
 const rootFields = new WeakMap<OperationDefinitionNode, number>()
 
-/** How many fields an operation asks for at its root, those of its fragments among them. */
+/** Returns the number of fields at the root of an operation and its fragments, without `__typename`. */
 export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): number {
   let count = rootFields.get(operation)
   if (count === undefined) {

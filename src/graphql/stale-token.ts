@@ -18,6 +18,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
+import { isTypename } from './document-parts.ts'
 
 /** Who comes with a stale token is anonymous here. */
 export const openToStaleTokens = { extensions: { openToStaleTokens: true } }
@@ -60,7 +61,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-/** Names of the fields at the root of an operation, through its fragments. */
+/** Returns the names of the fields at the root of an operation and its fragments, without `__typename`. */
 export function rootNames(document: DocumentNode, operation: OperationDefinitionNode): Set<string> {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const definition of document.definitions) {
@@ -70,8 +71,9 @@ export function rootNames(document: DocumentNode, operation: OperationDefinition
   const seen = new Set<string>()
   const collect = ({ selections }: SelectionSetNode) => {
     for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) names.add(selection.name.value)
-      else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet)
+      if (selection.kind === Kind.FIELD) {
+        if (!isTypename(selection)) names.add(selection.name.value)
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet)
       else if (!seen.has(selection.name.value)) {
         seen.add(selection.name.value)
         const fragment = fragments.get(selection.name.value)

@@ -3,14 +3,15 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
+import { isTypename } from './document-parts.ts'
 import type { NodeContext } from './node-context.ts'
 
 /**
- * An operation by its type and the one field that it asks for, `mutation updateAsset`; `query other` when it asks for several. Clients
- * choose the names of operations, of which there may be any number; fields are the schema's.
+ * Returns the type of an operation and its only field, such as `mutation updateAsset`, or `query other` for several fields.
+ * Metrics need bounded names: clients can choose any name for an operation, but fields are those of the schema.
  */
 export function nameOfOperation({ operation, selectionSet: { selections } }: OperationDefinitionNode): string {
-  const [first, ...others] = selections
+  const [first, ...others] = selections.filter((node) => node.kind !== Kind.FIELD || !isTypename(node))
   return `${operation} ${first?.kind === Kind.FIELD && others.length === 0 ? first.name.value : 'other'}`
 }
 

@@ -70,6 +70,15 @@ describe('any selection below a mutation', () => {
     expect(compiled).toBe(executed)
   })
 
+  it.each(repeatable)('is answered as the executor does beside the type of the root: %s', async (asked) => {
+    const { name } = payloadOf(asked)
+    const document = parse(`mutation { __typename ${asked} { __typename } type: __typename }`)
+    for (const asker of askers) {
+      const { compiled, executed } = await answersOf(document, {}, asker)
+      expect(compiled, name).toBe(executed)
+    }
+  })
+
   it.each(repeatable)('is answered as the executor does: %s', async (asked) => {
     let compiledOnes = 0
     let valid = 0

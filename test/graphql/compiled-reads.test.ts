@@ -69,6 +69,8 @@ it.each([
     'an object that a read of its own finds',
     `{ order(id: "${order}") { id buyer { username email wallet { num } } } }`,
   ],
+  ['the type of the root', 'query ($id: ID!) { __typename asset(id: $id) { id } type: __typename }'],
+  ['the type of the root where it is decided', 'query ($no: Boolean!) { __typename @include(if: $no) me { id } }'],
   ['a list', 'query ($name: String!) { users(search: $name) { id username email } }'],
 ])('answers %s as the executor does', async (_, text) => {
   const document = parse(text)

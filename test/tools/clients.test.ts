@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSchema, lexicographicSortSchema, printSchema } from 'graphql'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { schema } from '../../src/graphql/schema.ts'
-import { readTrustedDocuments } from '../../src/graphql/trusted-documents.ts'
+import { readConfig } from '../../src/config.ts'
+import { readEvents } from '../support/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
+import { startAnother } from '../support/start-another.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 import { sinceJune2018 } from './dialects.ts'
 import { generateCode } from './generate-code.ts'
@@ -18,13 +21,36 @@ const app = await createTestApp()
 const endpointOf = ({ token }: SignedIn) => ({ url: `${app.url}/graphql`, token })
 const sorted = (sdl: string) => printSchema(lexicographicSortSchema(buildSchema(sdl)))
 
-it('code is generated from the URL and compiles, with a manifest that can be trusted', async () => {
+it('graphql-codegen generates code that compiles, and a manifest with __typename that the service trusts', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-codegen-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const { sdl, manifest } = await generateCode(`${app.url}/graphql`, dir)
-  const read = sorted(sdl)
-  expect(readTrustedDocuments(manifest, schema, true).documents.size).toBe(3)
-  expect(read).toBe(sorted(await readFile('schema.graphql', 'utf8')).replace(sinceJune2018, ''))
+  expect(sorted(sdl)).toBe(sorted(await readFile('schema.graphql', 'utf8')).replace(sinceJune2018, ''))
+
+  const env = { ...app.env, GRAPHQL_TRUSTED_DOCUMENTS: manifest, GRAPHQL_TRUSTED_ONLY: 'true' }
+  const strict = await startAnother({ ...app, installation: { ...app.installation, config: readConfig(env) } })
+  onTestFinished(() => strict.stop())
+  const documents = Object.entries<string>(JSON.parse(await readFile(manifest, 'utf8')))
+  const idOf = (name: string) => documents.find(([, text]) => text.includes(` ${name}`))![0]
+  for (const name of ['Me', 'Rename']) expect(documents.find(([id]) => id === idOf(name))![1]).toMatch(/\{ __typename/)
+  const user = await app.newUser({ num: '100' })
+  const { id } = await user.register()
+  const ask = (name: string, variables: object = {}) =>
+    send(`${strict.url}/graphql`, { json: { documentId: idOf(name), variables }, token: user.token })
+  expect(expectOk(await ask('Me'))).toMatchObject({ __typename: 'Query', me: { username: user.username } })
+
+  const events = await readEvents(`${strict.url}/graphql`, {
+    actor: user,
+    body: { documentId: idOf('Commits'), variables: { nid: id } },
+  })
+  onTestFinished(async () => events.close())
+  const renamed = await ask('Rename', { input: { id, caption: 'Renamed' } })
+  expect(expectOk(renamed)).toMatchObject({ __typename: 'Mutation', updateAssetMetadata: { asset: { id } } })
+  const [first] = await eventually(
+    () => events.events,
+    ({ length }) => length > 0,
+  )
+  expect(first!.data.data).toMatchObject({ commitUpdated: { __typename: 'Commit' } })
 })
 
 it.each([

@@ -25,8 +25,8 @@ export const wrong = ({ me }: MeQuery) => me.nickname
 `
 
 /**
- * A project in `dir` as `graphql-codegen init` leaves it: the schema is read from the URL, code is generated and compiled.
- * Returns what was read, as SDL, and where the manifest of the documents is. Raises with what the tool says.
+ * Makes a project in `dir` as `graphql-codegen init` does, with a cache that needs `__typename` in every selection. Reads the schema from
+ * the URL, generates code and compiles it. Returns the schema as SDL and the path of the manifest. Raises an error with the tool's output.
  */
 export async function generateCode(url: string, dir: string): Promise<{ sdl: string; manifest: string }> {
   await mkdir(join(dir, 'src'), { recursive: true })
@@ -38,14 +38,18 @@ export async function generateCode(url: string, dir: string): Promise<{ sdl: str
       'src/generated/': {
         preset: 'client',
         presetConfig: { persistedDocuments: { hashAlgorithm: 'sha256' } },
+        documentTransforms: ['addTypenameSelectionDocumentTransform'],
         config: { useTypeImports: true },
       },
       'schema.graphql': { plugins: ['schema-ast'], config: { sort: true } },
     },
   }
+  const configText = `const { addTypenameSelectionDocumentTransform } = require('@graphql-codegen/client-preset')
+module.exports = ${JSON.stringify(config).replace(/"(addTypename\w+)"/, '$1')}
+`
   const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'preserve', target: 'es2024' }
   await Promise.all([
-    writeFile(join(dir, 'codegen.json'), JSON.stringify(config)),
+    writeFile(join(dir, 'codegen.cjs'), configText),
     writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['src'] })),
     writeFile(join(dir, 'src/operations.graphql'), operations),
     writeFile(join(dir, 'src/usage.ts'), usage),
@@ -54,7 +58,7 @@ export async function generateCode(url: string, dir: string): Promise<{ sdl: str
   const say = (error: Error & { stdout?: string; stderr?: string }) => {
     throw new Error(`${error.message}\n${error.stdout}\n${error.stderr}`)
   }
-  await run(bin('graphql-codegen'), ['--config', 'codegen.json'], { cwd: dir }).catch(say)
+  await run(bin('graphql-codegen'), ['--config', 'codegen.cjs'], { cwd: dir }).catch(say)
   await run(bin('tsc'), ['--project', '.'], { cwd: dir }).catch(say)
   return {
     sdl: await readFile(join(dir, 'schema.graphql'), 'utf8'),

@@ -50,7 +50,7 @@ function queryOf(fields: readonly CompiledField[], shown: string | undefined, as
 
 /** A mutation by itself, and what its payload shows. It is carried out once, whatever happens to its payload. Raises `unfit`. */
 export function compileMutation(root: RootField): CompiledOperation {
-  const { draft, key, nodes, field } = root
+  const { draft, nodes, field } = root
   const named = getNamedType(field.type)
   const isPayload = isObjectType(named) && !isModel(named)
   if (!isPayload && !isLeafType(named)) throw unfit
@@ -73,7 +73,7 @@ export function compileMutation(root: RootField): CompiledOperation {
     } catch (error) {
       return refused(root, error)
     }
-    const answer = await finished(key, asking, () => finish(payload, asking))
+    const answer = await finished(root, asking, () => finish(payload, asking))
     return answer ?? finishByField(draft, { payload, shown }, context, variables)
   }
 }

@@ -6,7 +6,7 @@ import {
   OperationTypeNode,
   visit,
 } from 'graphql'
-import { fragmentsOf } from '../document-parts.ts'
+import { fragmentsOf, isTypename } from '../document-parts.ts'
 import { collectFields } from './collect-fields.ts'
 import { compileMutation } from './compile-mutation.ts'
 import type { Draft } from './compile-object.ts'
@@ -48,10 +48,18 @@ function compileUnder(draft: Draft): CompiledOperation | undefined {
   const { schema, operation } = draft
   const root = schema.getRootType(operation.operation)
   if (!root) throw unfit
-  const [asked, ...others] = collectFields(draft, root, [operation.selectionSet])
+  const collected = collectFields(draft, root, [operation.selectionSet])
+  const [asked, ...others] = [...collected].filter(([, [first]]) => !isTypename(first!))
   const field = asked && root.getFields()[asked[1][0]!.name.value]
   if (others.length > 0 || !asked || !field) throw unfit
-  const compiled: RootField = { draft, key: asked[0], nodes: asked[1], field }
+  const [key, nodes] = asked
+  const keys = [...collected.keys()]
+  function dataOf(value: unknown) {
+    const data: Record<string, unknown> = {}
+    for (const each of keys) data[each] = each === key ? value : root!.name
+    return data
+  }
+  const compiled: RootField = { draft, key, nodes, field, dataOf }
   if (operation.operation === OperationTypeNode.QUERY) return compileRead(compiled)
   if (operation.operation === OperationTypeNode.MUTATION) return compileMutation(compiled)
   return undefined

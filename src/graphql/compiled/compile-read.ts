@@ -7,7 +7,7 @@ import { type Selection, unfit } from './selection.ts'
 
 /** A query that is one read. Raises `unfit`. */
 export function compileRead(root: RootField): CompiledOperation {
-  const { draft, key, nodes, field } = root
+  const { draft, nodes, field } = root
   const read = readOf(field)
   const named = getNamedType(field.type)
   if (!read || !isObjectType(named)) throw unfit
@@ -30,6 +30,6 @@ export function compileRead(root: RootField): CompiledOperation {
     } catch (error) {
       return refused(root, error)
     }
-    return finished(key, asking, () => finish(row, asking))
+    return finished(root, asking, () => finish(row, asking))
   }
 }

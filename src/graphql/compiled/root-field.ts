@@ -1,4 +1,4 @@
-/** What the two kinds of operations that are compiled have in common: one field at the root, and what its answer is. */
+/** What compiled queries and mutations have in common: one field at the root besides `__typename`, and its response. */
 import {
   type ExecutionResult,
   type FieldNode,
@@ -26,6 +26,8 @@ export interface RootField {
   key: string
   nodes: FieldNode[]
   field: GraphQLField<unknown, unknown>
+  /** Returns the data of a response with this value of the field, and `__typename` where the operation selects it. */
+  dataOf(value: unknown): Record<string, unknown>
 }
 
 /** One request, with what `make` works out of it; undefined when something is wrong with it. */
@@ -43,9 +45,9 @@ export const ask = <Made extends object>(
   })
 
 /** The answer when the field itself is refused. */
-export function refused({ key, nodes, field }: RootField, error: unknown): ExecutionResult {
+export function refused({ key, nodes, field, dataOf }: RootField, error: unknown): ExecutionResult {
   const errors = [locatedError(error, nodes, [key])]
-  return { errors, data: isNonNullType(field.type) ? null : { [key]: null } }
+  return { errors, data: isNonNullType(field.type) ? null : dataOf(null) }
 }
 
 /** Waits for all, also for what those ask for that came, and tells whether all came. */
@@ -59,13 +61,13 @@ async function settle(later: readonly Promise<boolean>[]): Promise<boolean> {
   return true
 }
 
-/** The answer when all that was asked for came; undefined otherwise. */
+/** Returns the response once every value is there, or undefined if one is not. */
 export async function finished(
-  key: string,
+  { dataOf }: RootField,
   asking: Asking,
   finish: () => unknown,
 ): Promise<ExecutionResult | undefined> {
-  const data = refusable(() => ({ [key]: finish() }))
+  const data = refusable(() => dataOf(finish()))
   const isComplete = await settle(asking.later)
   return data && isComplete ? { data } : undefined
 }
