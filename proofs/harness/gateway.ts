@@ -58,8 +58,8 @@ export async function startAsSupervisor(gateway: Gateway): Promise<void> {
 const root = join(import.meta.dirname, '../..')
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
-/** The options of Node.js with which `npm start` starts it. */
-const nodeOptions = scripts.start.split(' ').filter((word) => word.startsWith('--'))
+/** The Node.js options of `npm start` without `--import`: a proof stops its gateways itself. */
+const nodeOptions = scripts.start.split(' ').filter((word) => word.startsWith('--') && word !== '--import')
 
 /** The end of a log. */
 const lastWords = async (file: string) => (await readFile(file, 'utf8')).slice(-2_000).trim()
