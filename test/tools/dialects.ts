@@ -97,5 +97,8 @@ export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>)
   return `${printSchema(lexicographicSortSchema(buildClientSchema(data)))}\n`
 }
 
-/** What a tool that speaks this dialect can know of a schema in SDL. */
-export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => sdl.replace(unasked, '')
+/** Returns SDL without the definition of `@oneOf`, as `printSchema` prints it. */
+export const withoutOneOf = (sdl: string) => sdl.replace(/^"""[^"]*"""\ndirective @oneOf on INPUT_OBJECT\n\n/, '')
+
+/** Returns what a tool that uses this dialect prints of a schema in SDL. */
+export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => withoutOneOf(sdl).replace(unasked, '')

@@ -1,11 +1,26 @@
 import { readFileSync } from 'node:fs'
-import { buildClientSchema, lexicographicSortSchema, printSchema } from 'graphql'
-import { buildClientSchema as buildWith16, printSchema as printWith16 } from 'graphql-16'
+import {
+  buildClientSchema,
+  buildSchema,
+  type GraphQLInputObjectType,
+  lexicographicSortSchema,
+  parse,
+  printSchema,
+  validateSchema,
+  visit,
+} from 'graphql'
+import {
+  buildSchema as buildTextWith16,
+  buildClientSchema as buildWith16,
+  printSchema as printWith16,
+  validateSchema as validateWith16,
+} from 'graphql-16'
 import { describe, expect, it } from 'vitest'
 import { documentLimits } from '../../src/graphql/document-limits.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { dialects, probe, readSchema, toldOf } from './dialects.ts'
+import { dialects, probe, readSchema, toldOf, withoutOneOf } from './dialects.ts'
 
 const app = await createTestApp()
 const committed = readFileSync('schema.graphql', 'utf8')
@@ -21,11 +36,34 @@ describe('the schema', () => {
     expect(printed).toContain('enum ErrorCode {')
   })
 
+  it('defines @oneOf as a document and by introspection, for tools that do not know it', async () => {
+    const { text } = await send(`${app.url}/schema.graphql`)
+    for (const sdl of [text, committed]) {
+      expect(sdl).toMatch(/^directive @oneOf on INPUT_OBJECT$/m)
+      const schema = buildSchema(sdl)
+      expect([validateSchema(schema), validateWith16(buildTextWith16(sdl))]).toEqual([[], []])
+      expect((schema.getType('QuoteInput') as GraphQLInputObjectType).isOneOf).toBe(true)
+    }
+    const { __schema } = expectOk(await app.graphql('{ __schema { directives { name locations args { name } } } }'))
+    expect(__schema.directives).toContainEqual({ name: 'oneOf', locations: ['INPUT_OBJECT'], args: [] })
+  })
+
+  it('uses no directive that it does not define, besides those of the specification of October 2021', () => {
+    const known = new Set(['deprecated', 'specifiedBy'])
+    const used = new Set<string>()
+    visit(parse(committed), {
+      Directive: ({ name }) => void used.add(name.value),
+      DirectiveDefinition: ({ name }) => void known.add(name.value),
+    })
+    expect(used.has('oneOf')).toBe(true)
+    expect([...used].filter((name) => !known.has(name))).toEqual([])
+  })
+
   it('is told by GET', async () => {
     const url = `${app.url}/graphql?${new URLSearchParams({ query: full })}`
     const answer = await fetch(url, { headers: { Accept: 'application/json' } })
     const { data } = (await answer.json()) as { data: never }
-    expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(committed.trimEnd())
+    expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(withoutOneOf(committed).trimEnd())
   })
 
   it('is a document for tools that do not ask', async () => {
