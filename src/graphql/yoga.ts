@@ -32,6 +32,9 @@ import { useTracing } from './use-tracing.ts'
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
 
+/** How long browsers may cache the response to a CORS preflight, in seconds. */
+const PREFLIGHT_SECONDS = 86_400
+
 const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
 /**
@@ -114,7 +117,10 @@ export function createGraphQLHandler({
       },
       errorCache: createLRUCache({ max: KEPT_DOCUMENTS }),
     },
-    cors: { origin: '*', credentials: false, exposedHeaders },
+    cors: ({ method }) => ({
+      ...{ origin: '*', credentials: false, exposedHeaders },
+      ...(method === 'OPTIONS' && { maxAge: PREFLIGHT_SECONDS }),
+    }),
     graphiql: false,
     landingPage: false,
     multipart: false,

@@ -227,11 +227,37 @@ describe('a request that another site could have made a browser send', () => {
     expectError(await ask({ method: 'POST', path: '?query={__typename}' }), 'UNSUPPORTED_MEDIA_TYPE')
   })
 
-  it.each(['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight'])(
-    'is answered with the header %s, for which a browser asks first',
-    async (name) => {
-      const answer = await ask({ multipart: form(), headers: { [name]: '1' } })
-      expect(answer.text).not.toContain('carries the header')
+  const upload = 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }'
+  const uploadForm = () => {
+    const body = new FormData()
+    body.set('operations', JSON.stringify({ query: upload, variables: { file: null } }))
+    body.set('map', '{"0":["variables.file"]}')
+    body.set('0', newFile())
+    return body
+  }
+
+  it.each([
+    ['graphql-require-preflight', '1'],
+    ['apollo-require-preflight', 'true'],
+    ['x-apollo-operation-name', 'Upload'],
+    ['x-graphql-yoga-csrf', '1'],
+    ['x-api-key', ''],
+    ['authorization', 'unknown x'],
+  ])('is accepted as an upload with the header %s, which needs a preflight', async (name, value) => {
+    expectError(await ask({ multipart: uploadForm(), headers: { [name]: value } }), 'NOT_AUTHENTICATED')
+  })
+
+  it.each(['token', 'Bearer'])('is accepted as an upload with a token of the scheme %s', async (scheme) => {
+    const { token } = await app.newUser()
+    const answer = await ask({ multipart: uploadForm(), headers: { Authorization: `${scheme} ${token}` } })
+    expect(expectOk(answer).registerAsset.asset.id).toMatch(/^baf/)
+  })
+
+  it.each(['Basic YTpi', 'digest username="a"', 'Negotiate YTpi', 'NTLM YTpi'])(
+    'is rejected as an upload with credentials that browsers send without a preflight: %s',
+    async (authorization) => {
+      const answer = await ask({ multipart: uploadForm(), headers: { authorization } })
+      expect(expectError(answer, 'VALIDATION_FAILED').body.errors[0].message).toContain('GraphQL-Require-Preflight')
     },
   )
 
@@ -241,6 +267,7 @@ describe('a request that another site could have made a browser send', () => {
     [{ Accept: 'application/json', 'Sec-Fetch-Mode': 'cors' }, 200],
     [{ Accept: 'application/graphql-response+json', 'Sec-Fetch-Mode': 'no-cors' }, 200],
     [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'GraphQL-Require-Preflight': '1' }, 200],
+    [{ Accept: '*/*', 'Sec-Fetch-Mode': 'no-cors', 'X-Apollo-Operation-Name': 'Any' }, 200],
   ])('as a GET with %j gets %i', async (headers, status) => {
     expect((await ask({ path: '?query={__typename}', headers })).status).toBe(status)
   })

@@ -175,6 +175,22 @@ describe('GraphQL over HTTP', () => {
     expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toMatch(/authorization|\*/)
   })
 
+  it.each(['/graphql', '/api/v3/assets/', '/ipfs/bafkqaaa'])(
+    'lets browsers cache a preflight of %s for a day',
+    async (path) => {
+      const headers = {
+        Origin: 'https://somewhere.example',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization',
+      }
+      const preflight = await fetch(app.url + path, { method: 'OPTIONS', headers })
+      expect([preflight.status, preflight.headers.get('access-control-max-age')]).toEqual([204, '86400'])
+      const query = { method: 'POST', headers: { 'Content-Type': 'application/json', Origin: headers.Origin } }
+      const answer = await fetch(`${app.url}/graphql`, { ...query, body: '{"query":"{ __typename }"}' })
+      expect(answer.headers.get('access-control-max-age')).toBeNull()
+    },
+  )
+
   it('serves the playground to people, from here alone', async () => {
     const response = await fetch(`${app.url}/graphql`, { headers: { Accept: 'text/html' } })
     const page = await response.text()
