@@ -56,10 +56,10 @@ describe('what is kept of a manifest in a file', () => {
         ingredientDeltas: [{ validationDeltas: { failure: statuses(delta) } }],
       }
     }
-    const stateOf = (failures: string[], delta?: string[]) =>
+    const stateOf = (failures: string[], delta: string[] = [], validation_state = 'Valid') =>
       reportOf(
         JSON.stringify({
-          ...{ active_manifest: 'a', manifests: { a: manifest }, validation_state: 'Valid' },
+          ...{ active_manifest: 'a', manifests: { a: manifest }, validation_state },
           validation_results: resultsOf(failures, delta),
         }),
         'a list',
@@ -71,8 +71,11 @@ describe('what is kept of a manifest in a file', () => {
       notChecked: ['identity not checked'],
     })
     expect(stateOf(['cawg.x509.credential.untrusted'], ['signingCredential.untrusted']).state).toBe('VALID')
-    expect(stateOf(['cawg.x509.credential.untrusted'], ['assertion.dataHash.mismatch']).state).toBe('INVALID')
-    expect(stateOf(['cawg.x509.credential.untrusted', 'claim.malformed']).state).toBe('INVALID')
+    expect(stateOf(['cawg.x509.credential.untrusted'], ['assertion.dataHash.mismatch'], 'Invalid').state).toBe(
+      'INVALID',
+    )
+    expect(stateOf(['cawg.x509.credential.untrusted', 'claim.malformed'], [], 'Invalid').state).toBe('INVALID')
+    expect(stateOf(['cawg.x509.credential.untrusted', 'cawg.identity.pad.invalid']).state).toBe('VALID')
   })
 
   it('is bounded, whatever a stranger wrote', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { expectOk } from '../support/expect-error.ts'
 import { withRemoteManifest } from '../support/hostile-manifests.ts'
-import { jwkIssuer, withIdentity } from '../support/identity-assertions.ts'
+import { jwkIssuer, withIdentity, withRemoteUrl } from '../support/identity-assertions.ts'
 import { readManifests } from '../support/manifests.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -15,9 +15,9 @@ const DID_WEB = 'did:web:connected-identities.identity.adobe.com'
 
 const newJpeg = async () => Buffer.from(await (await newPicture({ width: 40, height: 30 })).arrayBuffer())
 
-/** Registers a JPEG and returns the report on its manifest from REST, GraphQL and the asset page. */
-async function register(bytes: Uint8Array) {
-  const asset_file = new File([new Uint8Array(bytes)], 'portrait.jpg', { type: 'image/jpeg' })
+/** Registers a picture and returns the report on its manifest from REST, GraphQL and the asset page. */
+async function register(bytes: Uint8Array, type = 'image/jpeg') {
+  const asset_file = new File([new Uint8Array(bytes)], 'portrait', { type })
   const { id, uuid } = await user.register({ asset_file, public_access: 'true' })
   await app.jobs.manifest({ assetId: uuid })
   const path = `assets/${id}/content-credentials/`
@@ -92,6 +92,17 @@ it('reports a remote manifest with its URL, and does not fetch it', async () => 
   const { state, assertions } = await readManifests(copy.bytes, 'image/jpeg')
   expect([copy.status, state, assertions['c2pa.actions.v2'].actions[0].action]).toEqual([200, 'Valid', 'c2pa.opened'])
 })
+
+it.each(['png', 'webp', 'gif', 'tiff', 'avif'] as const)(
+  'reports a remote manifest of a picture as %s',
+  async (format) => {
+    const picture = new Uint8Array(await (await newPicture({ width: 40, height: 30, format })).arrayBuffer())
+    const url = 'https://manifests.example.org/a.c2pa'
+    const type = `image/${format}`
+    const { rest } = await register(await withRemoteUrl(picture, type, url, app.env.ANNAL_DIR!), type)
+    expect(rest).toMatchObject({ state: 'REMOTE', remote_manifest_url: url })
+  },
+)
 
 it('accepts the time stamp of an unknown authority if the certificate has expired since', async () => {
   const { id, rest } = await register(await readFile(join(import.meta.dirname, '../c2pa/expired-signer.jpg')))

@@ -85,21 +85,41 @@ class FileReaderSync {
 
 type Signer = Parameters<WasmBuilder['sign']>[0]
 
-/** Returns the JPEG with a manifest by this signer, and with these CAWG identity assertions. */
-export async function signWith(jpeg: Uint8Array, signer: Signer, identities: unknown[] = []): Promise<Buffer> {
+/** Returns the picture with a manifest by this signer, and with these CAWG identity assertions. `remoteUrl`: the picture only names the manifest. */
+export async function signWith(
+  picture: Uint8Array,
+  signer: Signer,
+  { identities = [] as unknown[], format = 'image/jpeg', remoteUrl = '' } = {},
+): Promise<Buffer> {
   Object.assign(globalThis, { FileReaderSync })
   initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
   const manifest = {
     claim_generator_info: [{ name: 'Camera', version: '1' }],
     title: 'A portrait',
-    format: 'image/jpeg',
+    format,
     assertions: [{ label: 'c2pa.actions.v2', data: { actions: [{ action: 'c2pa.edited' }] }, created: true }],
   }
   const settings = { verify: { verify_after_sign: false }, builder: { thumbnail: { enabled: false } } }
   const builder = WasmBuilder.fromJson(JSON.stringify(manifest), JSON.stringify(settings))
   builder.setIntent('edit')
-  return Buffer.from(await builder.sign(signer, identities, 'image/jpeg', new HeldBytes(new Uint8Array(jpeg))))
+  if (remoteUrl !== '') {
+    builder.setRemoteUrl(remoteUrl)
+    builder.setNoEmbed(true)
+  }
+  return Buffer.from(await builder.sign(signer, identities, format, new HeldBytes(new Uint8Array(picture))))
 }
+
+/** Returns a signer with development certificates. `dir`: a folder for them. */
+function signerIn(dir: string): Signer {
+  const identity = openSigningIdentity({ key: undefined, certificates: undefined, mayBeDevelopment: true }, dir)!
+  const reserveSize = reservedBytes(identity, 0)
+  const sign = async (claim: Uint8Array) => new Uint8Array(await signClaim(identity, claim, reserveSize))
+  return { sign, reserveSize, alg: identity.algorithm.name }
+}
+
+/** Returns a picture of this format that names the URL of its manifest. */
+export const withRemoteUrl = (picture: Uint8Array, format: string, remoteUrl: string, dir: string): Promise<Buffer> =>
+  signWith(picture, signerIn(dir), { format, remoteUrl })
 
 /** Returns the JPEG with a manifest that holds an identity assertion by this issuer. `dir`: a folder for the signer's certificates. */
 export async function withIdentity(
@@ -107,8 +127,6 @@ export async function withIdentity(
   issuer: string,
   { isForged = false, dir = tmpdir() } = {},
 ): Promise<Buffer> {
-  const signer = openSigningIdentity({ key: undefined, certificates: undefined, mayBeDevelopment: true }, dir)!
-  const reserveSize = reservedBytes(signer, 0)
   const identity = {
     sigType: SIG_TYPE,
     reserveSize: IDENTITY_BYTES,
@@ -116,6 +134,5 @@ export async function withIdentity(
     roles: [],
     sign: async (payload: SignerPayload) => credentialOf(issuer, payload, isForged),
   }
-  const sign = async (claim: Uint8Array) => new Uint8Array(await signClaim(signer, claim, reserveSize))
-  return signWith(jpeg, { sign, reserveSize, alg: signer.algorithm.name }, [identity])
+  return signWith(jpeg, signerIn(dir), { identities: [identity] })
 }

@@ -10,8 +10,14 @@ import { readHead } from './read-head.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000
-/** The bytes by which a manifest is found: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property that names a remote one (C2PA 11.5). */
-const MARKS = [Buffer.from('6332706100110010800000aa00389b71', 'hex'), Buffer.from('dcterms:provenance')]
+/**
+ * The bytes by which a manifest is found: the type of its JUMBF box (C2PA 11.1.4.2), or the XMP property that names a remote one (C2PA 11.5). GIF may
+ * split the property, so its XMP itself is a mark.
+ */
+const MARKS = [
+  Buffer.from('6332706100110010800000aa00389b71', 'hex'),
+  ...['dcterms:provenance', 'XMP DataXMP'].map((text) => Buffer.from(text)),
+]
 /** Bytes of the longest mark. */
 const MARK_BYTES = Math.max(...MARKS.map(({ length }) => length))
 

@@ -114,7 +114,7 @@ const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || 
 
 const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
 
-/** Returns the library's validation state, without the failures that only say that an identity could not be checked. */
+/** Returns the library's validation state, without the failures that only say that an identity could not be checked. It is never worse. */
 function validationState(reported: unknown, results: Json): unknown {
   const { success, failure } = object(results.activeManifest)
   const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
@@ -122,7 +122,7 @@ function validationState(reported: unknown, results: Json): unknown {
   if (!failures.some((code) => UNCHECKED_IDENTITY.has(code))) return reported
   const passed = codesOf(success)
   const isIntact = ['claimSignature.validated', 'claimSignature.insideValidity'].every((code) => passed.includes(code))
-  if (!isIntact || !failures.every(isHarmless)) return 'Invalid'
+  if (!isIntact || !failures.every(isHarmless)) return reported
   const isTrusted = passed.includes('signingCredential.trusted') && !failures.includes('signingCredential.untrusted')
   return isTrusted ? 'Trusted' : 'Valid'
 }
