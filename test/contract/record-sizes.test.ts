@@ -1,0 +1,22 @@
+import { getOperationAST } from 'graphql'
+import { expect, it } from 'vitest'
+import { createCostOf } from '../../src/graphql/document-cost.ts'
+import { schema } from '../../src/graphql/schema.ts'
+import { routes } from '../../src/rest/routes.ts'
+
+/** Maximum size of one record in a response, in bytes. */
+const MAX_RECORD_BYTES = 1_000_000
+/** Maximum size of the records that one operation reads where their texts do not end the page early, in bytes. */
+const MAX_PART_BYTES = 20_000_000
+/** Lists whose reader ends a part early when its texts are long. */
+const cut = new Set(['assets', 'assets/:nid/history', 'history', 'lookup', 'store/network-app-orders'])
+
+const costOf = createCostOf(schema)
+const lists = routes.flatMap(({ path, operation, list }) => (list ? [{ path, operation, list }] : []))
+
+it.each(lists)('$path limits the size of a record and of a part', ({ path, operation, list }) => {
+  const bytesOf = (length: number) =>
+    costOf(operation, getOperationAST(operation)!, { first: length, limit: length }).bytes
+  expect(bytesOf(2) - bytesOf(1)).toBeLessThan(MAX_RECORD_BYTES)
+  if (!cut.has(path)) expect(bytesOf(list.partSize)).toBeLessThan(MAX_PART_BYTES)
+})
