@@ -40,7 +40,7 @@ it('starts no worker any more once it is told that it is about to stop', async (
   const pause = 1_000
   await eventually(
     () => log.lines.map(({ fields }) => fields),
-    (told) => told.some((fields) => 'pause' in fields && fields.pause === pause),
+    (told) => told.some((fields) => 'pauseMs' in fields && fields.pauseMs === pause),
   )
   crew.leave()
   const onFork = vi.fn()

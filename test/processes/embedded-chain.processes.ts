@@ -231,7 +231,7 @@ describe('the embedded chain', () => {
     const { hash } = await transact(first.rpcUrl)
     const pid = await anvilPid()
     await first.stop()
-    expect(told.join()).toContain('left running')
+    expect(told.join()).toContain('keeps running')
     await rm(state, { recursive: true })
     const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     expect({ joined: next.joined, pid: await anvilPid() }).toEqual({ joined: true, pid })

@@ -52,7 +52,10 @@ it('a database that is another service is named, too', async () => {
 it('an address of another machine is named, and a variable that nobody reads is told before', async () => {
   const { code, stderr } = await serve({ HOST: '192.0.2.1', DATABASE_URI: 'geheim' })
   const [warning, ...refusal] = stderr.trim().split('\n')
-  expect(JSON.parse(warning!)).toMatchObject({ msg: 'DATABASE_URI is no variable of Annal, and does nothing.' })
+  expect(JSON.parse(warning!)).toMatchObject({
+    msg: 'Environment variable ignored',
+    problem: 'DATABASE_URI is no variable of Annal, and does nothing.',
+  })
   expect([code, refusal.join('\n')]).toEqual([
     1,
     'Nobody can listen at port 0 of 192.0.2.1: address not available (EADDRNOTAVAIL). Set HOST to an address of this machine, and PORT to a port that this user may take.',

@@ -42,6 +42,7 @@ describe('commits that cannot be made ready', () => {
     const told = world.log.lines.filter(({ message }) => message.startsWith('Commit could not be prepared'))
     expect(new Set(told.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(told.length)
     expect(told).toHaveLength(134)
+    for (const { fields } of told) expect(fields).toMatchObject({ commit: expect.stringMatching(/^commit_\w{26}$/) })
   })
 
   it('wait longer each time, say why, and are brought to the chain when the cause is gone', async () => {
