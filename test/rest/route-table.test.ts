@@ -101,7 +101,8 @@ describe.each(table)('$name', ({ route }) => {
 
   it('passes each path parameter on, as a variable that the operation declares and uses', () => {
     const params = Object.fromEntries(parametersOf(route.path).map((name) => [name, `value of ${name}`]))
-    const body = { ...createFields({}), upload: () => ({}) as never }
+    const firstOf = (_name: string, values: object) => Object.values(values)[0]
+    const body = { ...createFields({}), choice: firstOf, upload: () => ({}) as never }
     const request: RestRequest = {
       params,
       query: new URLSearchParams(),
