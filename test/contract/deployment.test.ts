@@ -37,11 +37,6 @@ it('Compose has the Alertmanager that Prometheus sends alerts to, and the mail s
   for (const service of [alertmanager, mail]) expect(compose).toMatch(new RegExp(`^  ${service}:$`, 'm'))
 })
 
-it('the scaling guide shows the whole PgBouncer file', () => {
-  const guide = readFileSync(new URL('../docs/scaling.md', deploy), 'utf8')
-  expect(guide).toContain(`\`\`\`ini\n${read('pgbouncer/pgbouncer.ini')}\`\`\``)
-})
-
 it('each variable that a deployment sets is one that the service reads', () => {
   const known = new Set(['PATH', 'NODE_COMPILE_CACHE'])
   for (const { name, isSecret } of describeConfig())
