@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
-import { type DestinationStream, type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { createLogThrottle } from '../domain/log-throttle.ts'
 import type { Log } from '../domain/ports/log.ts'
 import type { Tracer } from '../domain/telemetry.ts'
@@ -92,3 +92,7 @@ export const createLog = (level: string, { destination, tracer, worker }: LogOpt
     },
     destination ?? (isatty(STDERR) ? toTerminal() : toStderr()),
   ) as Log
+
+/** Returns a log that does not search its fields for secrets, which halves the time of a line. Its callers log known fields only. */
+export const withoutRedaction = (log: Log): Log =>
+  (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log

@@ -5,6 +5,7 @@ import { toId } from '../../domain/ids.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import type { Door, RequestWatch } from '../../domain/telemetry.ts'
 import type { RequestTelemetry } from '../http/http-server.ts'
+import { withoutRedaction } from '../log.ts'
 import type { Metrics } from './metrics.ts'
 import type { FollowedRequest, Tracing } from './tracing.ts'
 
@@ -64,6 +65,7 @@ export interface RequestLogOptions {
 
 /** Writes one line per request. The fields are described in docs/operations.md. */
 function createRequestLog({ log, sampleRate }: RequestLogOptions) {
+  const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
     const { door, code, userId } = request
     const status = request.status ?? (res.headersSent ? res.statusCode : undefined)
@@ -71,7 +73,7 @@ function createRequestLog({ log, sampleRate }: RequestLogOptions) {
     const isFailed = status === undefined || status >= 400 || code !== 'OK' || isAborted
     if (!isFailed && Math.random() >= sampleRate) return
     const isProbe = PROBE.test(req.url ?? '') && (status === undefined || status < 400 || status === 503)
-    log[isProbe ? 'debug' : 'info'](
+    lines[isProbe ? 'debug' : 'info'](
       {
         requestId: res.getHeader('X-Request-Id'),
         method: req.method,
