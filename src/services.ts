@@ -96,22 +96,22 @@ export interface ServiceLayer {
   prepare(): Promise<void>
 }
 
-/** An export holds some megabytes at most, and keeps the process busy while it is made. */
-const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
+/** An export holds a few megabytes at most, and lasts as long as its reader takes. */
+const exportGate = { places: 3, perKey: 1, perService: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
 /** Pictures on profiles. Each takes a core for up to ten seconds, and up to 0.7 GB. Thumbnails, made by a job at a time, wait for none of them. */
 const pictureGate = { places: 1, queue: 20, patience: 20_000, what: 'Pictures' }
 
-/** Of one account one stands among those of others at a time, so that its next comes after theirs. */
+/** One picture of an account, and of a network, is in the queue at a time: the next one comes after those of others. */
 const pictureShares = { most: 1, waiting: 3, patience: 20_000, refuse: () => throttled(10) }
 
 /** A history is read block by block: the chain is asked, and hashes are made, for seconds where it is long. */
 const verificationGate = { places: 2, perKey: 1, queue: 20, patience: 5_000, what: 'Verifications' }
 
-/** A proof holds a page of blocks for as long as somebody reads it. */
-const proofGate = { places: 6, perKey: 1, queue: 60, patience: 5_000, what: 'Proofs' }
+/** A proof holds a page of blocks for as long as its reader takes. */
+const proofGate = { places: 6, perKey: 1, perService: 5, queue: 60, patience: 5_000, what: 'Proofs' }
 
-/** Each takes a core for up to half a minute. One asker has one, and one owner's files do. */
+/** Each takes a core for up to half a minute. One account, one network and the files of one owner have one at a time. */
 const manifestGate = { places: 2, perKey: 1, queue: 20, patience: 30_000, what: 'Files with Content Credentials' }
 
 /**

@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import type { Actor } from '../domain/actor.ts'
-import { askerOf } from '../domain/asker.ts'
+import { accountOf, askerOf } from '../domain/asker.ts'
 import type { Gate, Shares } from '../domain/ports/gate.ts'
 import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
 import { rootFieldsOf } from './document-limits.ts'
@@ -22,18 +22,18 @@ export interface Admission {
 }
 
 /**
- * What both interfaces let operations through. First comes the share of who asks, by fields at the root: who waits there keeps no
- * other from a place. Then those whose answers may be large wait for a place behind the gate.
+ * Admission of operations, for both transports. First the caller needs a share, counted in root fields; waiting for it blocks no other
+ * caller. Then operations with possibly large responses wait for a place at the gate.
  */
 export function createAdmission({ shares, largeAnswers }: { shares: Shares; largeAnswers: Gate }): Admission {
   const isLarge = ({ bytes }: Asked) => bytes >= LARGE_ANSWER
   const sizeOf = ({ document, operation }: Asked) => rootFieldsOf(document, operation)
   return {
     enter(asked, run) {
-      const keys = askerOf(asked.actor)
-      return shares.take(keys[0], sizeOf(asked), () => (isLarge(asked) ? largeAnswers(run, keys) : run()))
+      const enter = () => (isLarge(asked) ? largeAnswers(run, askerOf(asked.actor)) : run())
+      return shares.take(accountOf(asked.actor), sizeOf(asked), enter)
     },
-    isOpen: (asked) => !isLarge(asked) && shares.hasRoom(askerOf(asked.actor)[0], sizeOf(asked)),
+    isOpen: (asked) => !isLarge(asked) && shares.hasRoom(accountOf(asked.actor), sizeOf(asked)),
   }
 }
 

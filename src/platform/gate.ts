@@ -1,6 +1,6 @@
-/** So many at once, and the others wait their turn for a while. */
+/** Concurrency limit with a fair queue. */
 import { DomainError } from '../domain/errors.ts'
-import type { Gate } from '../domain/ports/gate.ts'
+import type { Asker, Gate } from '../domain/ports/gate.ts'
 import type { QueueLoad } from '../domain/telemetry.ts'
 import { removeItem } from './remove-item.ts'
 
@@ -21,14 +21,23 @@ export interface GateOptions {
   what: string
   /** Places that one key holds at most, where work may take longer than others are patient. All when left out. */
   perKey?: number
+  /** Places that one trusted service holds at most. All when left out. */
+  perService?: number
 }
 
 /**
- * A gate that lets `places` in at once; the others wait, for `patience` milliseconds at most. A place goes to those whose keys hold the
- * fewest, of them to whoever waits longest, and no key takes more than half of the queue: who asks without end waits for themselves.
- * Raises UNAVAILABLE to those who wait too long or are too many.
+ * Creates a gate that lets `places` operations run at once. The others wait for at most `patience` milliseconds. A free place goes to the
+ * asker that holds the fewest places; among equals, to the one that waits longest. No account, network or service takes more than half of
+ * the queue. Throws UNAVAILABLE when the queue is full or the wait is over.
  */
-export function createGate({ places, queue, patience, what, perKey = places }: GateOptions): WatchedGate {
+export function createGate({
+  places,
+  queue,
+  patience,
+  what,
+  perKey = places,
+  perService = places,
+}: GateOptions): WatchedGate {
   const queuePerKey = Math.ceil(queue / 2)
   let free = places
   let refused = 0
@@ -40,15 +49,17 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
     const message = `${what} are asked for too often right now. Try again shortly.`
     return new DomainError('UNAVAILABLE', message, { retryAfter: 2 })
   }
-  const heldBy = (keys: readonly string[]) => Math.max(0, ...keys.map(held.of))
-  const mayEnter = (keys: readonly string[]) => free > 0 && heldBy(keys) < perKey
-  const take = (keys: readonly string[]) => {
+  const heldBy = (asker: Asker) => Math.max(0, ...keysOf(asker).map(held.of))
+  const hasShare = ({ keys, service }: Asker) =>
+    keys.every((key) => held.of(key) < perKey) && (service === undefined || held.of(service) < perService)
+  const take = (asker: Asker) => {
     free -= 1
-    held.add(keys, 1)
+    held.add(keysOf(asker), 1)
   }
 
-  const turn = (keys: readonly string[]) =>
+  const turn = (asker: Asker) =>
     new Promise<void>((resolve, reject) => {
+      const keys = keysOf(asker)
       if (waiting.length >= queue || keys.some((key) => queued.of(key) >= queuePerKey)) return reject(refusal())
       const leave = () => {
         clearTimeout(timer)
@@ -56,10 +67,10 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
         queued.add(keys, -1)
       }
       const waiter = {
-        keys,
+        asker,
         go() {
           leave()
-          take(keys)
+          take(asker)
           resolve()
         },
       }
@@ -71,31 +82,31 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
       queued.add(keys, 1)
     })
 
-  /** Of those who wait; undefined when nobody may enter. */
+  /** The waiter that gets the next place; undefined when nobody may enter. */
   function next() {
     let first: { waiter: Waiter; holds: number } | undefined
     for (const waiter of waiting) {
-      const holds = heldBy(waiter.keys)
-      if (holds < perKey && holds < (first?.holds ?? Number.POSITIVE_INFINITY)) first = { waiter, holds }
+      const holds = heldBy(waiter.asker)
+      if (hasShare(waiter.asker) && holds < (first?.holds ?? Number.POSITIVE_INFINITY)) first = { waiter, holds }
       if (first?.holds === 0) break
     }
     return first?.waiter
   }
 
-  const giveBack = (keys: readonly string[]) => {
+  const release = (asker: Asker) => {
     free += 1
-    held.add(keys, -1)
-    // One who goes may have kept several waiting, each for another key.
+    held.add(keysOf(asker), -1)
+    // The asker may have kept several others waiting, each because of another key.
     for (let waiter = next(); waiter && free > 0; waiter = next()) waiter.go()
   }
 
-  const enter: Gate = async (work, keys = []) => {
-    if (mayEnter(keys)) take(keys)
-    else await turn(keys)
+  const enter: Gate = async (work, asker = { keys: [] }) => {
+    if (free > 0 && hasShare(asker)) take(asker)
+    else await turn(asker)
     try {
       return await work()
     } finally {
-      giveBack(keys)
+      release(asker)
     }
   }
   return Object.assign(enter, {
@@ -104,11 +115,13 @@ export function createGate({ places, queue, patience, what, perKey = places }: G
 }
 
 interface Waiter {
-  keys: readonly string[]
+  asker: Asker
   go(): void
 }
 
-/** How many there are of each key; those of which there are none take no room. */
+const keysOf = ({ keys, service }: Asker) => (service === undefined ? keys : [...keys, service])
+
+/** Counts by key. Keys without a count take no memory. */
 function createCounts() {
   const counts = new Map<string, number>()
   const of = (key: string) => counts.get(key) ?? 0

@@ -13,11 +13,12 @@ import { readManifests } from '../support/manifests.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
-/** Of one asker, one is under way and ten wait. */
+const elsewhere = { headers: { 'X-Forwarded-For': '203.0.113.1' } }
+/** One verification of an address runs, and ten wait. */
 const MORE_THAN_MAY_WAIT = 12
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
 
-const app = await createTestApp({ withChain: true })
+const app = await createTestApp({ withChain: true, env: { TRUSTED_PROXIES: '127.0.0.1' } })
 let owner: SignedIn
 let nid: string
 let path: string
@@ -258,7 +259,7 @@ it('is checked for others, too, while somebody has it checked without end', asyn
   )
   await until('one is under way, and so many wait that one is refused', () => refusals > 0)
   const other = eventually(
-    () => owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`),
+    () => owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`, {}, elsewhere),
     ({ body }) => body.errors === undefined,
   )
   await until('the chain is asked for the other one', () => asked.includes(id))

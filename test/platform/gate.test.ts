@@ -1,6 +1,7 @@
-/** The gate before dear work: how many at once, and how many of one. */
+/** Concurrency limit of expensive operations: in total and per caller. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Asker } from '../../src/domain/ports/gate.ts'
 import { createGate } from '../../src/platform/gate.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -12,14 +13,14 @@ function openScene(gate = createGate(options)) {
   const refused: string[] = []
   const ends = new Map<string, () => void>()
   const all: Promise<void>[] = []
-  const ask = (name: string, ...keys: string[]) => {
+  const ask = (name: string, asker: Asker) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     ends.set(name, resolve)
     const work = () => {
       begun.push(name)
       return promise
     }
-    all.push(gate(work, keys).catch(() => void refused.push(name)))
+    all.push(gate(work, asker).catch(() => void refused.push(name)))
   }
   const end = async (name: string) => {
     ends.get(name)!()
@@ -32,14 +33,14 @@ function openScene(gate = createGate(options)) {
 describe('a gate', () => {
   it('leaves the others a place and room to wait, however often one asks', async () => {
     const { begun, refused, ask, end, all, gate } = openScene()
-    for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name, 'a')
+    for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name, { keys: ['a'] })
     expect(gate.load()).toMatchObject({ running: 1, waiting: 2 })
     await eventually(
       async () => refused,
       (names) => names.length === 1,
     )
-    ask('b1', 'b')
-    ask('c1', 'c')
+    ask('b1', { keys: ['b'] })
+    ask('c1', { keys: ['c'] })
     expect(begun).toEqual(['a1', 'b1'])
     await end('a1')
     expect(begun).toEqual(['a1', 'b1', 'a2'])
@@ -55,13 +56,28 @@ describe('a gate', () => {
 
   it('lets one alone have all places, and next whoever has the fewest', async () => {
     const { begun, ask, end, all } = openScene(createGate({ ...options, perKey: 2 }))
-    for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name, 'a')
-    ask('b1', 'b')
+    for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name, { keys: ['a'] })
+    ask('b1', { keys: ['b'] })
     expect(begun).toEqual(['a1', 'a2'])
     await end('a1')
     await end('a2')
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3'])
     for (const name of ['b1', 'a3', 'a4']) await end(name)
+    await Promise.all(all)
+  })
+
+  it('gives a trusted service several places, and a caller that has none the next one', async () => {
+    const gate = createGate({ ...options, places: 3, perService: 2 })
+    const { begun, ask, end, all } = openScene(gate)
+    for (const name of ['a', 'b', 'c']) ask(name, { keys: [name], service: 's' })
+    expect(begun).toEqual(['a', 'b'])
+    for (const name of ['d', 'e']) ask(name, { keys: [name] })
+    expect(begun).toEqual(['a', 'b', 'd'])
+    await end('a')
+    expect(begun.at(-1)).toBe('e')
+    await end('b')
+    expect(begun.at(-1)).toBe('c')
+    for (const name of ['c', 'd', 'e']) await end(name)
     await Promise.all(all)
   })
 
@@ -82,13 +98,16 @@ describe('a gate', () => {
         }
         for (const [number, [keys, endsOne]] of steps.entries()) {
           all.push(
-            gate(async () => {
-              running.set(number, keys)
-              check()
-              await new Promise<void>((resolve) => ends.push(resolve))
-              running.delete(number)
-              done += 1
-            }, keys),
+            gate(
+              async () => {
+                running.set(number, keys)
+                check()
+                await new Promise<void>((resolve) => ends.push(resolve))
+                running.delete(number)
+                done += 1
+              },
+              { keys },
+            ),
           )
           if (endsOne) ends.shift()?.()
           await new Promise((resolve) => setImmediate(resolve))

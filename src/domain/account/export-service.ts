@@ -1,5 +1,6 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
 import type { Actor } from '../actor.ts'
+import { askerOf } from '../asker.ts'
 import { authenticationFailed, DomainError, notFound, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
@@ -197,15 +198,15 @@ export function createExportService({
 
   const running = new Set<string>()
 
-  /** An account's exports come one after the other: each holds a part of the account in memory. */
-  async function once<T>(id: string, work: () => Promise<T>): Promise<T> {
+  /** Runs one export of an account at a time: each holds a part of the account in memory. */
+  async function once<T>(actor: Actor, id: string, work: () => Promise<T>): Promise<T> {
     if (running.has(id)) {
       meter.limitRefused('exports')
       throw throttled(ANOTHER_EXPORT_SECONDS)
     }
     running.add(id)
     try {
-      return await exports(work)
+      return await exports(work, askerOf(actor))
     } finally {
       running.delete(id)
     }
@@ -224,7 +225,7 @@ export function createExportService({
      */
     async stream(actor: Actor, send: (text: AsyncIterable<string>) => Promise<void>): Promise<void> {
       const exporter = exporterOf(actor)
-      await once(exporter.id, async () => send(write(await begin(exporter))))
+      await once(actor, exporter.id, async () => send(write(await begin(exporter))))
     },
 
     /**
@@ -233,7 +234,7 @@ export function createExportService({
      */
     async read(actor: Actor): Promise<Item> {
       const exporter = exporterOf(actor)
-      return once(exporter.id, async () => readAll(await begin(exporter)))
+      return once(actor, exporter.id, async () => readAll(await begin(exporter)))
     },
 
     /**
@@ -253,7 +254,7 @@ export function createExportService({
         await database.query(noteExportFor, { user, subject: toId('user', user), reason })
         await send(write({ user, head: await readHead(user) }))
       }
-      await once(user, work).catch((error: unknown) => {
+      await once(actor, user, work).catch((error: unknown) => {
         throw isDeleted(error) ? notFound('User') : error
       })
       return user

@@ -1,5 +1,6 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
 import type { Actor } from '../actor.ts'
+import { askerOf } from '../asker.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
@@ -17,7 +18,7 @@ interface Dependencies {
   idempotency: Idempotency
   limits: Limits
   pictures: PictureMaker
-  /** By account. */
+  /** By account and by network. */
   pictureShares: Shares
   pictureGate: Gate
 }
@@ -30,8 +31,12 @@ const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.t
 /** Profiles: what people tell of themselves, their settings and pictures. */
 export function createProfileService(deps: Dependencies) {
   const { database, idempotency, limits, pictures, pictureShares, pictureGate } = deps
-  const inTurn = (user: string): PictureMaker => ({
-    make: (source, sides) => pictureShares.take(user, 1, () => pictureGate(() => pictures.make(source, sides))),
+  const inTurn = (actor: Actor): PictureMaker => ({
+    make(source, sides) {
+      const asker = askerOf(actor)
+      const make = () => pictureGate(() => pictures.make(source, sides), asker)
+      return asker.keys.reduceRight((work, key) => () => pictureShares.take(key, 1, work), make)()
+    },
   })
   return {
     /**
@@ -61,7 +66,7 @@ export function createProfileService(deps: Dependencies) {
         const [changed] = await database.query(changeProfile, {
           user: actor.id,
           ...facts,
-          ...(await pictureValues(received, inTurn(actor.id))),
+          ...(await pictureValues(received, inTurn(actor))),
           address: actor.address,
           ...fingerprintOf(context),
         })

@@ -154,8 +154,9 @@ export function createContentCredentialsService(deps: Dependencies) {
       const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
       const versions = signedBy.map((way) => versionOf(way, facts))
       const isFresh = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
-      const keys = [...askerOf(actor), `owner:${asset.ownerId}`]
-      const makeInTurn = () => manifests(() => make(id, signed.format, facts), keys)
+      const asker = askerOf(actor)
+      const shared = { ...asker, keys: [...asker.keys, `owner:${asset.ownerId}`] }
+      const makeInTurn = () => manifests(() => make(id, signed.format, facts), shared)
       const cid = isFresh ? c2paCid : await makeOnce(`${id} ${versions[0]}`, makeInTurn)
       const isOpen = publicAccess && asset.owner.allowC2paDownload
       return { cid, assetId: id, mimeType: signed.type, fileName, publicAccess, isOpen }
