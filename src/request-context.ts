@@ -17,9 +17,16 @@ const credentialsOf = (headers: IncomingHttpHeaders) => ({
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
+const anonymousAt = (address: string): Identity => ({
+  actor: { kind: 'anonymous', address, service: undefined },
+  hasStaleToken: false,
+})
+
 interface ContextOptions {
-  /** Whoever asks is anonymous. */
+  /** The caller is anonymous. */
   ignoresCredentials?: boolean
+  /** The request counts against no limit. The caller is anonymous. */
+  isUncounted?: boolean
   /** Raises what keeps somebody from asking, before anything else of the request is judged. */
   admit?: (identity: Identity) => void
 }
@@ -47,11 +54,14 @@ export function createRequestContexts({
   return async (
     req: IncomingMessage,
     res: ServerResponse,
-    { ignoresCredentials = false, admit }: ContextOptions = {},
+    { ignoresCredentials = false, isUncounted = false, admit }: ContextOptions = {},
   ): Promise<Context> => {
     const { headers } = req
     const credentials = ignoresCredentials ? noCredentials : credentialsOf(headers)
-    const identity = await services.accounts.authenticate({ ...credentials, address: clientAddress(req) })
+    const address = clientAddress(req)
+    const identity = isUncounted
+      ? anonymousAt(address)
+      : await services.accounts.authenticate({ ...credentials, address })
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
     admit?.(identity)
     // What else the headers say is looked at once the request is counted, and whoever asks may ask.

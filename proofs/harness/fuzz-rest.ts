@@ -29,6 +29,7 @@ interface Shape {
 
 const readings = {
   text: 'text',
+  exactText: 'text',
   textOrNull: 'text',
   choice: undefined,
   amount: '1',

@@ -50,6 +50,9 @@ const BLANK = 'This field may not be blank.'
 /** Trimmed text of 1 to `max` characters. */
 export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BLANK)
 
+/** Text of 1 to `max` characters, kept as it was sent. */
+export const nonBlankText = (max: number) => text(max).refine(isGiven, BLANK)
+
 /** An identifier with this prefix, as callers see it. */
 export const idInput = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)

@@ -167,6 +167,8 @@ export interface DirectRoute {
   description?: DirectDescription
   /** Whether it answers everybody the same, so that no credentials are looked at: neither good nor bad ones change anything. */
   ignoresCredentials?: boolean
+  /** Whether it counts against no limit, so that supervisors and balancers get a response also when a limit is exhausted. */
+  isUncounted?: boolean
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean
   /** How a refusal is told that comes before the route is asked; as JSON where this is left out. */

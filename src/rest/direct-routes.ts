@@ -77,13 +77,15 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
 
   const probes = createProbes(parts)
   const sameForAll = (...route: Parameters<typeof get>): DirectRoute => ({ ...get(...route), ignoresCredentials: true })
-  const probe = (name: keyof typeof probes, reason: string) =>
-    sameForAll(
+  const probe = (name: keyof typeof probes, reason: string): DirectRoute => ({
+    ...sameForAll(
       `/${name}`,
       reason,
       async ({ req, res }) => sendProbe(req, res, await probes[name]()),
       probeDescriptions[name],
-    )
+    ),
+    isUncounted: name !== 'version',
+  })
 
   return [
     probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.'),

@@ -19,6 +19,8 @@ export type FieldValue = unknown
 export interface Fields {
   /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
   text(name: string): string | undefined
+  /** Like `text`, but a number is not text: it may be written in several ways, and a password must be exact. */
+  exactText(name: string): string | undefined
   /** Like `text`; JSON null and empty text are null: the field is to be emptied. */
   textOrNull(name: string): string | null | undefined
   /** The word's value; words count in any case. Raises VALIDATION_FAILED for another one. */
@@ -46,6 +48,8 @@ function digitsOf(number: number): string {
   const text = String(number)
   return text.includes('e') ? number.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 17 }) : text
 }
+
+const NOT_A_STRING = 'Not a valid string.'
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
@@ -96,7 +100,13 @@ export function createFields(
     if (value === undefined || typeof value === 'string') return value
     if (typeof value === 'number') return digitsOf(value)
     if (typeof value === 'boolean') return String(value)
-    throw invalid(name, 'Not a valid string.')
+    throw invalid(name, NOT_A_STRING)
+  }
+
+  function exactText(name: string): string | undefined {
+    const value = get(name)
+    if (value === undefined || typeof value === 'string') return value
+    throw invalid(name, NOT_A_STRING)
   }
 
   function textOrNull(name: string): string | null | undefined {
@@ -106,6 +116,7 @@ export function createFields(
 
   return {
     text,
+    exactText,
     textOrNull,
     choice(name, known) {
       const word = text(name)?.toLowerCase()

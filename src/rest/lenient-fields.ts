@@ -18,6 +18,7 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
     }
   return {
     text: lenient((name) => fields.text(name)),
+    exactText: lenient((name) => fields.exactText(name)),
     textOrNull: lenient((name) => fields.textOrNull(name)),
     choice: lenient((name, known) => fields.choice(name, known)) as Fields['choice'],
     amount: lenient((name) => fields.amount(name)),

@@ -22,17 +22,28 @@ export interface ProbeAnswer {
 /** The probes, by the names of their addresses. */
 export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
 
-/** Probes of this process. */
-export const createProbes = (parts: ProbeParts): Probes => ({
-  healthz: async () => ({ status: 200, body: { status: 'ok' } }),
-  async readyz() {
+/** Creates the probes of this process. */
+export function createProbes(parts: ProbeParts): Probes {
+  async function checkReadiness(): Promise<ProbeAnswer> {
     const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
     if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
     // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
     return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
-  },
-  version: async () => ({ status: 200, body: { version: parts.version } }),
-})
+  }
+  let checking: Promise<ProbeAnswer> | undefined
+
+  return {
+    healthz: async () => ({ status: 200, body: { status: 'ok' } }),
+    // Probes count against no limit: requests that come during a check share its result, so they cannot overload the parts.
+    readyz() {
+      checking ??= checkReadiness().finally(() => {
+        checking = undefined
+      })
+      return checking
+    },
+    version: async () => ({ status: 200, body: { version: parts.version } }),
+  }
+}
 
 /** Sends what a probe is answered. */
 export const sendProbe = (req: IncomingMessage, res: ServerResponse, { status, body }: ProbeAnswer): void => {

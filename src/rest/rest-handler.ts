@@ -27,12 +27,12 @@ export interface RestDependencies extends Executor {
   directRoutes: DirectRoute[]
   /**
    * Raises what authentication and `admit` raise, and then what is wrong with the headers. `ignoresCredentials`: whoever asks is
-   * anonymous.
+   * anonymous. `isUncounted`: the request counts against no limit.
    */
   createContext: (
     req: IncomingMessage,
     res: ServerResponse,
-    options: { ignoresCredentials: boolean; admit: (identity: Identity) => void },
+    options: { ignoresCredentials: boolean; isUncounted: boolean; admit: (identity: Identity) => void },
   ) => Promise<Context>
   /** The log of a request, for errors before there is a context. */
   logOf(res: ServerResponse): Context['log']
@@ -125,8 +125,8 @@ export function createRestHandler(deps: RestDependencies) {
       found = match.found
       deps.watch.asked(res, 'rest', found.name)
       const params = match.params as Record<string, string>
-      const ignoresCredentials = found.kind === 'direct' && found.route.ignoresCredentials === true
-      context = await deps.createContext(req, res, { ignoresCredentials, admit: admitTo(found) })
+      const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
+      context = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit: admitTo(found) })
       const request = { req, res, params, query, context }
       await (found.kind === 'direct' ? handleDirectly(found.route, request) : answer(found.route, request, path))
     } catch (error) {

@@ -7,6 +7,7 @@ import { createFields, type Fields } from '../../src/rest/fields.ts'
 
 const readers: Record<keyof Fields, (fields: Fields) => unknown> = {
   text: (fields) => fields.text('field'),
+  exactText: (fields) => fields.exactText('field'),
   textOrNull: (fields) => fields.textOrNull('field'),
   choice: (fields) => fields.choice('field', { fixed: 1 }),
   amount: (fields) => fields.amount('field'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checked, label, length, text, trimmedText } from '../input.ts'
+import { checked, label, length, nonBlankText, requiredText, trimmedText } from '../input.ts'
 import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
 import { isOpaqueString, toOpaqueString } from './opaque-string.ts'
@@ -19,10 +19,12 @@ const othersEmail = 'A username may not be the e-mail address of somebody else.'
 export const addressProblem = (name: string, email: string | undefined) =>
   looksLikeEmail(name) && name.toLowerCase() !== email?.toLowerCase() ? othersEmail : undefined
 
+const INVALID_EMAIL = 'Enter a valid email address.'
+
 /** An e-mail address in the form in which it is kept (`normalizeEmail`), at most 254 characters. */
 export const email = trimmedText(254)
   .transform(normalizeEmail)
-  .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
+  .refine((value) => z.email().safeParse(value).success, INVALID_EMAIL)
 
 /** Minimum and maximum length of a normalized password, in characters. */
 export const passwordLength = { min: 8, max: 32 }
@@ -30,8 +32,8 @@ export const passwordLength = { min: 8, max: 32 }
 /** Maximum length of a password as it was typed, in characters. Some keyboards send a composed character as up to four. */
 const TYPED_PASSWORD = 256
 
-/** A password to compare with the stored one. */
-export const presentPassword = text(TYPED_PASSWORD)
+/** A password to compare with the stored one. A blank one is not a guess. */
+export const presentPassword = nonBlankText(TYPED_PASSWORD)
 
 const passwordMessages = {
   tooShort: `Ensure this field has at least ${passwordLength.min} characters.`,
@@ -68,9 +70,14 @@ export const signUpInput = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['username'], message })
   })
 
-/** A sign-in. A wrong address or password is not a validation error; only the length is checked here. */
+/**
+ * A sign-in. A wrong address or password is not a validation error. A value without an @ is no address, and is not counted as a guess.
+ * Nothing more is checked, so that accounts of earlier versions can sign in.
+ */
 export const signInInput = z.strictObject({
-  email: trimmedText(254).transform(normalizeEmail),
+  email: requiredText(254)
+    .refine((value) => value === '' || value.includes('@'), INVALID_EMAIL)
+    .transform(normalizeEmail),
   password: presentPassword,
   name: label(100).optional(),
 })

@@ -37,7 +37,7 @@ function ownAddress(actor: Actor): string {
   return actor.user.pendingEmail ?? actor.user.email
 }
 
-/** Each has a mail sent to whatever address the account says is its own. */
+/** Each sends a mail to an address that the account claims. Only a caller who knows the password uses them up. */
 const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
 /** The same to one mailbox, by all accounts together. Apart from sign-ups: one account with many changes must not keep somebody from theirs. */
 const changesToOne: Limit = { name: 'email-change-address', count: 10, seconds: 3600 }
@@ -79,8 +79,8 @@ export function createIdentityService(deps: Dependencies) {
       assertUserMay(actor, 'account:update')
       const input = parse(emailInput, rawInput)
       return idempotency.once(actor, context, 'changeEmail', input, async () => {
-        await limits.take(changes, actor.id)
         const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
+        await limits.take(changes, actor.id)
         // The present one takes back a wish that may be a thief's, and no stranger keeps its owner from that.
         const takesBack = verifiesAddresses && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
         if (!takesBack) await limits.take(changesToOne, mailboxDigest(input.newEmail))

@@ -1,14 +1,15 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
-import type { Actor } from '../actor.ts'
+import type { Actor, Caller, UserActor } from '../actor.ts'
 import { askerOf } from '../asker.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
-import type { Limits } from '../limits.ts'
+import type { Limit, Limits } from '../limits.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { PictureMaker } from '../ports/files.ts'
 import type { Gate, Shares } from '../ports/gate.ts'
+import { networkOf } from '../request-limits.ts'
 import { identityOf, type PicturesGiven, pictureValues, receivePictures } from './picture.ts'
 import { type ProfileInput, profileInput } from './profile-input.ts'
 import { changeProfile, findPicture } from './profile-statements.ts'
@@ -23,8 +24,15 @@ interface Dependencies {
   pictureGate: Gate
 }
 
-/** Each costs a moment of a core. */
-const uploads = { name: 'picture', count: 60, seconds: 3600 }
+/** Making a picture takes up to ten seconds of a core. */
+const perAccount: Limit = { name: 'picture', count: 60, seconds: 3600 }
+const perNetwork: Limit = { name: 'picture-network', count: 300, seconds: 3600 }
+
+/** The limits of pictures, with what they count. A trusted service acts for many users from one address. */
+const limitsOf = (actor: UserActor & Caller): [Limit, string][] => [
+  [perAccount, actor.id],
+  ...(askerOf(actor).service === undefined ? [[perNetwork, networkOf(actor.address)] as [Limit, string]] : []),
+]
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
@@ -53,7 +61,8 @@ export function createProfileService(deps: Dependencies) {
       const input = parse(profileInput, rawInput)
       context.isFree = true
       const isPictured = Object.values(given).some(Boolean)
-      if (isPictured) await limits.take(uploads, actor.id)
+      const pictureLimits = isPictured ? limitsOf(actor) : []
+      for (const [limit, subject] of pictureLimits) await limits.assertOpen(limit, subject)
       const received = await receivePictures(given)
       return idempotency.once(actor, context, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
         const { displayName = null, description = null, language = null, defaultTag = null } = input
@@ -63,6 +72,7 @@ export function createProfileService(deps: Dependencies) {
         if (!changesPictures && Object.values(facts).every((fact) => fact === null)) {
           return idempotency.remember(context, actor.id)
         }
+        for (const [limit, subject] of pictureLimits) await limits.take(limit, subject)
         const [changed] = await database.query(changeProfile, {
           user: actor.id,
           ...facts,

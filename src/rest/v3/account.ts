@@ -52,8 +52,8 @@ const signUp = defineRoute({
   variables: ({ body }) => ({
     input: {
       username: body.text('username') ?? '',
-      email: body.text('email') ?? '',
-      password: body.text('password') ?? '',
+      email: body.exactText('email') ?? '',
+      password: body.exactText('password') ?? '',
       language: body.text('language'),
       referralCode: body.text('referral_code'),
     },
@@ -104,8 +104,8 @@ const login = defineRoute({
   `),
   variables: ({ body, header }) => ({
     input: {
-      email: body.text('email') ?? '',
-      password: body.text('password') ?? '',
+      email: body.exactText('email') ?? '',
+      password: body.exactText('password') ?? '',
       name: sessionName(deviceOf(body) || header('user-agent')),
     },
   }),

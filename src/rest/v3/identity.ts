@@ -28,7 +28,7 @@ const changeEmail = defineRoute({
     }
   `),
   variables: ({ body }) => ({
-    input: { currentPassword: body.text('current_password') ?? '', newEmail: body.text('new_email') ?? '' },
+    input: { currentPassword: body.exactText('current_password') ?? '', newEmail: body.exactText('new_email') ?? '' },
   }),
   status: 204,
   answer: nothing,
@@ -59,7 +59,7 @@ const changeUsername = defineRoute({
     }
   `),
   variables: ({ body }) => ({
-    input: { currentPassword: body.text('current_password') ?? '', newUsername: body.text('new_username') ?? '' },
+    input: { currentPassword: body.exactText('current_password') ?? '', newUsername: body.text('new_username') ?? '' },
   }),
   status: 204,
   answer: nothing,
@@ -115,7 +115,7 @@ const requestVerification = defineRoute({
       }
     }
   `),
-  variables: ({ body }) => ({ input: { email: body.text('email') } }),
+  variables: ({ body }) => ({ input: { email: body.exactText('email') } }),
   status: 204,
   answer: nothing,
   present: () => undefined,

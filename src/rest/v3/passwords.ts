@@ -22,7 +22,7 @@ const requestReset = defineRoute({
       }
     }
   `),
-  variables: ({ body }) => ({ input: { email: body.text('email') ?? '' } }),
+  variables: ({ body }) => ({ input: { email: body.exactText('email') ?? '' } }),
   status: 201,
   answer: z.object({}).meta({ id: 'Accepted', description: 'It is under way; there is nothing to tell.' }),
   present: () => ({}),
@@ -57,7 +57,7 @@ const reset = defineRoute({
     input: {
       uid: body.text('uid') ?? '',
       token: body.text('token') ?? '',
-      newPassword: body.text('new_password') ?? '',
+      newPassword: body.exactText('new_password') ?? '',
     },
   }),
   status: 204,
@@ -88,7 +88,10 @@ const change = defineRoute({
     }
   `),
   variables: ({ body }) => ({
-    input: { currentPassword: body.text('current_password') ?? '', newPassword: body.text('new_password') ?? '' },
+    input: {
+      currentPassword: body.exactText('current_password') ?? '',
+      newPassword: body.exactText('new_password') ?? '',
+    },
   }),
   status: 204,
   answer: nothing,

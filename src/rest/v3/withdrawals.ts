@@ -127,7 +127,7 @@ const withdraw = defineRoute({
     }
   `),
   variables: (request) => ({
-    input: { ...withdrawalFrom(request), currentPassword: request.body.text('current_password') },
+    input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') },
   }),
   status: 201,
   answer: withdrawalRecord,
