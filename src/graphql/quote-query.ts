@@ -18,7 +18,9 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
   fields: (t) => ({
     assetFile: t.field({
       type: 'Upload',
-      description: 'The file. Nothing of it is kept. Without it, only the other fields are checked.',
+      description:
+        'The file. Nothing of it is kept. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only of an asset ' +
+        'that you may see; the mutation also raises it if someone else registered the file privately.',
     }),
     ...registrationFields(t),
   }),

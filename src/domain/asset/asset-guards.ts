@@ -65,12 +65,17 @@ function refusalsOfHead({ headCommitId }: AssetToUpdate, expectedHead: string | 
 export const duplicate = (nid: string) =>
   new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
 
-/** Returns what time it is in the database. Raises VALIDATION_FAILED for an empty file, DUPLICATE_ASSET. */
+/** Raises VALIDATION_FAILED for an empty file. */
+export function assertNotEmpty({ size }: Pick<StoredFile, 'size'>): void {
+  if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+}
+
+/** Returns the time of the database. Raises VALIDATION_FAILED for an empty file, DUPLICATE_ASSET. */
 export async function assertNew(
   { query }: Pick<Database, 'query'>,
   { cid, size }: Pick<StoredFile, 'cid' | 'size'>,
 ): Promise<Date> {
-  if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+  assertNotEmpty({ size })
   const [found] = await query(findRegistered, { nid: cid })
   if (found!.is_registered) throw duplicate(cid)
   return found!.now

@@ -5,13 +5,13 @@ import { DomainError, notFound } from '../errors.ts'
 import { inspect } from '../input.ts'
 import { assertMayOnAsset, assertUserMay, visibleAssets } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import type { ContentStore } from '../ports/files.ts'
+import type { ContentStore, StoredFile } from '../ports/files.ts'
 import { numeric, statement, uuid } from '../sql.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
-import { assertNew, type Change, judgeUpdate } from './asset-guards.ts'
+import { assertNotEmpty, type Change, duplicate, judgeUpdate } from './asset-guards.ts'
 import {
   type RegisterInput,
   type RevertFields,
@@ -84,7 +84,16 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
     return receiptOf({ price, gas }, { points: pointsPaid, num: numPaid }, funds)
   }
 
-  /** A dry run of what `read` makes of the asset as it is. */
+  /**
+   * Checks a file as a registration does, except that it ignores assets the actor may not see: a quote is free, and would reveal a
+   * private asset to anyone who has its file. Raises VALIDATION_FAILED, DUPLICATE_ASSET.
+   */
+  async function assertRegistrable(actor: Actor, { cid, size }: Pick<StoredFile, 'cid' | 'size'>): Promise<void> {
+    assertNotEmpty({ size })
+    if (await database.read.asset.count({ where: { nid: cid, ...visibleAssets(actor) } })) throw duplicate(cid)
+  }
+
+  /** Quotes the change that `read` makes of the asset as it is. */
   async function quoteChange(
     actor: Actor,
     { nid, expectedHead }: Target,
@@ -109,8 +118,8 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
 
   return {
     /**
-     * A dry run of `register`. Nothing of the file is kept; without one, only the rest is checked. All other refusals
-     * are the quote's problems. Raises NOT_AUTHENTICATED.
+     * Quotes `register`. Nothing of the file is kept. Without a file, only the other fields are checked. All other refusals
+     * are problems of the quote. Raises NOT_AUTHENTICATED.
      */
     async quoteRegistration(
       actor: Actor,
@@ -120,7 +129,7 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
       assertUserMay(actor, 'asset:register')
       const { data, refusals } = inspect(registerInput, rawInput)
       const identify = async (incoming: IncomingFile) => contentStore.identifyFile(incoming.open())
-      if (file) refusals.push(...(await refusalsIn(async () => assertNew(database, await identify(await file())))))
+      if (file) refusals.push(...(await refusalsIn(async () => assertRegistrable(actor, await identify(await file())))))
       const funds = await fundsOf(actor)
       const cost = costNow()
       return quoteOf(cost, funds, [...refusals, ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost })])

@@ -343,7 +343,7 @@ export type QuoteInput =
 export type QuoteRegisterAssetInput = {
   /** Alternative text for accessibility (IPTC), for those who cannot see it, at most 1,000 characters. */
   altText?: string | null | undefined;
-  /** The file. Nothing of it is kept. Without it, only the other fields are checked. */
+  /** The file. Nothing of it is kept. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only of an asset that you may see; the mutation also raises it if someone else registered the file privately. */
   assetFile?: unknown;
   /** MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`. */
   assetFileMimeType?: string | null | undefined;

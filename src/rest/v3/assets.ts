@@ -72,7 +72,8 @@ const quoteRegistration = quoteRoute({
   path: 'quotes/assets',
   operationId: 'quoteRegisterAsset',
   summary: 'Quote the registration of a file',
-  description: 'Nothing of the file is kept. Without a file, the answer reports the cost and that the file is missing.',
+  description:
+    'Nothing of the file is kept. Without a file, the answer reports the cost and that the file is missing. It reports a duplicate only of an asset that you may see; the registration is also refused if someone else registered the file privately.',
   errors: ['INSUFFICIENT_STORAGE'],
   body: registrationBody
     .partial({ asset_file: true })
