@@ -1,7 +1,7 @@
 /**
  * `npm run test:clients [-- <name>…]`: every project below this folder is installed from its lock file and carried out
  * against a real gateway with embedded parts; then its page in `docs/clients/` is followed word for word in an empty folder.
- * One that needs a language that is not here is skipped, and says so.
+ * A project whose tools are not installed is skipped with a message.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,15 +20,15 @@ type Command = [program: string, ...args: string[]]
 interface Kind {
   /** The file by which a project is known. */
   manifest: string
-  /** Without it the project is skipped. */
-  needs: string
+  /** Programs without which the project is skipped. */
+  needs: string[]
   steps: Command[]
 }
 
 const kinds: Kind[] = [
   {
     manifest: 'package.json',
-    needs: 'npm',
+    needs: ['npm'],
     steps: [
       ['npm', 'ci', '--no-audit', '--no-fund'],
       ['npm', 'test'],
@@ -36,7 +36,7 @@ const kinds: Kind[] = [
   },
   {
     manifest: 'go.mod',
-    needs: 'go',
+    needs: ['go'],
     steps: [
       ['sh', 'generate.sh'],
       ['go', 'vet', './...'],
@@ -44,8 +44,16 @@ const kinds: Kind[] = [
     ],
   },
   {
+    manifest: 'pom.xml',
+    needs: ['java', 'mvn'],
+    steps: [
+      ['sh', 'generate.sh'],
+      ['mvn', '--batch-mode', '--quiet', 'compile', 'exec:exec'],
+    ],
+  },
+  {
     manifest: 'requirements.txt',
-    needs: 'python3',
+    needs: ['python3'],
     steps: [
       ['python3', '-m', 'venv', '.venv'],
       ['.venv/bin/pip', 'install', '--quiet', '--requirement', 'requirements.txt', '--constraint', 'constraints.txt'],
@@ -55,6 +63,9 @@ const kinds: Kind[] = [
     ],
   },
 ]
+
+/** Generates Java, Go, Python and TypeScript; it runs on Java and comes from Maven Central. */
+const OPENAPI_GENERATOR = { prefix: 'openapi-generator-', needs: ['java', 'mvn'] }
 
 /** Of one command of a project. */
 const PATIENCE_MS = 600_000
@@ -78,6 +89,9 @@ async function carryOut([program, ...args]: Command, cwd: string, env: Record<st
 }
 
 const isHere = async (program: string) => (await carryOut(['sh', '-c', `command -v ${program}`], '.', {})) === null
+
+const needsOf = (name: string, { needs }: Kind) =>
+  name.startsWith(OPENAPI_GENERATOR.prefix) ? [...needs, ...OPENAPI_GENERATOR.needs] : needs
 
 /** The projects of these names, or all. Raises when there is none of a name. */
 function findProjects(names: readonly string[]) {
@@ -114,19 +128,20 @@ async function openStore(url: string, token: string) {
 }
 
 /** Installs and carries out a project. Returns how it ended. */
-async function tryProject(name: string, { needs, steps }: Kind, env: Record<string, string>) {
+async function tryProject(name: string, kind: Kind, env: Record<string, string>) {
   const start = performance.now()
   const seconds = () => `${((performance.now() - start) / 1_000).toFixed(1)} s`
-  const tell = (outcome: string) => print(`${name.padEnd(18)} ${outcome}`)
-  if (!(await isHere(needs))) {
-    tell(`skipped: ${needs} is not here`)
+  const tell = (outcome: string) => print(`${name.padEnd(28)} ${outcome}`)
+  for (const program of needsOf(name, kind)) {
+    if (await isHere(program)) continue
+    tell(`skipped: ${program} is not installed`)
     return 'skipped'
   }
   const fail = (failure: string) => {
     tell(`failed after ${seconds()}\n${failure}`)
     return 'failed' as const
   }
-  for (const step of steps) {
+  for (const step of kind.steps) {
     const failure = await carryOut(step, join(import.meta.dirname, name), env)
     if (failure !== null) return fail(failure)
   }

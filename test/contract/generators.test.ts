@@ -63,6 +63,11 @@ test('every request body has one media type', () => {
   expect(several.map(({ operationId }) => operationId)).toEqual([])
 })
 
+// openapi-generator for TypeScript: imports without names.
+test('webhooks are described as callbacks', () => {
+  expect(document).not.toHaveProperty('webhooks')
+})
+
 // openapi-generator for TypeScript: an empty interface.
 test('no value is one of several simple types', () => {
   const isMixed = ({ anyOf = [] }: { anyOf?: { type?: string }[] }) =>

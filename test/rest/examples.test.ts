@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/domain/errors.ts'
-import { description } from '../support/described.ts'
+import { description, webhooks } from '../support/described.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
 import { newPicture } from '../support/pictures.ts'
@@ -202,7 +202,7 @@ it('all are answered', async () => {
   await note(ada, 'listRefunds', order)
   await noteRefusal('UNABLE_TO_REFUND_ORDER', admin, 'refundOrder', { ...another, json: { reason: 'Why not.' } })
   for (const { type, data } of expectOk(await admin('GET', 'events/')).results)
-    if (data) found.operations[description.webhooks[type]!.post.operationId] = { request: shown(data) }
+    if (data) found.operations[webhooks[type]!.operationId] = { request: shown(data) }
   await note(admin, 'grantPoints', { json: { user_id: 'ada', amount: '5', reason: 'Welcome' } })
   await note(admin, 'findUsers', { query: { search: 'ada' } })
   const locked = { params: { id: stranger.publicId }, json: { reason: 'Fraud is looked into.' } }
@@ -243,7 +243,7 @@ it('every operation that answers JSON has one, or a reason to have none', () => 
     ).includes('application/json')
   const missing = [...operations.keys()].filter((id) => isJson(id) && !found.operations[id] && !without[id])
   expect(missing).toEqual([])
-  const called = Object.values(description.webhooks).map(({ post }) => post.operationId)
+  const called = Object.values(webhooks).map(({ operationId }) => operationId)
   expect(called.filter((id) => !found.operations[id] && !without[id])).toEqual([])
 })
 

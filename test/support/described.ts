@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import createRouter from 'find-my-way'
+import { WEBHOOK_ADDRESS } from '../../src/rest/openapi/webhooks.ts'
 import { routes } from '../../src/rest/routes.ts'
 import { statuses } from '../../src/rest/status.ts'
 import type { ReceivedCall } from './receiver.ts'
@@ -23,6 +24,7 @@ interface Described {
 interface Operation {
   operationId: string
   parameters?: unknown[]
+  callbacks?: Record<string, Record<string, { post: Webhook }>>
   responses: Record<string, Described | { $ref: string }>
 }
 
@@ -33,8 +35,6 @@ interface Webhook {
 
 interface Document {
   paths: Record<string, Record<string, Operation>>
-  /** By the type of the event. */
-  webhooks: Record<string, { post: Webhook }>
   components: Record<string, Record<string, unknown>>
 }
 
@@ -51,6 +51,16 @@ export interface Exchange {
 /** The committed document. */
 export const description: Document = JSON.parse(
   readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
+)
+
+const webhookAddress = ['paths', '/api/v3/store/network-apps', 'post', 'callbacks']
+
+/** The calls to webhooks, by the type of their events. */
+export const webhooks: Record<string, Webhook> = Object.fromEntries(
+  Object.entries(description.paths['/api/v3/store/network-apps']!.post!.callbacks!).map(([type, call]) => [
+    type,
+    call[WEBHOOK_ADDRESS]!.post,
+  ]),
 )
 
 /** Readers have to live with fields that they do not know; tests do not. */
@@ -186,12 +196,12 @@ export function complaintOfDescription(exchange: Exchange): string | undefined {
 /** What of a call to a receiver is not as the description has it, in a sentence; undefined when all is. */
 export function complaintOfCall({ headers, body }: Pick<ReceivedCall, 'headers' | 'body'>): string | undefined {
   const value = JSON.parse(body) as { type: string }
-  const described = description.webhooks[value.type]?.post
+  const described = webhooks[value.type]
   if (!described) return `its type ${value.type} is not described`
   const missing = described.parameters.find(({ name, required }) => required && !headers[name])
   if (missing) return `it has no header ${missing.name}`
-  const keys = ['webhooks', value.type, 'post', 'requestBody', 'content', 'application/json', 'schema']
-  const validate = validatorOf(pointer(...keys))
+  const keys = [value.type, WEBHOOK_ADDRESS, 'post', 'requestBody', 'content', 'application/json', 'schema']
+  const validate = validatorOf(pointer(...webhookAddress, ...keys))
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
 }
 

@@ -97,6 +97,8 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     return { operationId, tags: [tag], summary, ...(text && { description: text }), ...(deprecated && { deprecated }) }
   }
 
+  const webhookTools = { schemaOf, parametersIn, exampleOf: (id: string) => examples[id]?.request }
+
   function describeRoute(route: Route): Json {
     const operation = operationOf(route)
     const changes = operation.operation === OperationTypeNode.MUTATION
@@ -114,6 +116,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       security: securityOf(route, isOpenToStaleTokens),
       ...(found.length > 0 && { parameters: found }),
       ...(body && { requestBody: body }),
+      ...(route.operationId === 'createNetworkApp' && { callbacks: describeWebhooks(webhookTools) }),
       responses: {
         ...success(route, changes),
         ...refusals.responsesOf(errorsOfRoute(route, { isOpenToStaleTokens, changes })),
@@ -180,7 +183,6 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     servers: [{ url: '/', description: 'Where this document comes from.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
-    webhooks: describeWebhooks({ schemaOf, parametersIn, exampleOf: (id) => examples[id]?.request }),
     components: {
       securitySchemes,
       parameters,

@@ -1,4 +1,4 @@
-/** The calls that network apps get, as the description tells them. Their bodies are written by the schemas that are shown. */
+/** Describes the calls to the webhook of a network app. Their bodies are typed by the same schemas. */
 import { z } from 'zod'
 import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../domain/store/webhook-bodies.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -70,7 +70,13 @@ interface Tools {
   exampleOf(operationId: string): unknown
 }
 
-/** The calls by the type of their events. */
+/** The address of a call: that of the network app which is created. */
+export const WEBHOOK_ADDRESS = '{$request.body#/webhook_url}'
+
+/**
+ * Describes the calls by the type of their events, as callbacks of the operation that creates a network app. In `webhooks` of OpenAPI 3.1,
+ * openapi-generator makes API classes of them that do not compile.
+ */
 export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): Record<string, object> {
   const described = Object.entries(webhooks).map(([type, { operationId, summary, description, body }]) => {
     const example = exampleOf(operationId)
@@ -78,11 +84,13 @@ export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): 
     return [
       type,
       {
-        post: {
-          ...{ operationId, tags: ['Webhooks'], summary, description, security: [] },
-          parameters: parametersIn('header', headers),
-          requestBody: { required: true, content: { 'application/json': content } },
-          responses,
+        [WEBHOOK_ADDRESS]: {
+          post: {
+            ...{ operationId, tags: ['Webhooks'], summary, description, security: [] },
+            parameters: parametersIn('header', headers),
+            requestBody: { required: true, content: { 'application/json': content } },
+            responses,
+          },
         },
       },
     ]

@@ -1,0 +1,3 @@
+set -e
+sh ../openapi-generator.sh go annal --additional-properties=packageName=annal,withGoMod=false \
+  --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false

@@ -1,0 +1,3 @@
+module annal-client
+
+go 1.25.0

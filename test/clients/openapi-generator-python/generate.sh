@@ -1,0 +1,3 @@
+set -e
+sh ../openapi-generator.sh python generated --additional-properties=packageName=annal \
+  --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false
