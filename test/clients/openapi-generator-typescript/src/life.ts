@@ -32,7 +32,12 @@ const file = new File([text], 'hello.txt', { type: 'text/plain' })
 const price: Quote = await quotes.quoteRegisterAsset({ assetFile: file, publicAccess: true })
 assert.deepEqual([price.totalCost, price.errors], ['0.179', []])
 const nitCommitCustom = JSON.stringify({ license: { name: 'CC0-1.0' } })
-const asset: Asset = await assets.registerAsset({ assetFile: file, caption: 'Hello', publicAccess: true, nitCommitCustom })
+const asset: Asset = await assets.registerAsset({
+  assetFile: file,
+  caption: 'Hello',
+  publicAccess: true,
+  nitCommitCustom,
+})
 assert.deepEqual([asset.assetFileName, asset.caption, asset.publicAccess], ['hello.txt', 'Hello', true])
 assert.deepEqual(asset.nitCommitCustom, { license: { name: 'CC0-1.0' } })
 assert.ok(asset.uploadedAt instanceof Date)
