@@ -63,10 +63,10 @@ describe('annal', () => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  it('says that a proof is not there', async () => {
+  it('exits with 2 when a proof does not exist', async () => {
     const said = await annal(['verify', '/none.car'])
     expect(said).toMatchObject({
-      ...{ code: 1, stdout: '' },
+      ...{ code: 2, stdout: '' },
       stderr: '/none.car cannot be read: no such file or directory (ENOENT).\n',
     })
   })
