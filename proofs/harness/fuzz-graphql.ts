@@ -248,7 +248,7 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
     })
 
 const adminFields =
-  /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i
+  /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.user(s|Count)/i
 
 function requestWith(shape: Shape, values: Record<string, unknown>): FuzzRequest {
   const { body, headers } = encode(shape, values)

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { AMOUNT } from '../domain/money.ts'
 import { roles } from '../domain/roles.ts'
+import { parseDatabaseUrl } from '../platform/database/parse-database-url.ts'
 
 /** An amount, as decimal text. */
 export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
@@ -75,9 +76,13 @@ export const roleList = z
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
   .pipe(z.array(z.enum(roles, someRoles)).min(1, someRoles))
 function isDatabaseUrl(url: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return false
-  const { hostname, searchParams } = new URL(url)
-  return !`${hostname}${searchParams.get('host') ?? ''}`.includes(',') && !searchParams.has('target_session_attrs')
+  if (!/^postgres(ql)?:\/\//.test(url)) return false
+  try {
+    const { hostname, searchParams } = parseDatabaseUrl(url)
+    return !`${hostname}${searchParams.get('host') ?? ''}`.includes(',') && !searchParams.has('target_session_attrs')
+  } catch {
+    return false
+  }
 }
 
 /** A connection URL of PostgreSQL with one host. The message never contains the URL, which holds a password. */

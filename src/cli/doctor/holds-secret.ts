@@ -1,11 +1,15 @@
+import { parseDatabaseUrl } from '../../platform/database/parse-database-url.ts'
 import { isLoopback } from './is-loopback.ts'
 
 const DATABASE = /^postgres(ql)?:\/\//
 
 /** Returns the hosts and socket folders of a URL. */
 function hostsOf(url: string): string[] {
-  const { protocol, hostname, searchParams } = new URL(url)
-  if (DATABASE.test(url)) return [searchParams.get('host') ?? hostname]
+  if (DATABASE.test(url)) {
+    const { hostname, searchParams } = parseDatabaseUrl(url)
+    return [searchParams.get('host') ?? hostname]
+  }
+  const { protocol, hostname } = new URL(url)
   // A socket is on this machine.
   return protocol === 'ipc:' ? [] : [hostname]
 }
