@@ -1,19 +1,59 @@
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
+import { DomainError, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
 import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader, markBelow } from './block-reader.ts'
+import { ownedBlocks } from './blocks-owner.ts'
 import { identifyDocument, measure } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
 import { createNameSet } from './name-set.ts'
+import { claimStore, type FindFiles } from './store-owner.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
 
+/** Where blocks are stored, and which installation they belong to. */
+export interface ContentStoreOptions {
+  dir: string
+  /** Identity of this installation. Without it, the folder is used whoever it belongs to. */
+  owner?: string | undefined
+  findFiles?: FindFiles | undefined
+  /** Whether a folder that nobody owns yet is used as it is. */
+  mayBeUnmarked?: boolean
+}
+
 /** The content store on this machine's disk, under `dir`. Several processes may share it. */
-export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
+export const createContentStore = ({
+  dir,
+  owner,
+  findFiles = async () => [],
+  mayBeUnmarked = false,
+}: ContentStoreOptions): ContentStore => {
   const blocks = createBlockDirectory(dir)
+  const folder = ownedBlocks(dir)
+
+  /** Whether the folder is still that of this installation. It is not when it was unmounted or exchanged. */
+  const isOwn = async () => {
+    if (owner === undefined) return true
+    const found = await folder.readOwner()
+    return found === owner || (found === undefined && mayBeUnmarked)
+  }
+  /** Raises UNAVAILABLE. */
+  const assertOwn = async () => {
+    const found = await isOwn().catch((error: unknown) => {
+      throw unavailable('The file store', error)
+    })
+    if (!found) throw unavailable('The file store', new Error(`${folder.title} is not the one of this installation.`))
+  }
+
+  /** A block that is missing from the wrong folder may be in the right one. */
+  const explainMiss = async (error: unknown): Promise<never> => {
+    if (error instanceof DomainError && error.code === 'NOT_FOUND') await assertOwn()
+    throw error
+  }
 
   return {
     async importFile(source) {
+      await assertOwn()
       const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
       // A file is there or not, mostly: what was found of the block before is expected of the next one.
@@ -48,14 +88,19 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
     },
 
     async putDocument(bytes) {
+      await assertOwn()
       const { cid } = identifyDocument(bytes)
       await blocks.syncNames([await blocks.put(cid, bytes)])
       return cid.toString()
     },
 
-    ...createBlockReader(blocks),
+    ...createBlockReader({
+      get: (cid) => blocks.get(cid).catch(explainMiss),
+      length: (cid) => blocks.length(cid).catch(explainMiss),
+    }),
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
+      if (owner !== undefined) await claimStore(folder, owner, findFiles)
       const grace = graceSeconds * 1000
       const told = tellOrRaise(onError)
       // Taken before the pins are read: what is pinned later was imported or renewed later.
@@ -75,7 +120,7 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       return removed
     },
 
-    isReachable: () => blocks.isWritable(),
+    isReachable: async () => (await isOwn().catch(() => false)) && (await blocks.isWritable()),
   }
 }
 

@@ -189,7 +189,8 @@ export const createS3Bucket = ({
       }),
 
     /** Raises NOT_FOUND, UNAVAILABLE. */
-    get: (key: string): Promise<Uint8Array> => ask((abortSignal) => readWhole(at(key), abortSignal)),
+    get: (key: string, within = patience): Promise<Uint8Array> =>
+      ask((abortSignal) => readWhole(at(key), abortSignal), { within }),
 
     /** Bytes. Raises NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {

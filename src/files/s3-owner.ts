@@ -1,33 +1,37 @@
-/** Whose bucket it is: what an installation does not need there is removed, and another one may need it. */
+/** The bucket belongs to one installation: what that one does not need is removed, and another one may need it. */
 import { DomainError } from '../domain/errors.ts'
+import { blockPlace } from './block-name.ts'
 import type { S3Bucket } from './s3-bucket.ts'
+import { claimStore, type FindFiles, OWNER_NAME, type OwnedStore } from './store-owner.ts'
 
-/** The object that names the installation whose blocks these are. */
-const OWNER_KEY = 'installation'
-
-const read = async (bucket: S3Bucket): Promise<string | undefined> => {
-  try {
-    return Buffer.from(await bucket.get(OWNER_KEY)).toString()
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-    throw error
-  }
-}
+/** The bucket as a store with an owner. `within`: milliseconds for reading who it is. */
+export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
+  title: 'The bucket',
+  mark: `its object ${OWNER_NAME}`,
+  fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its files there with `annal files copy`.',
+  async readOwner() {
+    try {
+      return Buffer.from(await bucket.get(OWNER_NAME, within))
+        .toString()
+        .trim()
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    }
+  },
+  async writeOwner(owner) {
+    await bucket.readClock()
+    await bucket.put(OWNER_NAME, Buffer.from(owner))
+  },
+  async has(cid) {
+    const { dir, file } = blockPlace(cid)
+    return (await bucket.look(`${dir}/${file}`)) !== undefined
+  },
+})
 
 /**
- * Holds a bucket to the installation that used it first. `owner`: what tells installations apart. Raises an Error for the bucket of another
- * one, UNAVAILABLE while nobody can tell.
+ * Gives a bucket to the installation `owner` unless it belongs to another one. Raises WrongStoreError, and UNAVAILABLE while the storage does
+ * not answer.
  */
-export async function claimBucket(bucket: S3Bucket, owner: string): Promise<void> {
-  let found = await read(bucket)
-  if (found === undefined) {
-    await bucket.readClock()
-    await bucket.put(OWNER_KEY, Buffer.from(owner))
-    found = await read(bucket)
-  }
-  if (found === owner) return
-  throw new Error(
-    `The bucket belongs to another installation, whose files would be removed: its object ${OWNER_KEY} names ${found}, and this one is ${owner}. ` +
-      'Set another S3_BUCKET or S3_PREFIX. If that installation is gone and its files are to be kept by this one, remove the object.',
-  )
-}
+export const claimBucket = (bucket: S3Bucket, owner: string, findFiles: FindFiles = async () => []): Promise<void> =>
+  claimStore(ownedBucket(bucket), owner, findFiles)

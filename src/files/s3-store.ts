@@ -10,8 +10,9 @@ import { identifyDocument, measure } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
 import { createNameSet } from './name-set.ts'
 import { createS3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
-import { claimBucket } from './s3-owner.ts'
+import { claimBucket, ownedBucket } from './s3-owner.ts'
 import { AT_ONCE, sweepBucket, TURN_KEY, TURN_MS } from './s3-sweep.ts'
+import { type FindFiles, WrongStoreError } from './store-owner.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
 
 /** How the content store in a bucket is made. */
@@ -22,10 +23,15 @@ export interface S3ContentStoreOptions extends S3BucketOptions {
   settling?: number
   /** What tells this installation from others: in the bucket of another one nothing is removed. Nobody is asked when it is missing. */
   owner?: string | undefined
+  findFiles?: FindFiles | undefined
+  /** Whether a bucket that nobody owns yet is written to as it is. */
+  mayBeUnmarked?: boolean
 }
 
 /** How often a storage is asked for a block of which it gives other bytes. */
 const MOST_READS = 3
+/** Milliseconds. */
+const PROBE_MS = 2_000
 
 const keyOf = (cid: CID) => {
   const { dir, file } = blockPlace(cid)
@@ -46,9 +52,17 @@ export const createS3ContentStore = ({
   graceSeconds: ownGrace,
   settling = 10_000,
   owner,
+  findFiles,
+  mayBeUnmarked = false,
   ...options
 }: S3ContentStoreOptions): ContentStore => {
   const bucket = createS3Bucket(options)
+  /** Whether the bucket is that of this installation. Claims one that nobody owns yet: the storage was away at the start. */
+  const isOwn = async () => {
+    const found = await ownedBucket(bucket, PROBE_MS).readOwner()
+    if (found === undefined) await claimBucket(bucket, owner!, findFiles)
+    return found === undefined || found === owner
+  }
   /** Bytes that are not those of the name, such as a page of a proxy on the way, are never anybody's file. */
   const read = async (cid: CID) => {
     for (let reads = 0; reads < MOST_READS; reads += 1) {
@@ -56,6 +70,15 @@ export const createS3ContentStore = ({
       if (isNamedBy(cid, bytes)) return bytes
     }
     throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
+  }
+  let isClaimed = owner === undefined || mayBeUnmarked
+  /** Claims the bucket before the first write, where the storage was away at the start. Raises UNAVAILABLE. */
+  const assertOwn = async () => {
+    if (isClaimed) return
+    await claimBucket(bucket, owner!, findFiles).catch((error: unknown) => {
+      throw error instanceof WrongStoreError ? unavailable('The file store', error) : error
+    })
+    isClaimed = true
   }
   const blocks: BlockSource = { get: read, length: (cid) => bucket.length(keyOf(cid)) }
   /** What is younger is no garbage until long after whoever counts on it has registered, which takes half of the grace at most. */
@@ -93,6 +116,7 @@ export const createS3ContentStore = ({
 
   return {
     async importFile(source) {
+      await assertOwn()
       const { stream, result } = measure(source)
       const placing = createPlacing()
       const put = async (cid: CID, bytes: unknown) => {
@@ -113,6 +137,7 @@ export const createS3ContentStore = ({
     },
 
     async putDocument(bytes, cancel) {
+      await assertOwn()
       const { cid } = identifyDocument(bytes)
       const placing = createPlacing(cancel)
       await placing.put(cid, bytes)
@@ -123,7 +148,7 @@ export const createS3ContentStore = ({
     ...createBlockReader(blocks),
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
-      if (owner !== undefined) await claimBucket(bucket, owner)
+      if (owner !== undefined) await claimBucket(bucket, owner, findFiles)
       const grace = graceSeconds * 1_000
       const told = tellOrRaise(onError)
       // Taken before the pins are read: what is pinned later was imported or renewed later.
@@ -148,10 +173,6 @@ export const createS3ContentStore = ({
       return removed
     },
 
-    isReachable: () =>
-      bucket.readClock(2_000).then(
-        () => true,
-        () => false,
-      ),
+    isReachable: () => (owner === undefined ? bucket.readClock(PROBE_MS).then(() => true) : isOwn()).catch(() => false),
   }
 }
