@@ -32,6 +32,7 @@ import type { DirectRoute } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
+import { findAwayParts } from './rest/probes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
 import { statuses } from './rest/status.ts'
@@ -39,6 +40,8 @@ import { createServices, type ServiceDependencies, type ServiceLayer } from './s
 
 /** What the application is made of, and what tells whether it is ready. */
 export interface Dependencies extends ServiceDependencies {
+  /** Names of the parts whose folders are missing or belong to another installation. */
+  missingFolders(): Promise<string[]>
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
   /** What is away besides the file store, while most can be served without it; nothing when left out. */
@@ -127,10 +130,7 @@ export function createApp(deps: Dependencies): App {
     directRoutes: [
       ...createDirectRoutes({
         missing: deps.missing,
-        degraded: async () => [
-          ...((await contentStore.isReachable()) ? [] : ['file store']),
-          ...((await deps.degraded?.()) ?? []),
-        ],
+        degraded: async () => [...(await findAwayParts(deps)), ...((await deps.degraded?.()) ?? [])],
         version: manifest.version,
         schemaText: config.graphql.introspection ? schemaText : null,
         homePage: (req) =>

@@ -11,6 +11,7 @@ import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type { Histories } from './domain/ports/chain.ts'
 import type { Coins } from './domain/ports/coins.ts'
 import type { Log } from './domain/ports/log.ts'
+import { findSetting } from './domain/settings.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositBooks } from './domain/wallet/deposit-books.ts'
 import type { Installation } from './installation.ts'
@@ -53,7 +54,50 @@ export async function recordersOf(config: Config, { database }: Pick<Installatio
 const ANVIL_FINAL_DEPTH = 64
 const ANVIL_DOUBT_MS = 3_000
 
-async function startChain(config: Config, log: Log) {
+/** The installation that the folder of the embedded chain belongs to, and its database. */
+type Owner = Pick<Installation, 'database' | 'owner'>
+
+/** The registry on the embedded chain, as the database remembers it. */
+async function findEmbeddedRegistry(database: Installation['database']): Promise<string | undefined> {
+  const { chainId } = await import('./platform/embedded/anvil-process.ts')
+  const { registrySetting } = await import('./chain/registry/registry.ts')
+  return (await database.query(findSetting, { key: registrySetting(chainId) }))[0]?.value
+}
+
+/**
+ * Starts the embedded chain, or joins it. Raises a FixableError when its folder belongs to another installation, or is empty although the
+ * database has commits.
+ */
+async function startChain(config: Config, log: Log, { database, owner }: Owner) {
+  if (owner === undefined) return startAnvil(config, log)
+  const { claimChain, hasSavedChain, isOwnChain, judgeChain, lostChain } = await import(
+    './platform/embedded/chain-owner.ts'
+  )
+  const { dir } = config
+  const problem = await judgeChain(dir, owner)
+  if (problem) throw problem
+  if (await isOwnChain(dir, owner)) return startAnvil(config, log)
+  const registry = await findEmbeddedRegistry(database)
+  if (registry !== undefined && !hasSavedChain(dir)) throw lostChain(dir, owner)
+  const anvil = await startAnvil(config, log)
+  try {
+    if (registry !== undefined) {
+      const [{ createRpc }, { isChainOf }] = await Promise.all([
+        import('./chain/rpc.ts'),
+        import('./chain/registry/start.ts'),
+      ])
+      const place = { rpc: createRpc({ url: anvil.rpcUrl }), database, chainId: anvil.chainId, address: registry }
+      if (!(await isChainOf(place))) throw lostChain(dir, owner)
+    }
+    await claimChain(dir, owner)
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+  return anvil
+}
+
+async function startAnvil(config: Config, log: Log) {
   const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
   const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
   // anvil calls a block final when two epochs of 32 lie on top.
@@ -63,8 +107,11 @@ async function startChain(config: Config, log: Log) {
 }
 
 /** The embedded chain, for who only keeps it open for other processes; undefined where another chain is configured. */
-export const startEmbeddedChain = async (config: Config, log: Log): Promise<{ stop(): Promise<void> } | undefined> =>
-  config.chain.rpcUrl ? undefined : startChain(config, log)
+export const startEmbeddedChain = async (
+  config: Config,
+  log: Log,
+  owner: Owner,
+): Promise<{ stop(): Promise<void> } | undefined> => (config.chain.rpcUrl ? undefined : startChain(config, log, owner))
 
 /**
  * Raises ConfigError when this start would deploy a registry contract on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not
@@ -117,7 +164,7 @@ export async function connectChain(
     import('./chain/coins/treasury.ts'),
   ])
   const relayKeys = await relayKeysOf(config.chain)
-  const anvil = rpcUrl ? undefined : await startChain(config, log)
+  const anvil = rpcUrl ? undefined : await startChain(config, log, installation)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
     throw new ConfigError([

@@ -4,6 +4,7 @@
  */
 import { type Config, ConfigError } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
+import { findSampleFiles } from './domain/asset/sample-files.ts'
 import { DomainError } from './domain/errors.ts'
 import type { FeedNotifications } from './domain/ports/feed.ts'
 import type { ContentCredentials, ContentStore, PictureMaker } from './domain/ports/files.ts'
@@ -11,6 +12,8 @@ import type { CoinPlan, Custody, EnvelopeCipher, KeyRing, KeyVault } from './dom
 import type { Log } from './domain/ports/log.ts'
 import type { Mailer } from './domain/ports/mail.ts'
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
+import type { FindFiles } from './files/store-owner.ts'
+import { boundedCheck } from './platform/bounded-check.ts'
 import {
   createContentCredentials,
   findSigningIdentity,
@@ -28,7 +31,13 @@ import { createCustody } from './platform/vault/custody.ts'
 import { createEnvelopeCipher } from './platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from './platform/vault/local-key-vault.ts'
 import { assertDatabaseNotLost } from './platform/vault/lost-database.ts'
-import { assertKeysHeld, assertVaultBelongs } from './platform/vault/vault-identity.ts'
+import {
+  assertKeySharesHeld,
+  assertKeysHeld,
+  assertVaultBelongs,
+  createVaultCheck,
+  isVaultKnown,
+} from './platform/vault/vault-identity.ts'
 
 /** The parts that are open. */
 export interface Installation {
@@ -48,6 +57,12 @@ export interface Installation {
   contentCredentials: ContentCredentials
   mailer: Mailer
   telemetry: Telemetry
+  /** Identity of this installation, which its folders and its bucket bear. Undefined before the first start of a server. */
+  owner: string | undefined
+  /** Whether the folder of the embedded database is still there. True where the database is elsewhere. */
+  isDatabaseThere(): Promise<boolean>
+  /** Names of the parts whose folders are missing or belong to another installation, besides database and file store. */
+  missingFolders(): Promise<string[]>
   /** What is embedded, for people: a name and where it is. */
   parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
   close(): Promise<void>
@@ -92,18 +107,28 @@ export async function openInstallation(
     tracer: telemetry.tracer,
   })
   const openKeysAndFiles = async () => {
-    const name = await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
-    const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
+    // A database that no server was ever started on has neither key shares nor files of its own.
+    const isFirstStart = !(await isVaultKnown(database))
+    const owner = await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
+    const vault = createLocalKeyVault({ ...config.keys, dir: config.dir, id: owner })
     // Commands tell an operator what is wrong, also then.
     if (mayMigrate) await assertKeysHeld(database, vault.ring, config.dir)
-    return { vault, contentStore: await openContentStore(config, { owner: name, mayClaim: mayMigrate }) }
+    if (mayMigrate && !isFirstStart) await assertKeySharesHeld(database, config.dir)
+    const findFiles = async () => (await database.query(findSampleFiles)).map(({ nid }) => nid)
+    const contentStore = await openContentStore(config, { owner, mayClaim: mayMigrate, isFirstStart, findFiles })
+    return { owner, vault, contentStore: { ...contentStore, isReachable: boundedCheck(contentStore.isReachable) } }
   }
-  const { vault, contentStore } = await openKeysAndFiles().catch(async (error: unknown) => {
+  const { owner, vault, contentStore } = await openKeysAndFiles().catch(async (error: unknown) => {
     await database.close()
     await postgres?.stop()
     throw error
   })
   const notifications = createEventNotifications({ url: databaseUrl, database, log })
+  const isVaultThere = owner === undefined ? undefined : boundedCheck(createVaultCheck(database, config.dir, owner))
+  const isChainThere =
+    owner === undefined || config.chain.rpcUrl
+      ? undefined
+      : boundedCheck(async () => (await loadChainOwner()).isOwnChain(config.dir, owner))
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
   return {
@@ -128,6 +153,12 @@ export async function openInstallation(
       showLinks: !config.production,
     }),
     telemetry,
+    owner,
+    isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
+    async missingFolders() {
+      const [vaultIsThere, chainIsThere] = await Promise.all([isVaultThere?.(), isChainThere?.()])
+      return [...(vaultIsThere === false ? ['key vault'] : []), ...(chainIsThere === false ? ['chain'] : [])]
+    },
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
@@ -153,6 +184,8 @@ function checkNamedFiles({ contentCredentials, dir }: Config): void {
     throw error instanceof FixableError ? error : new ConfigError([(error as Error).message])
   }
 }
+
+const loadChainOwner = () => import('./platform/embedded/chain-owner.ts')
 
 /** The curve's library takes a fifth of a second to load, and commands that neither make nor use a key do without. */
 const loadKeyPairs = () => import('./chain/key-pairs.ts')
@@ -191,11 +224,21 @@ function filesOf({ files, dir }: Config): string {
   return files.kuboUrl ? `Kubo at ${new URL(files.kuboUrl).host}` : `blocks in ${dir}/blocks`
 }
 
-/** Raises an Error for a bucket of another installation. `owner`: what tells installations apart. */
+interface StoreOptions {
+  owner: string | undefined
+  /** Whether a store that nobody owns yet may be given to this installation. A server may; a command must not. */
+  mayClaim: boolean
+  isFirstStart: boolean
+  findFiles: FindFiles
+}
+
+/** Raises WrongStoreError for a folder or a bucket of another installation, and for an empty one where the database has files. */
 async function openContentStore(
   { files, dir }: Config,
-  { owner, mayClaim }: { owner: string | undefined; mayClaim: boolean },
+  { owner, mayClaim, isFirstStart, findFiles }: StoreOptions,
 ): Promise<ContentStore> {
+  const expected: FindFiles = isFirstStart ? async () => [] : findFiles
+  const owned = { owner, findFiles, mayBeUnmarked: !mayClaim }
   // All are large, and each installation needs one.
   if (files.s3) {
     const [{ createS3ContentStore }, { createS3Bucket }, { claimBucket }] = await Promise.all([
@@ -205,13 +248,19 @@ async function openContentStore(
     ])
     // A storage that is away keeps nobody from starting: a collection asks once more.
     if (owner !== undefined && mayClaim)
-      await claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner).catch(unlessAway)
-    return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds, owner })
+      await claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner, expected).catch(unlessAway)
+    return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds, ...owned })
   }
   if (files.kuboUrl) {
     const { createKuboContentStore } = await import('./files/kubo-store.ts')
     return createKuboContentStore({ url: files.kuboUrl })
   }
-  const { createContentStore } = await import('./files/content-store.ts')
-  return createContentStore({ dir: `${dir}/blocks` })
+  const [{ createContentStore }, { ownedBlocks }, { claimStore }] = await Promise.all([
+    import('./files/content-store.ts'),
+    import('./files/blocks-owner.ts'),
+    import('./files/store-owner.ts'),
+  ])
+  const blocks = `${dir}/blocks`
+  if (owner !== undefined && mayClaim) await claimStore(ownedBlocks(blocks), owner, expected)
+  return createContentStore({ dir: blocks, ...owned })
 }

@@ -16,7 +16,7 @@ import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
-import { createProbes, createProbesOnly } from './rest/probes.ts'
+import { createProbes, createProbesOnly, findAwayParts } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
 import { createServices, type ServiceLayer } from './services.ts'
 
@@ -107,9 +107,16 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
     publicUrl,
   }
   const probes = {
-    missing: async () => (isStopping ? ['stopping'] : (await database.isReachable()) ? [] : ['database']),
+    async missing() {
+      if (isStopping) return ['stopping']
+      return (await database.isReachable()) && (await installation.isDatabaseThere()) ? [] : ['database']
+    },
     degraded: async () => [...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`)],
     version: manifest.version,
+  }
+  const backgroundProbes = {
+    ...probes,
+    degraded: async () => [...(await findAwayParts(installation)), ...(await probes.degraded())],
   }
   const layer: ServiceLayer & Partial<App> = config.roles.has('http')
     ? (await import('./app.ts')).createApp({ ...parts, ...probes })
@@ -122,7 +129,7 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   const access = { token: config.metrics.token, port: taken?.healthPort }
   handlers.push(
     ...telemetry.createHandlers({ watched, access, log, supervisor }),
-    ...(layer.handlers ?? [createProbesOnly(createProbes(probes), telemetry.watch)]),
+    ...(layer.handlers ?? [createProbesOnly(createProbes(backgroundProbes), telemetry.watch)]),
   )
   await (taken ?? (await listen(server, config, true))).openRequests()
   const loops = await startLoops({ installation, chain, layer }, config.roles)

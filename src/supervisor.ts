@@ -18,13 +18,16 @@ import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.
 import { createRequestTelemetry } from './platform/telemetry/request-telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
 import { createCrew, type Member } from './platform/workers/crew.ts'
-import { createProbes, createProbesOnly } from './rest/probes.ts'
+import { createProbes, createProbesOnly, findAwayParts } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
 
 /** All of stopping: the workers have fifteen seconds, and then what is embedded stops. Less than supervisors of ours wait. */
 const STOP_MS = 19_000
 
 const program = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url))
+
+const isDatabaseAway = async ({ database, isDatabaseThere }: Installation) =>
+  !((await database.isReachable()) && (await isDatabaseThere()))
 
 /** A worker for each number, and one for what is left to do. */
 function membersOf({ workers, roles }: Config): Member[] {
@@ -71,7 +74,7 @@ export async function supervise(config: Config): Promise<never> {
     opening = openInstallation(config, log, { mayMigrate: true })
     installation = await opening
     await assertRegistryChosen(config, installation)
-    startingChain = startEmbeddedChain(config, log)
+    startingChain = startEmbeddedChain(config, log, installation)
     chain = await startingChain
     handlers.push(...(await operatorsHandlers(installation)))
     for (const member of others) crew.start(member)
@@ -82,17 +85,19 @@ export async function supervise(config: Config): Promise<never> {
   }
 
   /** What supervisors and Prometheus ask at the port of operators. */
-  async function operatorsHandlers({ database }: Installation): Promise<HttpHandler[]> {
+  async function operatorsHandlers(parts: Installation): Promise<HttpHandler[]> {
+    const { database } = parts
     const presence = createPresence({ database, roles: new Set() })
     const probes = createProbes({
       version: manifest.version,
       async missing() {
         if (isStopping) return ['stopping']
         const serving = config.workers - crew.absent().filter((name) => name.startsWith('http-')).length
-        return [...(serving ? [] : ['workers']), ...((await database.isReachable()) ? [] : ['database'])]
+        return [...(serving ? [] : ['workers']), ...((await isDatabaseAway(parts)) ? ['database'] : [])]
       },
       degraded: async () => [
         ...crew.absent().map((name) => `worker ${name}`),
+        ...(await findAwayParts(parts)),
         ...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
       ],
     })

@@ -76,11 +76,11 @@ export function addKeysCommands(program: Command): void {
     `What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
 Should the key be found again, it opens everything as before.`,
   )
-    .argument('<key>', 'as the refused start names it')
+    .argument('<key>', 'as the refused start names it: a key, or key-shares')
     .option('--json', 'prints {"givenUp"}')
     .action(async (key: string, { json }) => {
       const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
-      await withInstallation(({ database, keyRing }) => giveKeyUp(database, keyRing, key))
+      await withInstallation(({ database, keyRing, config }) => giveKeyUp(database, keyRing, key, config.dir))
       if (json) return printJson({ givenUp: key })
       say(`Servers start without ${key}.`)
     })

@@ -121,8 +121,9 @@ export const withKeysAndCoins = <T>(
   work: (layer: ServiceLayer, installation: Installation) => Promise<T>,
 ): Promise<T> =>
   withInstallation(async (installation) => {
-    const { assertKeysHeld } = await import('../platform/vault/vault-identity.ts')
+    const { assertKeysHeld, assertKeySharesHeld } = await import('../platform/vault/vault-identity.ts')
     await assertKeysHeld(installation.database, installation.keyRing, installation.config.dir)
+    await assertKeySharesHeld(installation.database, installation.config.dir)
     const { connectChain } = await import('../connect-chain.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {

@@ -45,6 +45,18 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
+/** Parts of an installation that can be away while the process serves. */
+interface Parts {
+  contentStore: { isReachable(): Promise<boolean> }
+  missingFolders(): Promise<string[]>
+}
+
+/** Returns the names of the parts that are away, or whose folders are not those of this installation. */
+export async function findAwayParts({ contentStore, missingFolders }: Parts): Promise<string[]> {
+  const [isReachable, folders] = await Promise.all([contentStore.isReachable(), missingFolders()])
+  return [...(isReachable ? [] : ['file store']), ...folders]
+}
+
 /** Sends what a probe is answered. */
 export const sendProbe = (req: IncomingMessage, res: ServerResponse, { status, body }: ProbeAnswer): void => {
   res

@@ -69,6 +69,19 @@ export async function noteStart(place: Place, transactionHash: string): Promise<
   if (receipt) await remember(place, { number: Number(receipt.blockNumber), hash: receipt.blockHash })
 }
 
+/**
+ * Whether a chain is the one on which this database's registry was deployed. Chains of several installations can have a registry at the same
+ * address.
+ */
+export async function isChainOf(place: Place): Promise<boolean> {
+  const { rpc, database, address } = place
+  if ((await rpc.call<string>('eth_getCode', address, 'latest')) === '0x') return false
+  const [row] = (await database?.query(findSetting, { key: settingOf(place) })) ?? []
+  const [number, hash] = row?.value.split(' ') ?? []
+  const block = number === undefined ? null : await readBlock(rpc, Number(number))
+  return block === null || block.hash === hash
+}
+
 /** The registry's first block; undefined when the node does not tell. Raises UNAVAILABLE. */
 export async function findStart(place: Place): Promise<number | undefined> {
   const { rpc, database } = place

@@ -61,9 +61,25 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   return wrong(`There is no registry at ${address}.`, fix)
 }
 
+/** Whether the folder of the embedded chain is that of this installation. The chain itself is the server's to start. */
+async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
+  const { dir } = await parts.config()
+  const owner = await remembered(parts, settingKeys.vault)
+  if (owner === undefined) throw new SkippedError('The chain is embedded: the server drives it.')
+  const { hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../../platform/embedded/chain-owner.ts')
+  const { chainId } = await import('../../platform/embedded/anvil-process.ts')
+  const { registrySetting } = await import('../../chain/registry/registry.ts')
+  const isNeeded = (await remembered(parts, registrySetting(chainId))) !== undefined
+  const isLost = isNeeded && !(await isOwnChain(dir, owner)) && !hasSavedChain(dir)
+  const problem = (await judgeChain(dir, owner)) ?? (isLost ? lostChain(dir, owner) : undefined)
+  if (problem) throw problem
+  return [right('The folder of the embedded chain belongs to this installation.')]
+}
+
 /** Whether the node answers, is of the right chain, follows it, and knows the registry. */
 export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
+  if (!chain.rpcUrl) return checkEmbeddedChain(parts)
   const rpc = await node(chain)
   const { explainError } = await import('../../domain/explain-error.ts')
   const { isUnavailable } = await import('../../domain/errors.ts')

@@ -6,7 +6,9 @@ import type { Parts } from './parts.ts'
 export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   const { dir, keys } = await parts.config()
   const { database } = await parts.database()
-  const { assertKeysHeld, assertVaultBelongs, isVaultKnown } = await import('../../platform/vault/vault-identity.ts')
+  const { assertKeySharesHeld, assertKeysHeld, assertVaultBelongs, isVaultKnown } = await import(
+    '../../platform/vault/vault-identity.ts'
+  )
   if (!(await isVaultKnown(database)))
     return [toKnow('Nothing is sealed yet: the first start of a server makes the keys.')]
   const restore = 'Restore the newest backup of ANNAL_DIR/keys; docs/operations.md tells how.'
@@ -19,6 +21,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   const vault = createLocalKeyVault({ ...keys, dir })
   try {
     await assertKeysHeld(database, vault.ring, dir)
+    await assertKeySharesHeld(database, dir)
   } catch (error) {
     return [wrong((error as Error).message, restore)]
   }

@@ -2,16 +2,34 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { S3BucketOptions } from '../../files/s3-bucket.ts'
+import type { OwnedStore } from '../../files/store-owner.ts'
 import { type Diagnosis, right, SkippedError, toKnow, warning, wrong } from './diagnosis.ts'
 import { isLoopback } from './is-loopback.ts'
 import type { Parts } from './parts.ts'
 
+/** Reports a store that is not the one of this installation. Undefined where it is, and while the database cannot tell. */
+async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis | undefined> {
+  const opened = await parts.database().catch(() => undefined)
+  if (!opened) return undefined
+  const { findSetting, settingKeys } = await import('../../domain/settings.ts')
+  const { findSampleFiles } = await import('../../domain/asset/sample-files.ts')
+  const { judgeStore } = await import('../../files/store-owner.ts')
+  const [vault] = await opened.database.query(findSetting, { key: settingKeys.vault })
+  if (!vault) return undefined
+  const findFiles = async () => (await opened.database.query(findSampleFiles)).map(({ nid }) => nid)
+  const problem = await judgeStore(store, vault.value, findFiles)
+  return problem && wrong(problem.finding, problem.fix)
+}
+
 /** Whether files can be read and written. */
-export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
-  const { files, dir } = await config()
-  if (files.s3) return checkBucket(files.s3)
+export async function checkFiles(parts: Parts): Promise<Diagnosis[]> {
+  const { files, dir } = await parts.config()
+  if (files.s3) return checkBucket(parts, files.s3)
   if (files.kuboUrl) return checkKubo(files.kuboUrl)
   const folder = join(dir, 'blocks')
+  const { ownedBlocks } = await import('../../files/blocks-owner.ts')
+  const foreign = await diagnoseOwner(parts, ownedBlocks(folder))
+  if (foreign) return [foreign]
   if (!existsSync(folder)) throw new SkippedError(`Nothing was ever started in ${dir}.`)
   const { createContentStore } = await import('../../files/content-store.ts')
   if (await createContentStore({ dir: folder }).isReachable()) return [right(`Files can be written in ${folder}.`)]
@@ -49,8 +67,9 @@ async function checkKubo(url: string): Promise<Diagnosis[]> {
 }
 
 /** Whether a bucket takes, gives and removes objects, and whether what is removed is gone. */
-async function checkBucket(options: S3BucketOptions): Promise<Diagnosis[]> {
+async function checkBucket(parts: Parts, options: S3BucketOptions): Promise<Diagnosis[]> {
   const { createS3Bucket, tryBucket } = await import('../../files/s3-bucket.ts')
+  const { ownedBucket } = await import('../../files/s3-owner.ts')
   const bucket = createS3Bucket(options)
   try {
     await tryBucket(bucket)
@@ -61,6 +80,8 @@ async function checkBucket(options: S3BucketOptions): Promise<Diagnosis[]> {
       'Look at S3_BUCKET, S3_REGION, S3_ENDPOINT and the credentials, which must allow to list the bucket and to read, write and delete objects below S3_PREFIX.'
     return [wrong(`Files cannot be kept in the bucket ${options.bucket}: ${reason}`, fix)]
   }
+  const foreign = await diagnoseOwner(parts, ownedBucket(bucket))
+  if (foreign) return [foreign]
   const diagnoses = [right(`Files can be written, read and removed in the bucket ${options.bucket}.`)]
   if (await bucket.keepsVersions()) {
     const finding = `The bucket ${options.bucket} keeps versions: what is removed stays there, and is paid for.`

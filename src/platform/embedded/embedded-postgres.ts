@@ -20,6 +20,7 @@ import {
   findBinaries,
   readCredentials,
   readPostmaster,
+  readSystemIdentifier,
   removeHalfWritten,
   restoreKeys,
   writeCredentials,
@@ -44,6 +45,8 @@ export interface EmbeddedPostgres {
   localUrl: string
   /** Another process had started it: it was running, or outlived its parent. */
   joined: boolean
+  /** Whether its data directory is still the one that it was started on. Raises what the file system raises. */
+  isIntact(): Promise<boolean>
   /** Gives the server up. The last process that uses it stops it. */
   stop(): Promise<void>
 }
@@ -331,8 +334,10 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   }
 
   let stopped: Promise<void> | undefined
+  const identifier = await readSystemIdentifier(dataDir)
 
   return {
+    isIntact: async () => (await readSystemIdentifier(dataDir)) === identifier,
     url: urlOf(started.credentials),
     localUrl: localUrlOf(started),
     joined: started.joined,

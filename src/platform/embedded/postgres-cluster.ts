@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -247,6 +247,17 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
   } finally {
     await rm(workDir, { recursive: true, force: true })
     await rm(passwordFile, { force: true })
+  }
+}
+
+/** Returns the number by which PostgreSQL tells clusters apart: the first eight bytes of their control file. */
+export async function readSystemIdentifier(dataDir: string): Promise<string> {
+  const control = await open(join(dataDir, 'global', 'pg_control'), 'r')
+  try {
+    const { buffer } = await control.read(Buffer.alloc(8), 0, 8, 0)
+    return buffer.toString('hex')
+  } finally {
+    await control.close()
   }
 }
 

@@ -36,6 +36,8 @@ interface Options {
   key: string | undefined
   /** Earlier keys besides those in files, newest first. */
   previousKeys: readonly string[]
+  /** Raises UNAVAILABLE when the folder is not that of this installation any more. */
+  assertOwn: () => void
 }
 
 /** A key that wraps no more must have rested this long before it is destroyed: what a server began with it is then written. Milliseconds. */
@@ -110,8 +112,11 @@ export interface LocalKeyRing extends KeyRing {
   oldest(): RingKey
 }
 
-/** Reads the keys, and makes the first one where there is none. Raises an Error when a file is damaged. */
-export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
+/**
+ * Reads the keys, and makes the first one where there is none. Raises an Error when a file is damaged. Its methods raise UNAVAILABLE when the
+ * folder was unmounted or exchanged.
+ */
+export function openKeyRing({ dir, key, previousKeys, assertOwn }: Options): LocalKeyRing {
   const file = join(dir, 'key-encryption-key')
   const ringDir = join(dir, 'ring')
   const copyOf = ({ id }: RingKey) => join(ringDir, id.replace(':', '-'))
@@ -141,6 +146,8 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   let lookedAt = performance.now()
 
   function reload() {
+    // In a folder that was unmounted or exchanged there is no key, or one of another installation.
+    assertOwn()
     version = versionOf(file)
     keys = read()
   }

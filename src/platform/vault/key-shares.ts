@@ -18,13 +18,15 @@ interface Options {
   dir: string
   /** Where empty files lie that name the owners who were deleted. */
   deletedDir: string
+  /** Raises UNAVAILABLE when the folders are not those of this installation any more. */
+  assertOwn?: () => void
 }
 
 /**
  * Key shares as files: one for each owner, and an empty one for each who was deleted. What is written is on the disk when
  * a method resolves.
  */
-export function createKeyShares({ dir, deletedDir }: Options) {
+export function createKeyShares({ dir, deletedDir, assertOwn = () => {} }: Options) {
   const place = (folder: string, owner: string) => {
     // It becomes a path.
     if (!uuid.test(owner)) throw new TypeError('An owner is a UUID in lowercase.')
@@ -32,15 +34,17 @@ export function createKeyShares({ dir, deletedDir }: Options) {
   }
   const fileOf = (owner: string) => place(dir, owner)
 
-  async function isDeleted(owner: string): Promise<boolean> {
+  async function exists(path: string): Promise<boolean> {
     try {
-      await stat(place(deletedDir, owner))
+      await stat(path)
       return true
     } catch (error) {
       if (isMissing(error)) return false
       throw error
     }
   }
+
+  const isDeleted = (owner: string) => exists(place(deletedDir, owner))
 
   async function find(owner: string): Promise<Buffer | undefined> {
     try {
@@ -55,6 +59,7 @@ export function createKeyShares({ dir, deletedDir }: Options) {
 
   /** Raises UNAVAILABLE where it cannot be written, as on a full disk. */
   async function make(owner: string): Promise<void> {
+    assertOwn()
     try {
       await createFile(fileOf(owner), randomBytes(BYTES))
     } catch (error) {
@@ -64,6 +69,8 @@ export function createKeyShares({ dir, deletedDir }: Options) {
 
   return {
     isDeleted,
+    /** Whether there is a key share of the owner, intact or not. */
+    has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
     /** The owner's key share, or undefined when there is none (any more). */
     find,
     /** The owner's key share, made where there is none, as `make` does. On the disk when this resolves. */
@@ -80,9 +87,13 @@ export function createKeyShares({ dir, deletedDir }: Options) {
      * Removes it for good; nothing happens when there is none. It is not overwritten first: journals, snapshots and
      * flash memory keep old blocks all the same, so a medium that leaves the house must be encrypted or destroyed.
      */
-    forget: async (owner: string): Promise<void> => removeFile(fileOf(owner)),
+    async forget(owner: string): Promise<void> {
+      assertOwn()
+      await removeFile(fileOf(owner))
+    },
     /** Writes down for good that the owner was deleted. On the disk when this resolves. */
     async markDeleted(owner: string): Promise<void> {
+      assertOwn()
       await createFile(place(deletedDir, owner), '')
     },
     /** Who has a key share, in no order. */

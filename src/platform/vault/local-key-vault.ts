@@ -1,11 +1,12 @@
 /** The local key vault: keys in files or from the environment, and a key share for every owner. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import { LostKeyError } from '../../domain/errors.ts'
+import { LostKeyError, unavailable } from '../../domain/errors.ts'
 import type { KeyRing, KeyVault } from '../../domain/ports/keys.ts'
 import { seal, unseal } from './aes-gcm.ts'
 import { openKeyRing, type RingKey, readOrCreate } from './key-ring.ts'
 import { createKeyShares } from './key-shares.ts'
+import { readVaultId } from './vault-id.ts'
 
 interface Options {
   /** The installation's folder; the vault lies in `keys` there. */
@@ -14,6 +15,8 @@ interface Options {
   key: string | undefined
   /** Earlier keys, newest first. */
   previousKeys?: readonly string[]
+  /** Identity of the vault. Without it, nothing notices when the folder is unmounted or exchanged later. */
+  id?: string | undefined
 }
 
 /** The two halves of HKDF-SHA256: what is made once, and what is made of it for each purpose. */
@@ -25,10 +28,18 @@ const expand = (root: Uint8Array, purpose: string) =>
 export type LocalKeyVault = KeyVault & { ring: KeyRing }
 
 /** Opens the vault below `dir`, and makes what it lacks at a first start. Raises an Error when a file is damaged. */
-export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): LocalKeyVault {
+export function createLocalKeyVault({ dir, key, previousKeys = [], id }: Options): LocalKeyVault {
   const keysDir = join(dir, 'keys')
-  const ring = openKeyRing({ dir: keysDir, key, previousKeys })
-  const keyShares = createKeyShares({ dir: join(keysDir, 'counterparts'), deletedDir: join(keysDir, 'deleted') })
+  const assertOwn = () => {
+    if (id !== undefined && readVaultId(dir) !== id)
+      throw unavailable('The key vault', new Error(`The folder ${keysDir} is not the one of this installation.`))
+  }
+  const ring = openKeyRing({ dir: keysDir, key, previousKeys, assertOwn })
+  const keyShares = createKeyShares({
+    dir: join(keysDir, 'counterparts'),
+    deletedDir: join(keysDir, 'deleted'),
+    assertOwn,
+  })
   // Made of the first key once and kept: links and retries outlive a rotation, and it tells nothing about that key.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),

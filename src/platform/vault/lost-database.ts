@@ -20,8 +20,13 @@ const lost = (dir: string, finding: string, fix: string) =>
 
 /** Raises a FixableError where the embedded database in `dir` is gone and the keys of its accounts are there. */
 export async function assertClusterNotLost(dir: string): Promise<void> {
-  if (existsSync(join(dir, 'postgres')) || !(await holdsKeyShares(dir))) return
-  throw lost(dir, `${join(dir, 'postgres')} is missing`, 'Restore it from the backup.')
+  const folder = join(dir, 'postgres')
+  if (existsSync(join(folder, 'PG_VERSION')) || !(await holdsKeyShares(dir))) return
+  throw lost(
+    dir,
+    `${folder} is ${existsSync(folder) ? 'empty' : 'missing'}`,
+    'Mount it, or restore it from the backup.',
+  )
 }
 
 /** Raises a FixableError where the database was never migrated and there are keys of accounts in `dir`. */

@@ -1,7 +1,6 @@
 /** Which key vault a database belongs to: what one vault sealed, no other opens, and nothing would tell before it is needed. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import type { Database } from '../../domain/ports/database.ts'
@@ -9,6 +8,8 @@ import type { KeyRing } from '../../domain/ports/keys.ts'
 import { findSetting, rememberMoment, rememberSetting, settingKeys } from '../../domain/settings.ts'
 import { arrayOf, int, statement, text } from '../../domain/sql.ts'
 import { readOrCreate } from './key-ring.ts'
+import { createKeyShares } from './key-shares.ts'
+import { readVaultId, vaultIdFile } from './vault-id.ts'
 
 /** Whether the database belongs to a vault yet: one that no server was ever started on does not. */
 export const isVaultKnown = async (database: Pick<Database, 'query'>): Promise<boolean> =>
@@ -28,16 +29,15 @@ interface Options {
  */
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<string | undefined> {
   const folder = join(dir, 'keys')
-  const file = join(folder, 'vault-id')
   let [known] = await database.query(findSetting, { key: settingKeys.vault })
   if (!known && mayRemember) {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     ;[known] = await database.query(rememberSetting, {
       key: settingKeys.vault,
-      value: readOrCreate(file, randomUUID),
+      value: readOrCreate(vaultIdFile(dir), randomUUID),
     })
   }
-  const own = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
+  const own = readVaultId(dir) ?? 'none'
   if (!known || known.value === own) return known?.value
   throw new Error(
     `The keys in ${folder} do not belong to this database: it is sealed by the vault ${known.value}, and there is ${own}. ` +
@@ -66,6 +66,52 @@ async function readLackingKeys(database: Pick<Database, 'query'>, keyRing: Pick<
 const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
   keys.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`).join(', ')
 
+/** Name under which an operator gives up all key shares. */
+const KEY_SHARES = 'key-shares'
+
+/** The accounts with the oldest and the newest keys, 100 at most. */
+const findSampleOwners = statement(
+  'vault_sample_owners',
+  { columns: { id: text } },
+  `(select user_id::text as id from user_keys where version > 1 order by user_id limit 50)
+   union
+   (select user_id::text as id from user_keys where version > 1 order by user_id desc limit 50)`,
+)
+
+const openKeyShares = (dir: string) =>
+  createKeyShares({ dir: join(dir, 'keys', 'counterparts'), deletedDir: join(dir, 'keys', 'deleted') })
+
+/** Whether the folder has a key share of one of these accounts. */
+async function hasSome(dir: string, owners: readonly string[]): Promise<boolean> {
+  const keyShares = openKeyShares(dir)
+  for (const owner of owners) if (await keyShares.has(owner)) return true
+  return false
+}
+
+/** Whether the database has accounts with key shares, and the folder has none of those that are looked for. */
+async function lacksKeyShares(database: Pick<Database, 'query'>, dir: string): Promise<boolean> {
+  const owners = (await database.query(findSampleOwners)).map(({ id }) => id)
+  return owners.length > 0 && !(await hasSome(dir, owners))
+}
+
+const isGivenUp = async (database: Pick<Database, 'query'>, key: string) =>
+  (await database.query(findSetting, { key: `${settingKeys.keyGivenUp}${key}` })).length > 0
+
+/**
+ * Returns a check whether the key vault in `dir` is still the vault `id` of this database: it is not when a folder was unmounted or exchanged.
+ * Usually looks at two files. Raises what the file system raises.
+ */
+export function createVaultCheck(database: Pick<Database, 'query'>, dir: string, id: string): () => Promise<boolean> {
+  let known: string[] = []
+  return async () => {
+    if ((await readFile(vaultIdFile(dir), 'utf8')).trim() !== id) return false
+    if (await hasSome(dir, known)) return true
+    // The accounts may be deleted by now.
+    known = (await database.query(findSampleOwners)).map((row) => row.id)
+    return known.length === 0 || (await hasSome(dir, known)) || (await isGivenUp(database, KEY_SHARES))
+  }
+}
+
 /**
  * Raises when accounts' keys are wrapped by a key that the vault lacks: a folder that is older than the database's last rotation,
  * or another KEY_ENCRYPTION_KEY. Nothing of them opens then, and what waits for them would be given up in time.
@@ -83,21 +129,35 @@ export async function assertKeysHeld(
   )
 }
 
+/** Raises when the folder of key shares is empty or belongs to another installation. */
+export async function assertKeySharesHeld(database: Pick<Database, 'query'>, dir: string): Promise<void> {
+  if (!(await lacksKeyShares(database, dir)) || (await isGivenUp(database, KEY_SHARES))) return
+  throw new Error(
+    `The folder ${join(dir, 'keys', 'counterparts')} is empty or belongs to another installation: it has none of the key shares of this database's accounts. ` +
+      `Mount or restore the newest backup of ANNAL_DIR/keys. If they are lost for good, run: annal keys give-up ${KEY_SHARES}`,
+  )
+}
+
 /**
- * Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. Raises a DomainError for a key that is
- * held, and for one that nobody misses.
+ * Lets servers start although the key is lost, or all key shares (`key-shares`). What it wrapped stays sealed until it is found again. Raises
+ * a DomainError for a key that the vault has, and for one that wraps nothing.
  */
 export async function giveKeyUp(
   database: Pick<Database, 'query'>,
   keyRing: Pick<KeyRing, 'ids'>,
   keyId: string,
+  dir: string,
 ): Promise<void> {
+  if (keyId === KEY_SHARES) {
+    if (!(await lacksKeyShares(database, dir))) throw new DomainError('CONFLICT', 'The vault holds key shares.')
+    await database.query(rememberMoment, { key: `${settingKeys.keyGivenUp}${KEY_SHARES}` })
+    return
+  }
   const { current, earlier } = await keyRing.ids()
   if ([current, ...earlier].includes(keyId)) throw new DomainError('CONFLICT', `The vault holds the key ${keyId}.`)
   const lacking = await readLackingKeys(database, keyRing)
   const key = `${settingKeys.keyGivenUp}${keyId}`
-  const isGivenUp = (await database.query(findSetting, { key })).length > 0
-  if (!isGivenUp && !lacking.some(({ id }) => id === keyId)) {
+  if (!(await isGivenUp(database, keyId)) && !lacking.some(({ id }) => id === keyId)) {
     const missing = lacking.length === 0 ? 'None is missing.' : `Missing: ${listKeys(lacking)}.`
     throw new DomainError('NOT_FOUND', `No account's key is wrapped by a key ${keyId}. ${missing}`)
   }

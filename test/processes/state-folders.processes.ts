@@ -1,0 +1,397 @@
+/** Folders and buckets that hold state: each belongs to one installation, and a service with the wrong one says so. */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { startS3Counterpart } from '../files/s3-counterpart.ts'
+import { annalHere, startAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest } from '../support/rest-client.ts'
+import { createSharedInstallation, type Service, type SharedInstallation } from '../support/service.ts'
+import { registerWith } from '../support/test-app.ts'
+
+const PASSWORD = 'correct horse battery'
+
+const signUp = (url: string) => {
+  const username = `u${randomUUID().slice(0, 12)}`
+  const json = { username, email: `${username}@example.org`, password: PASSWORD }
+  return createRest(url)('POST', 'auth/users/', { json }).then((answer) => ({ ...answer, email: json.email }))
+}
+
+/** Signs somebody up. Returns a client that acts as them. */
+async function newPerson(url: string) {
+  const { email } = await signUp(url)
+  const { body } = await createRest(url)('POST', 'auth/token/login/', { json: { email, password: PASSWORD } })
+  return createRest(url, { actor: { token: body.auth_token } })
+}
+
+const degraded = (...missing: string[]) => ({ status: 200, body: { status: 'degraded', missing } })
+const ready = { status: 200, body: { status: 'ok' } }
+
+/** Waits until `/readyz` answers like this. */
+const expectReadiness = ({ readiness }: Pick<Service, 'readiness'>, expected: object) =>
+  eventually(readiness, (found) => JSON.stringify(found) === JSON.stringify(expected))
+
+async function newShared(variables: Record<string, string> = {}): Promise<SharedInstallation> {
+  const shared = await createSharedInstallation(variables)
+  onTestFinished(shared.remove)
+  return shared
+}
+
+/** A shared installation with one file, which nobody serves any more. */
+async function stoppedWithFile(variables: Record<string, string> = {}) {
+  const shared = await newShared(variables)
+  const service = await shared.start()
+  const { body } = await registerWith(await newPerson(service.url), {})
+  await service.stop()
+  const owner = (await readFile(join(shared.dir, 'keys/vault-id'), 'utf8')).trim()
+  return { shared, owner, nid: body.id as string, blocks: join(shared.dir, 'blocks') }
+}
+
+async function expectRefused(shared: SharedInstallation, reason: RegExp) {
+  const { code, output } = await (await shared.spawn()).ended
+  expect([code, output]).toEqual([1, expect.stringMatching(reason)])
+}
+
+async function doctor(shared: SharedInstallation, check: string) {
+  const { stdout } = await annalHere({ ...shared.env, ANNAL_DIR: shared.dir }, ['doctor', '--only', check, '--json'])
+  return JSON.parse(stdout) as { check: string; state: string; finding: string; fix: string | null }[]
+}
+
+describe('the folder of blocks', () => {
+  it('is marked at the first start, and an empty or a foreign one is refused with what to do', async () => {
+    const { shared, owner, blocks } = await stoppedWithFile()
+    const marker = join(blocks, 'installation')
+    expect(await readFile(marker, 'utf8')).toBe(`${owner}\n`)
+
+    const aside = join(shared.dir, 'aside')
+    await rename(blocks, aside)
+    const empty =
+      /blocks is empty or belongs to another installation: it has none of the files .* Mount or restore the folder/
+    await expectRefused(shared, empty)
+    expect(await readdir(blocks)).toEqual([])
+    expect(await doctor(shared, 'files')).toContainEqual(
+      expect.objectContaining({ state: 'wrong', finding: expect.stringContaining('is empty or belongs to another') }),
+    )
+
+    // The folder of another installation, by an earlier version and by this one.
+    const other = await stoppedWithFile()
+    await rm(blocks, { recursive: true })
+    await rename(other.blocks, blocks)
+    const foreign = new RegExp(
+      `belongs to another installation: the file \\S+ names ${other.owner}, and this database belongs to ${owner}`,
+    )
+    await expectRefused(shared, foreign)
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({
+      state: 'wrong',
+      fix: expect.stringContaining('Mount or'),
+    })
+    const env = { ...shared.env, ANNAL_DIR: shared.dir }
+    expect(await annalHere(env, ['gc'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another installation'),
+    })
+    await rm(marker)
+    await expectRefused(shared, empty)
+    expect(await annalHere(env, ['gc'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has none of the files'),
+    })
+
+    // The operator knows better.
+    await writeFile(marker, owner)
+    await (await shared.start()).stop()
+
+    // An installation of an earlier version, or a restored backup of it.
+    await rm(blocks, { recursive: true })
+    await rename(aside, blocks)
+    await rm(marker)
+    await (await shared.start()).stop()
+    expect(await readFile(marker, 'utf8')).toBe(`${owner}\n`)
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({ state: 'right' })
+  })
+
+  it('is reported by /readyz of every process when it disappears or is exchanged, and takes no files until it is back', async () => {
+    const shared = await newShared()
+    const service = await shared.start()
+    const background = await shared.start(['--roles', 'relay,jobs,deliveries'])
+    const person = await newPerson(service.url)
+    const { body } = await registerWith(person, {})
+    const [blocks, aside] = [join(shared.dir, 'blocks'), join(shared.dir, 'aside')]
+    const expectAway = async () => {
+      for (const each of [service, background]) await expectReadiness(each, degraded('file store'))
+      const refused = await registerWith(person, {}).catch((error: Error) => error.message)
+      expect(refused).toMatch(/^Registration failed: 503/)
+      expect((await person('GET', `../../ipfs/${body.id}`)).status).not.toBe(200)
+    }
+    await rename(blocks, aside)
+    await expectAway()
+    expect(await readdir(shared.dir)).not.toContain('blocks')
+    await mkdir(blocks)
+    await expectAway()
+    expect(await readdir(blocks)).toEqual([])
+    await writeFile(join(blocks, 'installation'), 'another')
+    await expectAway()
+    await rm(blocks, { recursive: true })
+    await rename(aside, blocks)
+    for (const each of [service, background]) await expectReadiness(each, ready)
+    await registerWith(person, {})
+  })
+})
+
+describe('the key vault', () => {
+  it('is reported by /readyz when a folder disappears or is exchanged, and makes no keys until it is back', async () => {
+    const shared = await newShared()
+    const service = await shared.start()
+    expect((await signUp(service.url)).status).toBe(201)
+    const [keys, aside] = [join(shared.dir, 'keys'), join(shared.dir, 'aside')]
+    const expectAway = async () => {
+      await expectReadiness(service, degraded('key vault'))
+      expect((await signUp(service.url)).status).toBe(503)
+    }
+    await rename(keys, aside)
+    await expectAway()
+    expect(await readdir(shared.dir)).not.toContain('keys')
+    await mkdir(keys)
+    await expectAway()
+    await writeFile(join(keys, 'vault-id'), 'another')
+    await expectAway()
+    await rm(keys, { recursive: true })
+    await rename(aside, keys)
+    await expectReadiness(service, ready)
+
+    const [shares, elsewhere] = [join(keys, 'counterparts'), join(shared.dir, 'elsewhere')]
+    await rename(shares, elsewhere)
+    await expectReadiness(service, degraded('key vault'))
+    await mkdir(shares)
+    await expectReadiness(service, degraded('key vault'))
+    await rm(shares, { recursive: true })
+    await rename(elsewhere, shares)
+    await expectReadiness(service, ready)
+    expect((await signUp(service.url)).status).toBe(201)
+  })
+
+  it('is refused without the key shares of the accounts until they are given up', async () => {
+    const { shared } = await stoppedWithFile()
+    await rm(join(shared.dir, 'keys/counterparts'), { recursive: true })
+    const reason = /counterparts is empty or belongs to another installation: .*annal keys give-up key-shares/
+    await expectRefused(shared, reason)
+    expect((await doctor(shared, 'keys'))[0]).toMatchObject({ state: 'wrong', finding: expect.stringMatching(reason) })
+    const env = { ...shared.env, ANNAL_DIR: shared.dir }
+    expect(await annalHere(env, ['keys', 'give-up', 'key-shares'])).toMatchObject({ code: 0 })
+    const service = await shared.start()
+    await expectReadiness(service, ready)
+    await service.stop()
+  })
+})
+
+it('the supervisor of several processes reports folders that disappear, too', async () => {
+  const shared = await newShared()
+  const HEALTH_PORT = String(await findFreePort())
+  const service = await shared.start([], { WEB_CONCURRENCY: '2', HEALTH_PORT })
+  const supervisor = {
+    async readiness() {
+      const answer = await fetch(`http://127.0.0.1:${HEALTH_PORT}/readyz`)
+      return { status: answer.status, body: await answer.json() }
+    },
+  }
+  await expectReadiness(supervisor, ready)
+  for (const [folder, part] of [
+    ['blocks', 'file store'],
+    ['keys', 'key vault'],
+  ] as const) {
+    await rename(join(shared.dir, folder), join(shared.dir, 'aside'))
+    await expectReadiness(supervisor, degraded(part))
+    await rename(join(shared.dir, 'aside'), join(shared.dir, folder))
+    await expectReadiness(supervisor, ready)
+  }
+  await service.stop()
+})
+
+describe('a bucket', () => {
+  const newBucket = async () => {
+    const s3 = await startS3Counterpart()
+    onTestFinished(s3.stop)
+    const keys = { AWS_ACCESS_KEY_ID: 'somebody', AWS_SECRET_ACCESS_KEY: 'a secret of tests' }
+    return { s3, env: { ...s3.env, ...keys } }
+  }
+
+  it('that is empty or of another installation is refused, and one without a mark that has the files is taken', async () => {
+    const { s3, env } = await newBucket()
+    const { shared, owner } = await stoppedWithFile(env)
+    const objects = new Map(s3.objects)
+    expect(objects.get('installation')?.bytes.toString()).toBe(owner)
+
+    s3.objects.clear()
+    await expectRefused(
+      shared,
+      /The bucket is empty or belongs to another installation: .* Set S3_BUCKET and S3_PREFIX/,
+    )
+    expect(s3.objects.size).toBe(0)
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({
+      state: 'wrong',
+      fix: expect.stringContaining('S3_PREFIX'),
+    })
+    s3.objects.set('installation', { bytes: Buffer.from('another'), changedAt: s3.now })
+    await expectRefused(shared, /The bucket belongs to another installation: its object installation names another/)
+
+    s3.objects.clear()
+    for (const [key, object] of objects) if (key !== 'installation') s3.objects.set(key, object)
+    await (await shared.start()).stop()
+    expect(s3.objects.get('installation')?.bytes.toString()).toBe(owner)
+  })
+
+  it('that is emptied or exchanged is reported by /readyz', async () => {
+    const { s3, env } = await newBucket()
+    const shared = await newShared(env)
+    const service = await shared.start()
+    await registerWith(await newPerson(service.url), {})
+    await expectReadiness(service, ready)
+    const objects = new Map(s3.objects)
+    s3.objects.clear()
+    await expectReadiness(service, degraded('file store'))
+    s3.objects.set('installation', { bytes: Buffer.from('another'), changedAt: s3.now })
+    await expectReadiness(service, degraded('file store'))
+    for (const [key, object] of objects) s3.objects.set(key, object)
+    await expectReadiness(service, ready)
+  })
+})
+
+describe('what is embedded', () => {
+  /** Starts a service that brings everything, in a folder of its own or in `dir`. */
+  async function startEmbedded(given?: string) {
+    const dir = given ?? (await mkdtemp(join(tmpdir(), 'annal-folders-')))
+    if (given === undefined) onTestFinished(() => rm(dir, { recursive: true, force: true }))
+    const port = await findFreePort()
+    const url = `http://127.0.0.1:${port}`
+    const child = startAnnal(dir, ['serve'], { PORT: String(port), LOG_LEVEL: 'warn' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const output = Promise.all([text(child.stdout), text(child.stderr)])
+    const exited = once(child, 'exit')
+    const ended = exited.then(async ([code]) => ({ code, output: (await output).join('\n') }))
+    const readiness = async () => {
+      const answer = await fetch(`${url}/readyz`)
+      return { status: answer.status, body: await answer.json() }
+    }
+    return {
+      dir,
+      url,
+      readiness,
+      ended,
+      async ready() {
+        await eventually(
+          async () => (child.exitCode === null ? readiness().catch(() => undefined) : await ended),
+          (found) => found !== undefined && 'status' in found && found.status === 200,
+        )
+      },
+      stop() {
+        child.kill('SIGTERM')
+        return ended
+      },
+    }
+  }
+  type Embedded = Awaited<ReturnType<typeof startEmbedded>>
+
+  /** Registers a file, and waits until the chain has it for good. */
+  async function settle({ url }: Embedded) {
+    const person = await newPerson(url)
+    const { body } = await registerWith(person, {})
+    await eventually(
+      async () => (await person('GET', `assets/${body.id}/history/`)).body.commits as { status: string }[],
+      (commits) => commits.every(({ status }) => status === 'final'),
+    )
+  }
+
+  async function settled() {
+    const service = await startEmbedded()
+    await service.ready()
+    await settle(service)
+    expect(await service.stop()).toMatchObject({ code: 0 })
+    return service.dir
+  }
+
+  const expectEmbeddedRefused = async (dir: string, reason: RegExp) =>
+    expect(await (await startEmbedded(dir)).ended).toEqual({ code: 1, output: expect.stringMatching(reason) })
+
+  it('is reported by /readyz when its folder disappears or is exchanged', async () => {
+    const service = await startEmbedded()
+    await service.ready()
+    const [chain, aside] = [join(service.dir, 'chain'), join(service.dir, 'aside')]
+    await rename(chain, aside)
+    await expectReadiness(service, degraded('chain'))
+    await mkdir(chain)
+    await expectReadiness(service, degraded('chain'))
+    await rm(chain, { recursive: true })
+    await rename(aside, chain)
+    await expectReadiness(service, ready)
+
+    const database = join(service.dir, 'postgres')
+    await rename(database, aside)
+    const away = { status: 503, body: { status: 'unavailable', missing: ['database'] } }
+    await expectReadiness(service, away)
+    await mkdir(join(database, 'global'), { recursive: true })
+    await writeFile(join(database, 'global/pg_control'), 'another cluster')
+    await expectReadiness(service, away)
+    await rm(database, { recursive: true })
+    await rename(aside, database)
+    await expectReadiness(service, ready)
+    expect(await service.stop()).toMatchObject({ code: 0 })
+  })
+
+  it('is not started on an empty folder or on that of another installation', async () => {
+    const [dir, other] = [await settled(), await settled()]
+    const owner = (await readFile(join(dir, 'keys/vault-id'), 'utf8')).trim()
+    const aside = join(dir, 'aside')
+
+    await rename(join(dir, 'postgres'), aside)
+    await mkdir(join(dir, 'postgres'))
+    await expectEmbeddedRefused(dir, /postgres is empty, and \S+keys holds keys of accounts\. Mount it, or restore it/)
+    await rm(join(dir, 'postgres'), { recursive: true })
+    await rename(join(other, 'postgres'), join(dir, 'postgres'))
+    await expectEmbeddedRefused(dir, /refuses our password|do not belong to this database/)
+    await rename(join(dir, 'postgres'), join(other, 'postgres'))
+    await rename(aside, join(dir, 'postgres'))
+
+    const chain = join(dir, 'chain')
+    await rename(chain, aside)
+    await mkdir(chain)
+    const empty = /chain is empty or belongs to another installation: .* Mount or restore the folder/
+    await expectEmbeddedRefused(dir, empty)
+    const doctor = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'chain', '--json'])
+    expect(JSON.parse(doctor.stdout)[0]).toMatchObject({
+      state: 'wrong',
+      finding: expect.stringMatching(/is empty or/),
+    })
+    await rm(chain, { recursive: true })
+    await rename(join(other, 'chain'), chain)
+    await expectEmbeddedRefused(
+      dir,
+      new RegExp(`belongs to another installation: .* this database belongs to ${owner}`),
+    )
+    await rm(join(chain, 'installation'))
+    await expectEmbeddedRefused(dir, empty)
+
+    // An installation of an earlier version, or a restored backup of it.
+    await rm(chain, { recursive: true })
+    await rename(aside, chain)
+    await rm(join(chain, 'installation'))
+    const adopted = await startEmbedded(dir)
+    await adopted.ready()
+    expect(await readFile(join(chain, 'installation'), 'utf8')).toBe(`${owner}\n`)
+    await settle(adopted)
+    expect(await adopted.stop()).toMatchObject({ code: 0 })
+
+    // A chain that is lost for good: every commit is sent again.
+    await rm(chain, { recursive: true })
+    await mkdir(chain)
+    await writeFile(join(chain, 'installation'), owner)
+    const again = await startEmbedded(dir)
+    await again.ready()
+    await settle(again)
+    expect(await again.stop()).toMatchObject({ code: 0 })
+  })
+})
