@@ -22,11 +22,8 @@ const lost = (dir: string, finding: string, fix: string) =>
 export async function assertClusterNotLost(dir: string): Promise<void> {
   const folder = join(dir, 'postgres')
   if (existsSync(join(folder, 'PG_VERSION')) || !(await holdsKeyShares(dir))) return
-  throw lost(
-    dir,
-    `${folder} is ${existsSync(folder) ? 'empty' : 'missing'}`,
-    'Mount it, or restore it from the backup.',
-  )
+  if (!existsSync(folder)) throw lost(dir, `${folder} is missing`, 'Restore it from the backup.')
+  throw lost(dir, `${folder} is empty`, 'Mount it, or restore it from the backup.')
 }
 
 /** Raises a FixableError where the database was never migrated and there are keys of accounts in `dir`. */
