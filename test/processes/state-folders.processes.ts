@@ -324,6 +324,7 @@ describe('what is embedded', () => {
     await rename(chain, aside)
     await expectReadiness(service, degraded('chain'))
     await mkdir(chain)
+    await writeFile(join(chain, 'installation'), 'another')
     await expectReadiness(service, degraded('chain'))
     await rm(chain, { recursive: true })
     await rename(aside, chain)
