@@ -84,6 +84,6 @@ func run(ctx context.Context) error {
 	expect(string(unknown.JSON404.Error.Type), "resource_not_found")
 	expect(must(client.DeleteAssetWithResponse(ctx, nid, nil)).StatusCode(), 204)
 	expect(must(client.DeleteMeWithResponse(ctx, nil)).StatusCode(), 204)
-	expect(must(client.GetMeWithResponse(ctx, nil)).StatusCode(), 401)
+	expect(must(client.GetMeWithResponse(ctx)).StatusCode(), 401)
 	return nil
 }
