@@ -292,7 +292,7 @@ describe('in production annal doctor', () => {
       DATABASE_URL: [
         'postgresql://annal@127.0.0.1/annal',
         'postgresql://annal@localhost/annal',
-        'postgresql://annal@/annal?host=/run/postgresql',
+        'postgresql://annal@localhost/annal?host=/run/postgresql',
       ],
       SMTP_URL: ['smtp://localhost:25'],
     }
