@@ -156,7 +156,7 @@ const rules: Record<string, Rule> = {
     instead: 'The configuration knows no part; hand its values to the parts.',
   },
   config: {
-    local: /^(config\/|domain\/(money|roles)\.ts$|platform\/database\/database-url\.ts$)/,
+    local: /^(config\/|domain\/(money|roles)\.ts$|platform\/database\/parse-database-url\.ts$)/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },
