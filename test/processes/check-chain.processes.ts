@@ -5,6 +5,7 @@ import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { toId } from '../../src/domain/ids.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
 import { useRelayScene } from '../chain/support/relay-scene.ts'
 import { deploy } from '../chain/support/test-contracts.ts'
@@ -74,8 +75,8 @@ it('commits and deposits of a chain that was put back are named', async () => {
   expect(await check()).toEqual({})
   await chain.rpc.call('evm_revert', before)
   expect(await check()).toEqual({
-    H1: [expect.objectContaining({ commit: lost, nid: asset.nid })],
-    H5: [expect.objectContaining({ transaction: hash, wallet: owner.id, amount: '2' })],
+    H1: [expect.objectContaining({ commit: toId('commit', lost), nid: asset.nid })],
+    H5: [expect.objectContaining({ transaction: hash, user: toId('user', owner.id), amount: '2' })],
   })
 })
 
@@ -98,7 +99,7 @@ it('a deposit of tokens is named whose transaction brings something else, or bri
   ] as const) {
     await world.sql('update deposits set amount = $1, wallet_id = $2::uuid', [amount, wallet.id])
     expect(await check()).toEqual({
-      H5: [expect.objectContaining({ transaction: hash, wallet: wallet.id, amount })],
+      H5: [expect.objectContaining({ transaction: hash, user: toId('user', wallet.id), amount })],
     })
   }
 })
@@ -142,5 +143,5 @@ it('a commit that is there twice, and one that was refunded though it is there, 
   const { H2, H3, ...others } = await check()
   expect(others).toEqual({})
   expect(H2).toMatchObject([{ transactions: [expect.any(String), again.hash] }])
-  expect(H3).toMatchObject([{ commit: first!.commit_id, nid: asset!.nid }])
+  expect(H3).toMatchObject([{ commit: toId('commit', first!.commit_id), nid: asset!.nid }])
 })
