@@ -8,7 +8,7 @@ import { claimStore, type FindFiles, OWNER_NAME, type OwnedStore } from './store
 export const ownedBucket = (bucket: S3Bucket, within?: number): OwnedStore => ({
   title: 'The bucket',
   mark: `its object ${OWNER_NAME}`,
-  fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its files there with `annal files copy`.',
+  fix: 'Set S3_BUCKET and S3_PREFIX to those of this installation, or copy its blocks there, see "Files past one disk" in docs/scaling.md.',
   async readOwner() {
     try {
       return Buffer.from(await bucket.get(OWNER_NAME, within))
