@@ -83,7 +83,10 @@ export const createBlockDirectory = (dir: string) => {
     const create = () => open(part, 'wx')
     const handle = await create().catch(async (error) => {
       if (!isMissing(error)) throw error
-      await mkdir(shard, { recursive: true })
+      // Never creates `dir` itself: when it is missing, its disk may be unmounted, and blocks would be written to another disk.
+      await mkdir(shard).catch((failure: unknown) => {
+        if (errno(failure) !== 'EEXIST') throw failure
+      })
       giveToOwner(shard)
       await syncPath(dir)
       return create()
@@ -152,7 +155,7 @@ export const createBlockDirectory = (dir: string) => {
     isWritable: () =>
       access(dir, constants.R_OK | constants.W_OK).then(
         () => true,
-        // Made with the first block.
+        // A store without an owner creates it with the first block.
         isMissing,
       ),
 

@@ -1,6 +1,7 @@
+import { mkdir } from 'node:fs/promises'
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
-import { DomainError, unavailable } from '../domain/errors.ts'
+import { DomainError, storageFailure, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports/files.ts'
 import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader, markBelow } from './block-reader.ts'
@@ -39,10 +40,20 @@ export const createContentStore = ({
   }
   /** Raises UNAVAILABLE. */
   const assertOwn = async () => {
+    if (owner === undefined) return
     const found = await isOwn().catch((error: unknown) => {
       throw unavailable('The file store', error)
     })
     if (!found) throw unavailable('The file store', new Error(`${folder.title} is not the one of this installation.`))
+  }
+
+  /** Prepares a write. Creates the folder only for a store without an owner. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  const beginWrite = async () => {
+    await assertOwn()
+    if (owner !== undefined) return
+    await mkdir(dir, { recursive: true }).catch((error: unknown) => {
+      throw storageFailure(error)
+    })
   }
 
   /** A block that is missing from the wrong folder may be in the right one. */
@@ -53,7 +64,7 @@ export const createContentStore = ({
 
   return {
     async importFile(source) {
-      await assertOwn()
+      await beginWrite()
       const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
       // A file is there or not, mostly: what was found of the block before is expected of the next one.
@@ -88,7 +99,7 @@ export const createContentStore = ({
     },
 
     async putDocument(bytes) {
-      await assertOwn()
+      await beginWrite()
       const { cid } = identifyDocument(bytes)
       await blocks.syncNames([await blocks.put(cid, bytes)])
       return cid.toString()

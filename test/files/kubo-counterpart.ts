@@ -2,6 +2,7 @@
  * The part of Kubo's RPC API that the content store uses, over blocks on disk: what `ipfs daemon` answers, with the layout
  * of the profile `test-cid-v1-wide` for whatever a request leaves open.
  */
+import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
@@ -34,6 +35,7 @@ const readPart = (req: IncomingMessage) =>
   })
 
 export const startKuboCounterpart = async (dir: string): Promise<KuboCounterpart> => {
+  await mkdir(dir, { recursive: true })
   const store = createContentStore({ dir })
   const blocks = createBlockDirectory(dir)
   const pins = new Map<string, string>()
