@@ -51,7 +51,7 @@ export interface Context {
    * that is written with one a shape of its own, and keeps that, and all that the getter holds, until its whole heap is marked.
    */
   readonly log: () => Log
-  /** Whether long texts may end a page early. Only set by a reader that continues where the page ended. */
+  /** True when long texts may end a page early. Only set by a reader that continues where the page ended. */
   readonly cutsPages?: boolean
   /** The request's idempotency key, if it has one. */
   readonly idempotency: IdempotencyContext

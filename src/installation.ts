@@ -59,7 +59,7 @@ export interface Installation {
   telemetry: Telemetry
   /** Identity of this installation, which its folders and its bucket bear. Undefined before the first start of a server. */
   owner: string | undefined
-  /** Whether the folder of the embedded database is still there. True where the database is elsewhere. */
+  /** Returns whether the folder of the embedded database is still there. True where the database is elsewhere. */
   isDatabaseThere(): Promise<boolean>
   /** Names of the parts whose folders are missing or belong to another installation, besides database and file store. */
   missingFolders(): Promise<string[]>
@@ -226,7 +226,7 @@ function filesOf({ files, dir }: Config): string {
 
 interface StoreOptions {
   owner: string | undefined
-  /** Whether a store that nobody owns yet may be given to this installation. A server may; a command must not. */
+  /** True when a store that nobody owns yet may be given to this installation. A server may; a command must not. */
   mayClaim: boolean
   isFirstStart: boolean
   findFiles: FindFiles

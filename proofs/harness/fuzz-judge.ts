@@ -15,7 +15,7 @@ export interface FuzzAnswer {
   headers?: Headers
 }
 
-/** Whether an answer has GraphQL errors. A quote of REST has a field `errors`, too. */
+/** Returns whether an answer has GraphQL errors. A quote of REST has a field `errors`, too. */
 export const hasGraphQLErrors = (text: string) => /"errors":\[\{"message":/.test(text)
 
 /** What only our insides would say. */

@@ -1,4 +1,4 @@
-/** Whether a mail server takes mail from this installation: for an operator who asks. */
+/** Tests a mail server for `annal doctor`, without sending a mail. */
 import { explainMailFailure, type MailFailure, type SmtpError } from './mail-failure.ts'
 
 /** Until the greeting. */
@@ -14,7 +14,7 @@ const addressOf = (sender: string) => /<([^<>]+)>\s*$/.exec(sender)?.[1] ?? send
 export interface MailServerReport {
   /** Undefined when the server takes mail. */
   failure?: MailFailure
-  /** Whether the session was encrypted. Undefined when there was none. */
+  /** True when the session was encrypted. Undefined when there was none. */
   isEncrypted?: boolean
 }
 

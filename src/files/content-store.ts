@@ -18,7 +18,7 @@ export interface ContentStoreOptions {
   /** Identity of this installation. Without it, the folder is used whoever it belongs to. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
-  /** Whether a folder that nobody owns yet is used as it is. */
+  /** True when a folder that nobody owns yet is used as it is. */
   mayBeUnmarked?: boolean
 }
 
@@ -32,7 +32,7 @@ export const createContentStore = ({
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Whether the folder is still that of this installation. It is not when it was unmounted or exchanged. */
+  /** Returns whether the folder is still that of this installation. It is not when it was unmounted or exchanged. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()

@@ -24,7 +24,7 @@ export interface S3ContentStoreOptions extends S3BucketOptions {
   /** What tells this installation from others: in the bucket of another one nothing is removed. Nobody is asked when it is missing. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
-  /** Whether a bucket that nobody owns yet is written to as it is. */
+  /** True when a bucket that nobody owns yet is written to as it is. */
   mayBeUnmarked?: boolean
 }
 
@@ -57,7 +57,7 @@ export const createS3ContentStore = ({
   ...options
 }: S3ContentStoreOptions): ContentStore => {
   const bucket = createS3Bucket(options)
-  /** Whether the bucket is that of this installation. Claims one that nobody owns yet: the storage was away at the start. */
+  /** Returns whether the bucket is that of this installation. Claims one that nobody owns yet: the storage was away at the start. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
     if (found === undefined) await claimBucket(bucket, owner!, findFiles)

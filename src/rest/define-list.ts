@@ -33,10 +33,10 @@ interface List<
   present: (node: Node) => z.output<Item>
   /** Maximum number of records that one operation reads; the maximum page length when left out. */
   partSize?: number
-  /** Whether the count of the connection stops at a maximum. */
+  /** True when the count of the connection stops at a maximum. */
   hasBoundedCount?: boolean
   cursorLinks?: 'far' | 'always'
-  /** Whether no record can match the request, so that nothing is read. */
+  /** Returns whether no record can match the request, so that nothing is read. */
   isEmpty?: (query: URLSearchParams) => boolean
 }
 

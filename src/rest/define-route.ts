@@ -72,7 +72,7 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
   order: Order
   /** Maximum number of records that one operation reads. */
   partSize: number
-  /** Whether `totalCount` stops at a maximum. */
+  /** True when `totalCount` stops at a maximum. */
   hasBoundedCount: boolean
   /**
    * `far`: links continue by cursor where positions are not accepted any more. `always`: the link to the next page is a cursor, unless the
@@ -81,7 +81,7 @@ export interface ListSource<Data = unknown, Variables = Record<string, unknown>,
   cursorLinks: 'never' | 'far' | 'always'
   variables: (request: RestRequest, part: Part) => Variables
   connectionOf: (data: Data, part: Part) => Connection<Node>
-  /** Whether no record can match the request, so that nothing is read. */
+  /** Returns whether no record can match the request, so that nothing is read. */
   isEmpty?: ((query: URLSearchParams) => boolean) | undefined
   present: (node: Node) => unknown
   /** Further keys of the response. They precede the count. */
@@ -124,7 +124,7 @@ export interface Route<
   list?: ListSource
   /** The route that answers `?dry_run=true`. A route without one rejects such a request. */
   quote?: Route
-  /** Whether the route is a quote. It reports fields that it cannot read instead of rejecting the request. */
+  /** True when the route is a quote. It reports fields that it cannot read instead of rejecting the request. */
   isQuote?: true
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined
@@ -167,7 +167,7 @@ export interface DirectRoute {
   description?: DirectDescription
   /** Whether it answers everybody the same, so that no credentials are looked at: neither good nor bad ones change anything. */
   ignoresCredentials?: boolean
-  /** Whether it counts against no limit, so that supervisors and balancers get a response also when a limit is exhausted. */
+  /** True when it counts against no limit, so that supervisors and balancers get a response also when a limit is exhausted. */
   isUncounted?: boolean
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean

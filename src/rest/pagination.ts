@@ -17,7 +17,7 @@ export interface AskedPage {
   limit: number
   /** Number of items before the page. Unknown, and 0 here, for the last page. */
   offset: number
-  /** Whether the page is read from the end of the list towards its start. */
+  /** True when the page is read from the end of the list towards its start. */
   isReversed: boolean
   search: string | undefined
 }

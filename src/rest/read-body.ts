@@ -24,7 +24,7 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
   throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
-/** Whether a body with an imprecise Content-Type is JSON: curl labels it a form by default, and some clients label it plain text. */
+/** Returns whether a body with an imprecise Content-Type is JSON: curl labels it a form by default, and some clients label it plain text. */
 const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 

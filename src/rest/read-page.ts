@@ -116,7 +116,7 @@ export async function readPage(
 
   let { end } = first
   let delivered = first.nodes.length
-  /** Whether items may follow. The count says nothing behind a cursor: items before it may have been removed since. */
+  /** Returns whether items may follow. The count says nothing behind a cursor: items before it may have been removed since. */
   const mayFollow = () => end !== null && (isByCursor || offset + delivered < count)
   const rest = (size: number) => read(partFrom(asked, size, { cursor: end, offset: 0 }))
 

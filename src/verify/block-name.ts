@@ -22,10 +22,10 @@ export function parseName(text: string): CID | undefined {
   }
 }
 
-/** Whether a hash function is known here. */
+/** Returns whether a hash function is known here. */
 export const isHashKnown = (cid: CID): boolean => hashers[cid.multihash.code] !== undefined
 
-/** Whether the bytes are the block with this identifier. Returns false when the hash function is not known. */
+/** Returns whether the bytes are the block with this identifier. Returns false when the hash function is not known. */
 export function isBlock(cid: CID, bytes: Uint8Array): boolean {
   const hash = hashers[cid.multihash.code]?.(bytes)
   return hash !== undefined && Buffer.from(hash).equals(cid.multihash.digest)

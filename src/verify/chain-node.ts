@@ -153,7 +153,7 @@ export async function readBounded(response: Response, maxBytes: number): Promise
   return Buffer.concat(parts)
 }
 
-/** Whether a request failed because its time was over. */
+/** Returns whether a request failed because its time was over. */
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** Returns why a request failed. `fetch` hides the reason in the cause. */

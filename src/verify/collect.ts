@@ -103,7 +103,7 @@ interface ProvenList {
   /** Nodes of the state trie. */
   nodes: Map<string, Uint8Array>
   blocks: number[]
-  /** Whether the proof begins at the state root of the header. */
+  /** True when the proof begins at the state root of the header. */
   isOfHead: boolean
   /** Why the node proves nothing. */
   problem?: string

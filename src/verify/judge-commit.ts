@@ -38,7 +38,7 @@ export interface CommitToJudge {
   /** The bytes of its tree, or why there are none. */
   tree: Uint8Array | Finding
   earlier: Earlier
-  /** Whether commits may be missing that are in this block or between it and another one. */
+  /** Returns whether commits may be missing that are in this block or between it and another one. */
   mayMiss(from: number, to: number): boolean
 }
 

@@ -42,7 +42,7 @@ export interface ProvenHistory {
   missing: MissingBlock[]
   /** Undefined when the header is missing or unreadable. */
   head: Header | undefined
-  /** Whether no commit is left out, according to the registry's own list of blocks. */
+  /** True when no commit is left out, according to the registry's own list of blocks. */
   complete: Finding
   /** Every block that was read, `head` included. */
   blocks: Anchor[]

@@ -23,7 +23,7 @@ export interface ProvenBlocks {
   length: number
   /** Numbers of the blocks, each once, oldest first. */
   blocks: number[]
-  /** Whether every entry is proven. */
+  /** True when every entry is proven. */
   isWhole: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Whether blocks are those of the chain. A header can be invented; its hash on the chain cannot. */
+/** Checks whether blocks are part of the chain. A header can be invented; its hash on the chain cannot. */
 import { toQuantity } from 'ethers'
 import { type Answer, askEach, type ChainNode, readable, resultOf, unreadable } from './chain-node.ts'
 import type { Anchor } from './evidence.ts'

@@ -17,9 +17,9 @@ const MOST_VALUES_OF_A_NODE = 4
 
 /** Nodes of a trie, and which of them were read. */
 export interface WatchedNodes extends Nodes {
-  /** Whether the nodes read so far can hold more than this number of values. A few nodes that refer to each other can hold an endless number. */
+  /** Returns whether the nodes read so far can hold more than this number of values. A few nodes that refer to each other can hold an endless number. */
   mayHold(values: number): boolean
-  /** Whether one of these hashes was read and is missing. */
+  /** Returns whether one of these hashes was read and is missing. */
   lacks(hashes: ReadonlySet<string> | undefined): boolean
 }
 

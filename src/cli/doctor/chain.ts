@@ -61,7 +61,7 @@ async function diagnoseRegistry(parts: Parts, rpc: Rpc, chainId: number): Promis
   return wrong(`There is no registry at ${address}.`, fix)
 }
 
-/** Whether the folder of the embedded chain is that of this installation. The chain itself is the server's to start. */
+/** Checks whether the folder of the embedded chain is that of this installation. The chain itself is the server's to start. */
 async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
   const owner = await remembered(parts, settingKeys.vault)

@@ -129,7 +129,7 @@ function diagnoseEncryption(
   )
 }
 
-/** Whether the mail server takes mail, whether the connection is encrypted, and who mails are from. */
+/** Checks whether the mail server takes mail, whether the connection is encrypted, and who mails are from. */
 export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
   const { mail, dir, production } = await config()
   if (!mail.smtpUrl)

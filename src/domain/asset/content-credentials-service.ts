@@ -33,7 +33,7 @@ export interface SignedFile {
   mimeType: string
   fileName: string
   publicAccess: boolean
-  /** Whether anyone may read it: the asset is public, and its owner allows others to read such files. */
+  /** True when anyone may read it: the asset is public, and its owner allows others to read such files. */
   isOpen: boolean
 }
 

@@ -20,6 +20,6 @@ export type Gate = <T>(work: () => Promise<T>, asker?: Asker) => Promise<T>
  */
 export interface Shares {
   take<T>(key: string | undefined, size: number, work: () => Promise<T>): Promise<T>
-  /** Whether the work would run at once. */
+  /** Returns whether the work would run at once. */
   hasRoom(key: string | undefined, size: number): boolean
 }

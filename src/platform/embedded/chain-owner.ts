@@ -11,13 +11,13 @@ const ownerFile = (dir: string) => join(dir, 'chain', 'installation')
 
 const readOwner = async (dir: string) => (await readFile(ownerFile(dir), 'utf8').catch(ifMissing))?.trim()
 
-/** Whether a chain was saved in the installation's folder `dir`, or is still running there. */
+/** Returns whether a chain was saved in the installation's folder `dir`, or is still running there. */
 export function hasSavedChain(dir: string): boolean {
   const { state, plainState, record } = anvilFiles(dir)
   return [state, plainState, record].some((path) => existsSync(path))
 }
 
-/** Whether the chain in the installation's folder `dir` is that of this installation. */
+/** Returns whether the chain in the installation's folder `dir` is that of this installation. */
 export const isOwnChain = async (dir: string, owner: string): Promise<boolean> => (await readOwner(dir)) === owner
 
 /** Returns why the chain in `dir` is not that of this installation. Undefined when it is, or when nobody owns it yet. */

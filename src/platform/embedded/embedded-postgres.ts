@@ -45,7 +45,7 @@ export interface EmbeddedPostgres {
   localUrl: string
   /** Another process had started it: it was running, or outlived its parent. */
   joined: boolean
-  /** Whether its data directory is still the one that it was started on. Raises what the file system raises. */
+  /** Returns whether its data directory is still the one that it was started on. Raises what the file system raises. */
   isIntact(): Promise<boolean>
   /** Gives the server up. The last process that uses it stops it. */
   stop(): Promise<void>

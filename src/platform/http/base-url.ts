@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** A host name or address with an optional port, and nothing that would change the meaning of a URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** Whether a host name, as `URL` normalizes it, always leads to this machine. */
+/** Returns whether a host name, as `URL` normalizes it, always leads to this machine. */
 const isLoopback = (hostname: string) =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||

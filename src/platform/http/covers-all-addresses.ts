@@ -14,7 +14,7 @@ function rangeOf([address, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number], bits: n
   return { first, last: first + size - 1n }
 }
 
-/** Whether addresses and CIDRs together contain every IPv4 address, or every IPv6 address. */
+/** Returns whether addresses and CIDRs together contain every IPv4 address, or every IPv6 address. */
 export function coversAllAddresses(networks: readonly string[]): boolean {
   const parsed = networks.map((network) =>
     network.includes('/')

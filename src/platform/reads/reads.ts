@@ -30,7 +30,7 @@ export interface ReadsOptions {
   onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
   pageBytes?: number | undefined
-  /** Whether the pool leads through PgBouncer in transaction mode. Statements have no names then. */
+  /** True when the pool leads through PgBouncer in transaction mode. Statements have no names then. */
   isPooled?: boolean
   /** Follows reads by what is read. */
   tracer?: Tracer

@@ -69,7 +69,7 @@ export function createKeyShares({ dir, deletedDir, assertOwn = () => {} }: Optio
 
   return {
     isDeleted,
-    /** Whether there is a key share of the owner, intact or not. */
+    /** Returns whether there is a key share of the owner, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
     /** The owner's key share, or undefined when there is none (any more). */
     find,

@@ -81,14 +81,14 @@ const findSampleOwners = statement(
 const openKeyShares = (dir: string) =>
   createKeyShares({ dir: join(dir, 'keys', 'counterparts'), deletedDir: join(dir, 'keys', 'deleted') })
 
-/** Whether the folder has a key share of one of these accounts. */
+/** Returns whether the folder has a key share of one of these accounts. */
 async function hasSome(dir: string, owners: readonly string[]): Promise<boolean> {
   const keyShares = openKeyShares(dir)
   for (const owner of owners) if (await keyShares.has(owner)) return true
   return false
 }
 
-/** Whether the database has accounts with key shares, and the folder has none of those that are looked for. */
+/** Returns whether the database has accounts with key shares, and the folder has none of those that are looked for. */
 async function lacksKeyShares(database: Pick<Database, 'query'>, dir: string): Promise<boolean> {
   const owners = (await database.query(findSampleOwners)).map(({ id }) => id)
   return owners.length > 0 && !(await hasSome(dir, owners))
