@@ -1,7 +1,7 @@
-/** For Prisma's own commands: `prisma generate` by npm run generate:prisma, `prisma migrate deploy` and `status` by who likes them. */
+/** Settings of the Prisma command line: `prisma generate` at install, `prisma migrate deploy` and `status` for operators who prefer them. */
 const url = process.env.DATABASE_URL
 
-// What `defineConfig` of prisma/config would return, without the package: it is not installed here.
+// Equal to `defineConfig` of prisma/config, without the import: production does not install Prisma.
 export default {
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },

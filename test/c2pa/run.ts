@@ -1,5 +1,5 @@
 /**
- * `npm run test:c2pa`: what independent readers say of the files with Content Credentials that a real gateway gives: the reference
+ * `npm run test:ecosystem -- c2pa`: what independent readers say of the files with Content Credentials that a real gateway gives: the reference
  * implementation (c2pa-python), with and without our root among those it trusts, one that shares no code with it (c2pa-ts), and the web
  * SDK in a browser (c2pa-web), which is also given each file with one byte changed.
  * Needs python3 and openssl; the readers come from their registries, in the versions of `readers/`.

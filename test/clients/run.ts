@@ -1,5 +1,5 @@
 /**
- * `npm run test:clients [-- <name>…]`: every project below this folder is installed from its lock file and carried out
+ * `npm run test:ecosystem -- clients [<name>…]`: every project below this folder is installed from its lock file and carried out
  * against a real gateway with embedded parts; then its page in `docs/clients/` is followed word for word in an empty folder.
  * A project whose tools are not installed is skipped with a message.
  */

@@ -1,4 +1,4 @@
-/** What `docs/clients/` shows is what `npm run test:clients` carries out, and both fit the schema. */
+/** What `docs/clients/` shows is what `npm run test:ecosystem -- clients` carries out, and both fit the schema. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import {

@@ -1,4 +1,4 @@
-/** What `npm run test:examples` finds out with a build and a browser, and that costs nothing: whether the examples fit the schema. */
+/** What `npm run test:ecosystem -- examples` finds out with a build and a browser, and that costs nothing: whether the examples fit the schema. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSchema, parse, validate } from 'graphql'

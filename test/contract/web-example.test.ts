@@ -1,4 +1,4 @@
-/** What `examples/web` asks for and has words for is what the schema has: `npm run test:examples`, which builds it, is not run by CI. */
+/** What `examples/web` asks for and has words for is what the schema has: `npm run test:ecosystem -- examples`, which builds it, is not run by CI. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSchema, isEnumType, parse, specifiedRules, validate } from 'graphql'

@@ -76,16 +76,3 @@ describe('the package', () => {
     )
   })
 })
-
-describe('a clone without development dependencies', () => {
-  it('installs, weighs no more than it may, and starts', async () => {
-    const clone = join(dir, 'clone')
-    await bash(`git clone --quiet ${root} ${clone}`, dir)
-    await bash('npm ci --omit=dev --no-audit --no-fund', clone)
-    expect(await megabytesOf(join(clone, 'node_modules'))).toBeLessThanOrEqual(MOST_MEGABYTES)
-    const port = await findFreePort()
-    const service = start('npm start', clone, port)
-    await service.ready()
-    await service.stop()
-  })
-})

@@ -1,6 +1,6 @@
 /**
  * The part of S3 that the content store uses, in memory, with a clock that tests set and faults that they bring. That signatures are right
- * is tried on a real server (`npm run test:s3`); here only that links with a signature expire.
+ * is tried on a real server (`npm run test:ecosystem -- s3`); here only that links with a signature expire.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -34,7 +34,7 @@ const build = async () => {
   await carryOut('go', args, { cwd: FOLDER, maxBuffer: 10_000_000 }).catch((error: unknown) => {
     const said = (error as { stderr?: string }).stderr ?? ''
     throw new Error(
-      `npm run test:kubo needs Kubo. Install it so that \`ipfs\` is on the PATH, name it by KUBO=<path of the program>, or install Go 1.25 or later (https://go.dev/dl), with which Kubo ${VERSION} is built from Go's module proxy. ${said}`,
+      `npm run test:ecosystem -- kubo needs Kubo. Install it so that \`ipfs\` is on the PATH, name it by KUBO=<path of the program>, or install Go 1.25 or later (https://go.dev/dl), with which Kubo ${VERSION} is built from Go's module proxy. ${said}`,
     )
   })
   await rename(made, program)

@@ -30,7 +30,7 @@ const install = async () => {
   await carryOut('go', ['install', `github.com/versity/versitygw/cmd/versitygw@${VERSION}`], { env }).catch((error) => {
     const said = (error as { stderr?: string }).stderr ?? ''
     throw new Error(
-      `npm run test:s3 builds versitygw ${VERSION}: it needs Go (https://go.dev/dl) and its module proxy, or VERSITYGW=<path of the program>. ${said}`,
+      `npm run test:ecosystem -- s3 builds versitygw ${VERSION}: it needs Go (https://go.dev/dl) and its module proxy, or VERSITYGW=<path of the program>. ${said}`,
     )
   })
   return program

@@ -62,6 +62,6 @@ if (import.meta.main) {
     const [name] = process.argv.slice(2)
     if (!name) throw new Error('Usage: npm run migrate:new -- <verb_noun>')
     const file = await createMigration(databaseUrl, name)
-    return `Wrote ${file}. Read it, complete it, and apply it with npm run migrate.`
+    return `Wrote ${file}. Read it, complete it, and apply it with npm run annal -- migrate.`
   })
 }
