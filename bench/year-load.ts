@@ -149,8 +149,8 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
       200,
     )
 
-  const grant = (person: Person, expires_at?: string) => {
-    const json = { user_id: person.email, amount: '20', reason: 'A gift', expires_at }
+  const grant = (person: Person) => {
+    const json = { user_id: person.email, amount: '20', reason: 'A gift' }
     return askAs(seller, { path: 'store/point-grants/', json, headers: key() }, 201)
   }
 
@@ -161,15 +161,14 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
   await times(12, async () => people.push(await signUp()))
 
   return {
-    /** `expires`: when grants end that are made on this day, ISO 8601. */
-    async day(day: number, expires: string): Promise<number> {
+    async day(day: number): Promise<number> {
       const before = requests
       if (day % SIGN_UP_EVERY === 0) people.push(await signUp())
       await times(dayLoad.signIns, async () => {
         const person = next()
         person.token = await signIn(person.email)
       })
-      await times(dayLoad.grants, (index) => grant(next(), index % 2 === 0 ? expires : undefined))
+      await times(dayLoad.grants, () => grant(next()))
       await times(dayLoad.registrations, () => register(next()))
       await times(dayLoad.updates, () => update(next()))
       await times(dayLoad.paidOrders, async (index) => {

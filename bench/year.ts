@@ -111,7 +111,6 @@ async function sweep(): Promise<{ ms: number; removed: number }> {
   const before = await deleted()
   const start = performance.now()
   await app.services.orders.expire()
-  await app.services.grants.sweep()
   await app.services.deletions.sweep()
   await app.services.orders.sweepArguments()
   await app.maintenance.sweep()
@@ -146,10 +145,7 @@ let day = 0
 while (day < DAYS && !isOver) {
   day += 1
 
-  const [{ expires }] = (await sql<{ expires: Date }>(`select clock.now() + interval '60 days' as expires`)) as [
-    { expires: Date },
-  ]
-  requests += await load.day(day, expires.toISOString())
+  requests += await load.day(day)
   await app.services.sessions.recordUse()
   await until(async () => (await underWay()) < MOST_UNDER_WAY)
   // A job in hand would be taken for one that was left behind, and a mail that waits for one that comes too late.

@@ -74,7 +74,7 @@ function choresOf({
   layer: { services, maintenance },
   chain: { gasQuote },
 }: LoopParts): Chore[] {
-  const { orders, grants, sessions, thumbnails, deletions, events, uploads } = services
+  const { orders, sessions, thumbnails, deletions, events, uploads } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -87,12 +87,6 @@ function choresOf({
       every: 1_000,
       work: orders.expire,
       task: 'expire orders',
-    },
-    {
-      role: 'jobs',
-      every: 30_000,
-      work: grants.sweep,
-      task: 'expire points',
     },
     {
       role: 'jobs',

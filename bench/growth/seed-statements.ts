@@ -28,7 +28,6 @@ export function sizeOf(commits: number): Size {
 export const seededKey = 'seeded.seeded-key-of-the-growth-bench'
 export const seededToken = (user: number) => `seeded-token-${user}`
 
-const WHALE_GRANTS = 200
 const APPS = 100
 
 /** In milliseconds before now. */
@@ -100,8 +99,6 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
   const fee = `0.179::numeric`
   // A user's feed: what became of the commits, then of the orders.
   const eventsOfEach = 2 * commitsOfEach + ordersOfEach
-  /** Of the grants that are open. */
-  const end = `seed_at(${commits}) + interval '300 days'`
   /** A tenth of all, of whom each had one order refunded in part, and coins gathered. The whale is none of them. */
   const tenth = users / 10
   const eachTenth = `generate_series(2::bigint, ${tenth}) as n`
@@ -114,10 +111,9 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
         case when n = ${seller} then 'ADMIN' else 'USER' end::role, true, case when n % 10 = 0 then 'new-' || n || '@example.org' end,
         case n when 1 then ${assets / users + 1} when ${seller} then 0 else ${assets / users} end, now() - interval '100 days'
       from ${each(seller)}`,
-    wallets: `insert into wallets (user_id, address, num, points, event_sequence, points_expire_at)
+    wallets: `insert into wallets (user_id, address, num, points, event_sequence)
       select seed_user(n), seed_address(n), case when n = ${seller} then 0.88 * ${orders} - 0.088 * ${refunds} when n between 2 and ${tenth} then 50.1 else 50 end, case n when ${seller} then 0 else 12 end,
-        case when n = 1 then ${eventsOfEach + 2 * whale} when n = ${seller} then ${orders + refunds} when n <= ${tenth} then ${eventsOfEach + 1} else ${eventsOfEach} end,
-        case when n <> ${seller} then ${end} end
+        case when n = 1 then ${eventsOfEach + 2 * whale} when n = ${seller} then ${orders + refunds} when n <= ${tenth} then ${eventsOfEach + 1} else ${eventsOfEach} end
       from ${each(seller)}`,
     user_keys: `insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
       select seed_user(n), ${key.version}, '${key.vaultKeyId}', ${hex(key.wrappedDataKey)}, ${hex(key.sealedPrivateKey)} from ${each(seller)}`,
@@ -166,19 +162,17 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
       select seed_cid(seed_hash('tree', n)), seed_id('002', case when a > ${assets} then ${regular + 1} else a end), 'TREE'::pin_kind from ${each(commits)}, lateral (select seed_asset(n) as a) of_commit
       union all
       select seed_cid(seed_hash('file', a)), seed_id('002', case when a > ${assets} then ${regular + 1} else a end), 'FILE' from generate_series(1::bigint, ${assets + 1}) as a`,
-    transfers: `insert into transfers (id, reference, created_at)
-      select seed_id('004', -n), 'sign-up:' || seed_user(n), seed_at(-n) from ${each(users)}
-      union all select seed_id('005', -n), 'deposit:0x' || seed_hash('deposit', n) || ':-1', seed_at(-n) from ${each(users)}
-      union all select seed_id('006', -n), 'grant:' || seed_id('00e', -n), seed_at(-n) from ${each(users)}
-      union all select seed_id('007', -n), 'grant:' || seed_id('00f', -n), seed_at(-n) from ${each(WHALE_GRANTS)}
-      union all select seed_id('008', -n), 'grant-expiry:' || seed_id('00f', -n), seed_at(-n) from ${each(WHALE_GRANTS)}
-      union all select seed_id('009', -n), 'withdrawal:' || seed_id('019', -n), seed_at(-n) from ${each(withdrawals)}
-      union all select seed_id('01a', -n), 'withdrawal-refund:' || seed_id('019', -n), seed_at(-n) from ${each(withdrawals)}
-      union all select seed_id('01b', -n), 'coins-signed:' || seed_id('01d', -n), seed_at(-n) from ${eachTenth}
-      union all select seed_id('01c', -n), 'coins-settled:' || seed_id('01d', -n) || ':1', seed_at(-n) from ${eachTenth}
-      union all select seed_id('01e', n), 'order-refund:' || seed_id('010', n) || ':' || seed_id('01f', n), seed_at(n) from ${eachTenth}
-      union all select seed_id('004', n), 'commit:' || seed_id('003', n), seed_at(n) from ${each(commits)}
-      union all select seed_id('005', n), 'order:' || seed_id('010', n), seed_at(n) from ${each(orders)}`,
+    transfers: `insert into transfers (id, reference, created_at, reason)
+      select seed_id('004', -n), 'sign-up:' || seed_user(n), seed_at(-n), null from ${each(users)}
+      union all select seed_id('005', -n), 'deposit:0x' || seed_hash('deposit', n) || ':-1', seed_at(-n), null from ${each(users)}
+      union all select seed_id('006', -n), 'grant:' || seed_id('006', -n), seed_at(-n), 'Welcome' from ${each(users)}
+      union all select seed_id('009', -n), 'withdrawal:' || seed_id('019', -n), seed_at(-n), null from ${each(withdrawals)}
+      union all select seed_id('01a', -n), 'withdrawal-refund:' || seed_id('019', -n), seed_at(-n), null from ${each(withdrawals)}
+      union all select seed_id('01b', -n), 'coins-signed:' || seed_id('01d', -n), seed_at(-n), null from ${eachTenth}
+      union all select seed_id('01c', -n), 'coins-settled:' || seed_id('01d', -n) || ':1', seed_at(-n), null from ${eachTenth}
+      union all select seed_id('01e', n), 'order-refund:' || seed_id('010', n) || ':' || seed_id('01f', n), seed_at(n), null from ${eachTenth}
+      union all select seed_id('004', n), 'commit:' || seed_id('003', n), seed_at(n), null from ${each(commits)}
+      union all select seed_id('005', n), 'order:' || seed_id('010', n), seed_at(n), null from ${each(orders)}`,
     entries: `insert into entries (transfer_id, position, wallet_id, book, currency, amount)
       select transfer_id, position, wallet_id, book, currency, amount from ${each(users)}, lateral (values
           (seed_id('004', -n), 1, seed_user(n), null::book, 'POINTS'::currency, 2 + ${fee} * (${commitsOfEach} + case n when 1 then ${whale} else 0 end)),
@@ -188,11 +182,6 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
           (seed_id('006', -n), 1, seed_user(n), null, 'POINTS', 10),
           (seed_id('006', -n), 2, null, 'PROMOTION', 'POINTS', -10)
         ) line (transfer_id, position, wallet_id, book, currency, amount)
-      union all
-      select transfer_id, position, wallet_id, book, 'POINTS', amount from ${each(WHALE_GRANTS)}, lateral (values
-          (seed_id('007', -n), 1, seed_user(1), null::book, 5), (seed_id('007', -n), 2, null, 'PROMOTION', -5),
-          (seed_id('008', -n), 1, seed_user(1), null, -5), (seed_id('008', -n), 2, null, 'PROMOTION', 5)
-        ) line (transfer_id, position, wallet_id, book, amount)
       union all
       select transfer_id, position, wallet_id, book, 'NUM', amount from ${each(withdrawals)}, lateral (values
           (seed_id('009', -n), 1, seed_user(n), null::book, -1.1), (seed_id('009', -n), 2, null, 'WITHDRAWALS', 1.1),
@@ -224,10 +213,6 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
       select seed_id('011', -n), 'deposit:0x' || seed_hash('deposit', n) || ':-1', 'COIN', 'CREDITED', '0x' || seed_hash('deposit', n), seed_user(n), 50 + ${ordersOfEach}, 0,
         '0x' || seed_hash('block', 0), case when n between 2 and ${tenth} then seed_id('01d', -n) end, seed_at(-n), seed_at(-n)
       from ${each(users)}`,
-    point_grants: `insert into point_grants (id, wallet_id, amount, reason, expires_at, remaining, expired_at, created_at)
-      select seed_id('00e', -n), seed_user(n), 10, 'Welcome', ${end}, 10, null, seed_at(-n) from ${each(users)}
-      union all select seed_id('00f', -n), seed_user(1), 5, 'Thanks', seed_at(-n), 0, seed_at(-n), seed_at(-n) from ${each(WHALE_GRANTS)}`,
-    grant_uses: `insert into grant_uses (grant_id, transfer_id, amount) select seed_id('00f', -n), seed_id('008', -n), 5 from ${each(WHALE_GRANTS)}`,
     orders: `insert into orders (id, buyer_id, network_app_id, network_app_name, status, price, quoted_points, quoted_num, num_paid, num_refunded, transfer_id, created_at, expires_at, paid_at, settled_at)
       select seed_id('010', n), seed_user((n - 1) % ${users} + 1), seed_id('00c', (n - 1) % ${APPS} + 1), 'Seeded app ' || (n - 1) % ${APPS} + 1, 'SUCCESS', 1, 0, 1, 1,
         case when n between 2 and ${tenth} then 0.1 else 0 end, seed_id('005', n),

@@ -1,12 +1,7 @@
-/**
- * What the wallet with the longest history takes, beside an ordinary one: the expiry of one of its grants, which must not look at what was before, and
- * an export of all that is its owner's, line by line.
- */
+/** Measures the export of the account with the longest history and of an ordinary account, per exported line. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { createGateway } from '../../proofs/harness/gateway.ts'
-import { valuesOf } from '../../src/domain/sql.ts'
-import { closeDueGrants } from '../../src/domain/wallet/grant-sweep-statements.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { createClock, median } from './clock.ts'
 import type { Place } from './place.ts'
@@ -15,34 +10,6 @@ import { seededToken } from './seed-statements.ts'
 /** Numbers of the seeded users. */
 const people = { longest: 1, ordinary: 7 }
 const TIMES = 5
-
-interface Explained {
-  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number }
-  'Execution Time': number
-}
-
-/** The expiry of a grant, which is taken back afterwards. */
-async function expire(client: pg.Client, user: string) {
-  await client.query('begin')
-  try {
-    const { rowCount } = await client.query(
-      `with ended as (
-         update point_grants set expires_at = now() - interval '1 second'
-         where id = (select id from point_grants where wallet_id = $1 and expired_at is null and expires_at is not null limit 1) returning expires_at
-       ) update wallets set points_expire_at = ended.expires_at from ended where user_id = $1`,
-      [user],
-    )
-    if (rowCount !== 1) throw new Error('The wallet has no grant that ends.')
-    const { rows } = await client.query<{ 'QUERY PLAN': [Explained] }>(
-      `explain (analyze, buffers, format json) ${closeDueGrants.text}`,
-      valuesOf(closeDueGrants, { user, limit: 100 }),
-    )
-    const [{ Plan: plan, 'Execution Time': milliseconds }] = rows[0]!['QUERY PLAN']
-    return { milliseconds, pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] }
-  } finally {
-    await client.query('rollback')
-  }
-}
 
 const linesOf = (document: object) =>
   Object.values(document).reduce((sum: number, list) => sum + (Array.isArray(list) ? list.length : 0), 0)
@@ -76,14 +43,12 @@ export async function measureWallets(
   const clock = createClock({ pid: gateway.pid()!, client })
   const told: string[] = []
   for (const [name, number] of Object.entries(people)) {
-    const { rows } = await client.query<{ id: string; transfers: number }>(
-      `select u.id, (select count(distinct transfer_id)::int from entries where wallet_id = u.id) as transfers
+    const { rows } = await client.query<{ transfers: number }>(
+      `select (select count(distinct transfer_id)::int from entries where wallet_id = u.id) as transfers
        from users u join access_tokens t on t.user_id = u.id where t.hash = sha256($1::bytea)`,
       [seededToken(number)],
     )
-    const { id, transfers } = rows[0]!
-    const expiries = []
-    for (let time = 0; time < TIMES; time += 1) expiries.push(await expire(client, id))
+    const { transfers } = rows[0]!
     const took = []
     let lines = 0
     for (let time = 0; time < TIMES; time += 1) {
@@ -95,8 +60,7 @@ export async function measureWallets(
       await delay(10)
     }
     told.push(
-      `${commits} commits, ${name} wallet, ${transfers} transfers: a grant expires in ${median(expiries.map(({ milliseconds }) => milliseconds)).toFixed(2)} ms ` +
-        `with ${median(expiries.map(({ pages }) => pages))} pages of PostgreSQL; of an export of ${lines} lines each thousand takes ${median(took).toFixed(1)} ms of processors`,
+      `${commits} commits, ${name} wallet, ${transfers} transfers: of an export of ${lines} lines each thousand takes ${median(took).toFixed(1)} ms of processors`,
     )
   }
   return told

@@ -360,7 +360,9 @@ export async function openScene({
     // Who gives back is told which line of the buyer's statement it is.
     claim('transfer of a refund', await ids('transfer', `(${refundTransfers}) x (id)`), andAdmin)
     person.depositId = claim('deposit', await ids('deposit', 'deposits x where x.wallet_id = $1::uuid'), andAdmin)[0]!
-    person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
+    const grants = `(select distinct e.transfer_id from entries e join transfers t on t.id = e.transfer_id
+      where e.wallet_id = $1::uuid and t.reference like 'grant:%') x (id)`
+    person.grantId = claim('grant', await ids('grant', grants), andAdmin)[0]!
     const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
     person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!
     const withdrawals = 'withdrawals x where x.wallet_id = $1::uuid'

@@ -73,7 +73,7 @@ export const typeRules: Record<string, TypeRule> = {
       'actionArgs actionArgsErasedAt buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted numRefunded paidAt pointsPaid pointsQuoted ' +
       'pointsRefunded price refunds settledAt status totalPaid totalRefunded transferId',
   },
-  PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
+  PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt id reason user' },
   Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
   Refund: { who: 'selfOrAdmin', fields: 'createdAt id num orderId points reason total transferId' },
   Sale: {

@@ -133,7 +133,6 @@ export const inputValues: Record<string, ValueOf> = {
   'WithdrawInput.maxFee': () => undefined,
   'WithdrawInput.to': () => ELSEWHERE,
   'GrantPointsInput.amount': () => '1',
-  'GrantPointsInput.expiresAt': () => '2100-01-01T00:00:00Z',
   'GrantPointsInput.reason': () => 'because',
   'GrantPointsInput.userId': ({ owner }) => owner.id,
   'IssueApiKeyInput.name': ({ serial }) => `service ${serial}`,

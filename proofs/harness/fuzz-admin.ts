@@ -37,7 +37,7 @@ const forms: Record<string, Record<string, string>> = {
   '/admin/keys/:id/revoke': guarded,
   '/admin/users/:id/lock': { ...guarded, reason: 'because' },
   '/admin/users/:id/unlock': { ...guarded, reason: 'because' },
-  '/admin/new-grant': { ...guarded, userId: '{{owner.id}}', amount: '1', reason: 'x', expiresAt: '2099-01-01T00:00' },
+  '/admin/new-grant': { ...guarded, userId: '{{owner.id}}', amount: '1', reason: 'x' },
 }
 
 /** What the identifier in an address names, by the area. */

@@ -116,7 +116,11 @@ export async function openFuzzScene({
       'delivery',
       'select id::text as id from webhook_deliveries where $1::uuid is not null order by id desc limit 1',
     )
-    await id('grantId', 'grant', 'select id::text as id from point_grants where $1::uuid is not null limit 1')
+    await id(
+      'grantId',
+      'grant',
+      `select id::text as id from transfers where reference like 'grant:%' and $1::uuid is not null limit 1`,
+    )
     await id('refundId', 'refund', 'select id::text as id from refunds where $1::uuid is not null limit 1')
     const [tree] = await sql<{ cid: string; hash: string }>(
       'select c.tree_cid as cid, a.sha256 as hash from commits c join assets a on a.id = c.asset_id where a.nid = $1',

@@ -77,48 +77,41 @@ interface GrantFlags {
   user: string
   points: string
   reason: string
-  expires?: string
   idempotencyKey?: string
   json?: true
 }
 
-const MOMENT = '2027-01-01T00:00:00Z'
 const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.grant', message)
 
 /** Adds `annal grant`. */
 export function addGrantCommand(program: Command): void {
   command(program, 'grant', 'Gives points to a user.', [
     'annal grant --user ada --points 50 --reason "Won the contest"',
-    'annal grant --user ada@example.org --points 5 --reason Welcome --expires 2027-01-01T00:00:00Z --idempotency-key welcome-ada',
+    'annal grant --user ada@example.org --points 5 --reason Welcome --idempotency-key welcome-ada',
   ])
-    .requiredOption('--user <user>', 'identifier, e-mail address or username')
-    .requiredOption('--points <amount>', 'how many, such as 0.5')
-    .requiredOption('--reason <text>', 'why, at most 500 characters')
-    .option('--expires <moment>', `until when they can be spent, such as ${MOMENT}; default: for ever`)
-    .option('--idempotency-key <key>', 'given again with the same key, they are given once')
-    .option('--json', 'prints {"id", "userId", "amount", "expiresAt", "replayed"}')
-    .action(async ({ user, points, reason, expires, idempotencyKey, json }: GrantFlags) => {
+    .requiredOption('--user <user>', 'ID, e-mail address or username')
+    .requiredOption('--points <amount>', 'number of points, such as 0.5')
+    .requiredOption('--reason <text>', 'reason shown to the user, at most 500 characters')
+    .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
+    .option('--json', 'prints {"id", "userId", "amount", "replayed"}')
+    .action(async ({ user, points, reason, idempotencyKey, json }: GrantFlags) => {
       const { toId } = await import('../domain/ids.ts')
       const { formatAmount } = await import('../domain/money.ts')
-      const { parseMoment } = await import('../domain/parse-moment.ts')
-      const expiresAt = expires === undefined ? undefined : parseMoment(expires)
-      if (expires !== undefined && !expiresAt) throw wrong(`--expires is a moment such as ${MOMENT}.`)
       if (idempotencyKey?.trim() === '') throw wrong('--idempotency-key is empty.')
       const context = { key: idempotencyKey, replayed: false }
       const grant = await withServices(({ services: { grants } }) =>
-        grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, context),
-      ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason', expiresAt: '--expires' }))
+        grants.grant({ kind: 'system' }, { userId: user, amount: points, reason }, context),
+      ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
       const { amount, userId } = grant
       const made = { id: toId('grant', grant.id), userId: toId('user', userId), amount: formatAmount(amount) }
-      if (json) return printJson({ ...made, expiresAt: grant.expiresAt, replayed: context.replayed })
+      if (json) return printJson({ ...made, replayed: context.replayed })
       print(
         table([
           ['id', made.id],
           ['user', made.userId],
           ['points', made.amount],
-          ['expires', grant.expiresAt?.toISOString() ?? 'never'],
         ]),
       )
-      if (context.replayed) say('They had been given before with this key; nothing was added.')
+      if (context.replayed) say('The points were already given with this idempotency key; nothing was added.')
     })
 }

@@ -4,7 +4,7 @@ import { notAuthenticated } from './errors.ts'
 
 /** A user's record without the password's hash, and their wallet. Amounts are decimal strings. */
 export type SignedInUser = Omit<User, 'passwordHash'> & {
-  wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string; pointsExpireAt: string | null }
+  wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string }
 }
 
 /** A user who is signed in, by an access token. */

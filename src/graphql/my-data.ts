@@ -7,8 +7,8 @@ builder.queryField('myData', (t) =>
     ...wholeDocument(MAX_DATA_BYTES, 2_000),
     type: 'JSONObject',
     description:
-      'Everything that is kept of you: account, wallet, assets, commits, orders, refunds, transfers, grants, deposits, withdrawals, ' +
-      'sessions, links to assets, audit entries, pictures, network apps and events. `GET /api/v3/auth/users/me/export` gives the same as a file of any size. ' +
+      'All data that is stored about you: account, wallet, assets, commits, orders, refunds, transfers, deposits, withdrawals, ' +
+      'sessions, links to assets, audit entries, pictures, network apps and events. `GET /api/v3/auth/users/me/export` returns the same data as a file of any size. ' +
       `Raises NOT_AUTHENTICATED, THROTTLED while another export of yours goes on, VALIDATION_FAILED when there are more than ${MAX_DATA_BYTES / 1e6} MB or 10,000 rows.`,
     resolve: (_root, _args, { actor, services }) => services.exports.read(actor),
   }),

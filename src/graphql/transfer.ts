@@ -22,7 +22,6 @@ const TransferKind = builder.enumType('TransferKind', {
     DEPOSIT_RELEASE: { description: 'A frozen deposit that the chain has again.' },
     DEPOSIT_COLLECTION: { description: 'What was still owed for a frozen deposit, taken by the operator.' },
     GRANT: { description: 'Points from an administrator.' },
-    GRANT_EXPIRY: { description: 'What was left of such points when their time was over.' },
     WITHDRAWAL: { description: 'Currency units that were withdrawn, with their fee.' },
     WITHDRAWAL_REFUND: { description: 'A withdrawal that was cancelled or failed, given back.' },
     OTHER: { description: 'Something else.' },

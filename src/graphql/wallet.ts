@@ -7,7 +7,7 @@ import { openToStaleTokens } from './stale-token.ts'
 /** `Wallet`, for its owner alone. */
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
-  select: { userId: true, address: true, num: true, points: true, pointsExpireAt: true },
+  select: { userId: true, address: true, num: true, points: true },
   fields: (t) => ({
     address: t.field({
       type: 'Address',
@@ -19,15 +19,13 @@ export const WalletType = builder.prismaObject('Wallet', {
     num: t.field({ type: 'Decimal', description: 'Balance in currency units.', resolve: (wallet) => wallet.num }),
     points: t.field({
       type: 'Decimal',
-      description:
-        'Balance in credits that can be spent now; one point pays for one currency unit. Points are spent first, and of ' +
-        'them those that expire soonest.',
-      resolve: (wallet, _args, { services }) => services.funds.points(wallet),
+      description: 'Balance in points. One point pays for one currency unit. Points are spent before currency units.',
+      resolve: (wallet) => wallet.points,
     }),
     spendable: t.field({
       type: 'Decimal',
-      description: 'What can be spent: num and points together.',
-      resolve: async (wallet, _args, { services }) => add(wallet.num, await services.funds.points(wallet)),
+      description: 'The spendable amount: num and points together.',
+      resolve: (wallet) => add(wallet.num, wallet.points),
     }),
   }),
 })

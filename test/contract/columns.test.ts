@@ -37,7 +37,7 @@ const lists: Record<string, string> = {
     refunds: 'refunds',
     withdrawals: 'withdrawals',
   },
-  ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', point_grants: 'grants', network_apps: 'networkApps' },
+  ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', transfers: 'transfers', network_apps: 'networkApps' },
 }
 
 /** What stands in each personal column: the values as text. */

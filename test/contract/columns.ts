@@ -112,7 +112,6 @@ export const columns: Record<string, Names> = {
     kind('type'),
     moment('created_at'),
   ),
-  grant_uses: table(row('grant_id transfer_id'), money('amount')),
   idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
   held_places: table(
     each('whose stream is open now, or from where: of a minute, and gone an hour later', 'subject'),
@@ -159,12 +158,6 @@ export const columns: Record<string, Names> = {
     moment('created_at'),
   ),
   pins: table(row('asset_id'), each(copy, 'cid'), kind('kind')),
-  point_grants: table(
-    row('id wallet_id granted_by'),
-    each(yours, 'reason'),
-    money('amount remaining'),
-    moment('expires_at expired_at created_at'),
-  ),
   refunds: table(
     row('id order_id transfer_id refunded_by'),
     money('points num points_before num_before'),
@@ -184,7 +177,7 @@ export const columns: Record<string, Names> = {
   lying_coins: table(row('wallet_id'), money('amount')),
   coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),
-  transfers: table(row('id reference'), moment('created_at')),
+  transfers: table(row('id reference'), each(yours, 'reason'), moment('created_at')),
   user_keys: table(
     row('user_id vault_key_id'),
     each(secret, 'wrapped_data_key sealed_private_key'),
@@ -206,7 +199,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'stands on the chain with every commit', exported: true }, 'address'),
     money('num points'),
     count('event_sequence open_orders'),
-    moment('closed_at points_expire_at'),
+    moment('closed_at'),
   ),
   withdrawals: table(
     row('id wallet_id move_id'),

@@ -129,7 +129,7 @@ const rules: Record<string, Rule> = {
   },
   pages: {
     local:
-      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|parse-moment|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
+      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

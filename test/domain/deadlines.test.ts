@@ -54,26 +54,6 @@ describe('an order', () => {
   })
 })
 
-describe('points', () => {
-  it('are spent a millisecond before their end, and gone at their end', async () => {
-    const admin = await app.admin()
-    const user = await app.newUser({ points: '0' })
-    const expires_at = new Date(Date.now() + 600_000).toISOString()
-    const json = { user_id: user.publicId, amount: '10', reason: 'A present', expires_at }
-    const grant = expectOk(await admin.rest('POST', 'store/point-grants/', { json }))
-    const [inTime, late] = [await store.order(user), await store.order(user)]
-    await app.stopClock(justBefore(endOf('point_grants', grant.id)))
-    expectOk(await store.confirm(user, inTime.id))
-    expect(await app.services.grants.sweep()).toBe(0)
-
-    await app.stopClock(endOf('point_grants', grant.id))
-    expectError(await store.confirm(user, late.id), 'INSUFFICIENT_FUND')
-    expect(expectOk(await user.rest('GET', 'auth/users/me/')).points).toBe('0.000')
-    expect(await app.services.grants.sweep()).toBe(1)
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
-  })
-})
-
 describe('a session', () => {
   it('ends at its end', async () => {
     const user = await app.newUser()

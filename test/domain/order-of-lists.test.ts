@@ -346,14 +346,7 @@ it('a reader who follows a statement by cursors, while both write, sees each lin
 /** Things that need a name before the database writes them: nothing is ordered by it. */
 const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds', 'processes']
 /** Deadlines. */
-const LATER = [
-  'due_at',
-  'expires_at',
-  'points_expire_at',
-  'window_end',
-  'next_attempt_at',
-  'previous_secret_expires_at',
-]
+const LATER = ['due_at', 'expires_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
 
 it('nothing that was written tells the time of a gateway, but for names that were needed before', async () => {
   const columns = await app.sql<{ table: string; column: string; type: string }>(

@@ -1,13 +1,12 @@
 /** A statement is in the order in which its wallet's balance changed, whatever moved it, and whatever a clock said. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { add } from '../../src/domain/money.ts'
-import { creditDeposits, noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
+import { creditDepositsOf } from '../support/deposits.ts'
 import { expectOk } from '../support/expect-error.ts'
-import { expireGrants } from '../support/grants.ts'
 import { waiting } from '../support/held-rows.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -16,10 +15,10 @@ import { PASSWORD } from '../support/user.ts'
 const app = await createTestApp()
 const { database } = app.installation
 
-const give = (user: SignedIn, expiresAt?: Date) =>
+const give = (user: SignedIn) =>
   app.services.grants.grant(
     { kind: 'system' },
-    { userId: user.publicId, amount: '3', reason: 'Test', expiresAt },
+    { userId: user.publicId, amount: '3', reason: 'Test' },
     { key: undefined, replayed: false },
   )
 
@@ -47,20 +46,6 @@ async function commitOf(user: SignedIn): Promise<string> {
   return commit!.id!
 }
 
-async function deposit({ address }: SignedIn, count: number) {
-  const key = randomUUID()
-  await app.sql(`insert into settings values ($1, '1')`, [key])
-  const each = <T>(value: () => T) => Array.from({ length: count }, value)
-  const hash = () => `0x${randomBytes(32).toString('hex')}`
-  const references = each(() => `deposit:${hash()}:-1`)
-  await database.query(noteDeposits, {
-    ...{ setting: key, from: '1', to: '2', references, kinds: each(() => 'COIN' as const) },
-    ...{ hashes: each(hash), addresses: each(() => address), amounts: each(() => '1') },
-    ...{ blockNumbers: each(() => 1), blockHashes: each(hash), spentBy: [], spenders: [], spent: [], spentIn: [] },
-  })
-  return database.query(creditDeposits, { references, due: 1 })
-}
-
 const withdraw = async (user: SignedIn): Promise<{ id: string }> => {
   const json = { amount: '0.1', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
   return expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
@@ -84,32 +69,19 @@ const movements: Record<string, [count: number, prepare: (user: SignedIn) => Pro
   'a withdrawal': [
     1,
     async (user) => {
-      await deposit(user, 1)
+      await creditDepositsOf(app, user, 1)
       return () => withdraw(user)
     },
   ],
   'a withdrawal that is cancelled': [
     1,
     async (user) => {
-      await deposit(user, 1)
+      await creditDepositsOf(app, user, 1)
       const { id } = await withdraw(user)
       return async () => expectOk(await user.rest('POST', `wallet/withdrawals/${id}/cancel/`))
     },
   ],
-  'two deposits in one block': [2, async (user) => () => deposit(user, 2)],
-}
-
-const expiry: typeof movements = {
-  'two grants whose time is over': [
-    2,
-    async (user) => {
-      const later = new Date(Date.now() + 3_600_000)
-      await give(user, later)
-      await give(user, later)
-      await expireGrants(app, user)
-      return () => app.services.grants.sweep()
-    },
-  ],
+  'two deposits in one block': [2, async (user) => () => creditDepositsOf(app, user, 2)],
 }
 
 interface Line {
@@ -160,7 +132,7 @@ async function whileHeld(user: SignedIn, begin: () => Promise<unknown>, text: st
   return done
 }
 
-describe.each(Object.entries({ ...movements, ...expiry }))('%s', (_, [count, prepare]) => {
+describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
   it('stands above what a clock that was ahead has named', async () => {
     const user = await app.newUser()
     const move = await prepare(user)
@@ -213,7 +185,7 @@ it('what an account leaves behind is forfeited by the last transfer of its walle
   const user = await app.newUser()
   await app.sql(moveSql(`uuidv7(interval '10 minutes')`), [user.id])
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
-  await deposit(user, 1)
+  await creditDepositsOf(app, user, 1)
   await app.services.deletions.sweep()
   const kinds = await app.sql(
     `select distinct t.id, split_part(reference, ':', 1) as kind from entries e join transfers t on t.id = e.transfer_id

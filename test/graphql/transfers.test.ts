@@ -159,7 +159,7 @@ describe('a line by its identifier', () => {
     expectOk(
       await who.graphql(
         `query ($id: ID!) { node(id: $id) { __typename ... on Transfer { id kind subjectId num points balance { num points } createdAt }
-           ... on PointGrant { id amount reason expiresAt user { id } } } }`,
+           ... on PointGrant { id amount reason user { id } } } }`,
         { id },
       ),
     ).node
@@ -190,7 +190,6 @@ describe('a line by its identifier', () => {
       id: line!.subjectId,
       amount: '1',
       reason: 'Test',
-      expiresAt: null,
       user: { id: user.publicId },
     }
     expect(await find(user, line!.subjectId)).toEqual(grant)

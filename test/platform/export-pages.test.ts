@@ -69,7 +69,6 @@ describe('a list of an export', () => {
     ['orders', lists.readOrders, 'orders where buyer_id = $1'],
     ['refunds', lists.readRefunds, 'refunds r join orders o on o.id = r.order_id where o.buyer_id = $1'],
     ['links', lists.readAssetLinks, 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
-    ['grants', lists.readGrants, 'point_grants where wallet_id = $1'],
     ['sessions', lists.readSessions, 'access_tokens where user_id = $1'],
     ['events', lists.readEvents, 'events where owner_id = $1'],
   ])('has all %s once, and no page reads more than its rows', async (_, page, from) => {

@@ -7,7 +7,6 @@ import { findSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-stat
 import { type SweepName, sweepNames } from '../../src/domain/sweep/sweep.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { expectOk } from '../support/expect-error.ts'
-import { expireGrants } from '../support/grants.ts'
 import { deposit } from '../support/person.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -20,7 +19,7 @@ await app.sql(
   [fromId(called.appId)!.uuid],
 )
 const { database } = app.installation
-const { orders, grants, thumbnails, deletions } = app.services
+const { orders, thumbnails, deletions } = app.services
 
 interface Scene {
   /** Makes an item that is due, and returns its identifier. */
@@ -54,20 +53,6 @@ const scenes: Record<SweepName, Scene> = {
     },
     done: `status = 'EXPIRED'`,
     run: orders.expire,
-  },
-  'expire-points': {
-    table: 'wallets',
-    key: 'user_id',
-    async make() {
-      const [user, admin] = [await app.newUser(), await app.admin()]
-      const expires_at = new Date(Date.now() + 3_600_000).toISOString()
-      const json = { user_id: user.publicId, amount: '1', reason: 'a test', expires_at }
-      expectOk(await admin.rest('POST', 'store/point-grants/', { json }))
-      await expireGrants(app, user)
-      return user.id
-    },
-    done: 'points_expire_at is null',
-    run: grants.sweep,
   },
   'ask-for-thumbnails': {
     table: 'assets',

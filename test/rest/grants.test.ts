@@ -1,19 +1,17 @@
-/** Points that administrators give: both doors alike, once for each key, and gone when their time is over. */
+/** Points that administrators give: the same through both APIs, and once for each idempotency key. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
-import { expireGrants } from '../support/grants.ts'
 import type { Answer } from '../support/http-client.ts'
 import type { Rest } from '../support/rest-client.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
 const admin = await app.admin()
-const HOUR = 3_600_000
-const later = () => new Date(Date.now() + HOUR).toISOString()
 
 const grantMutation = `mutation ($input: GrantPointsInput!) {
-  grantPoints(input: $input) { grant { id user { id } amount reason expiresAt expiredAt createdAt } }
+  grantPoints(input: $input) { grant { id user { id } amount reason createdAt } }
 }`
 const give = (user: SignedIn, fields: object = {}, rest: Rest = admin.rest, headers: Record<string, string> = {}) =>
   rest('POST', 'store/point-grants/', {
@@ -25,40 +23,35 @@ const eventsOf = async (user: SignedIn) =>
     await app.sql<{ type: string }>('select type from events where owner_id = $1::uuid order by sequence', [user.id])
   ).map(({ type }) => type)
 
-const letExpire = (user: SignedIn) => expireGrants(app, user)
-
 describe('granting points', () => {
-  it('raises the balance in one transfer that the feed tells', async () => {
+  it('adds the points with one transfer that has the reason, and appends an event', async () => {
     const user = await app.newUser()
-    const expiresAt = later()
-    const answer = await give(user, { expires_at: expiresAt })
+    const answer = await give(user)
     expect(answer.status).toBe(201)
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^grant_/),
       user_id: user.publicId,
       amount: '5',
       reason: 'A present',
-      expires_at: expiresAt,
-      expired_at: null,
       created_at: expect.any(String),
     })
     expect(await app.wallet(user)).toEqual({ num: '0', points: '17' })
     expect(await eventsOf(user)).toEqual(['points.granted'])
     expect(
       await app.sql(
-        `select e.book::text, e.amount::int from entries e join transfers t on t.id = e.transfer_id
-           join point_grants g on t.reference = 'grant:' || g.id where g.wallet_id = $1::uuid order by e.position`,
-        [user.id],
+        `select t.reason, e.book::text, e.amount::int from entries e join transfers t on t.id = e.transfer_id
+         where t.reference = 'grant:' || $1 order by e.position`,
+        [fromId(answer.body.id)!.uuid],
       ),
     ).toEqual([
-      { book: null, amount: 5 },
-      { book: 'PROMOTION', amount: -5 },
+      { reason: 'A present', book: null, amount: 5 },
+      { reason: 'A present', book: 'PROMOTION', amount: -5 },
     ])
-    const [row] = await app.sql('select granted_by::text from point_grants where wallet_id = $1::uuid', [user.id])
-    expect(row).toEqual({ granted_by: admin.id })
+    const [trail] = await app.sql('select user_id::text from audit_entries where subject = $1', [answer.body.id])
+    expect(trail).toEqual({ user_id: admin.id })
   })
 
-  it('is told again, with the same key and at both doors, when who got them has deleted the account', async () => {
+  it('returns the same grant for the same key through both APIs after the user deleted the account', async () => {
     const user = await app.newUser()
     const headers = { 'Idempotency-Key': randomUUID() }
     const input = { userId: user.publicId, amount: '5', reason: 'A present' }
@@ -89,10 +82,6 @@ describe('granting points', () => {
     ['more decimals than there are', { amount: '0.0000000000000000001' }],
     ['no reason', { reason: ' ' }],
     ['a reason that is too long', { reason: 'x'.repeat(501) }],
-    ['a moment that is over', { expires_at: '2020-01-01T00:00:00Z' }],
-    ['a moment that is none', { expires_at: 'tomorrow' }],
-    ['a day that no calendar has', { expires_at: '2999-02-30T00:00:00Z' }],
-    ['a moment of no time zone', { expires_at: '2999-11-21T09:30:00' }],
     ['nobody', { user_id: '' }],
   ])('is refused with %s, and nothing is given', async (_, fields) => {
     const user = await app.newUser()
@@ -135,66 +124,6 @@ describe('granting points', () => {
     expect([codeOf(rest), codeOf(graphql)]).toEqual([code, code])
     if (kind === 'admin') expect(shown(graphql.body.data.grantPoints.grant)).toEqual(shown(rest.body))
     expect(await app.wallet(other)).toEqual(await app.wallet(one))
-  })
-})
-
-describe('a grant whose time is over', () => {
-  it('gives back all of it when nothing was spent', async () => {
-    const user = await app.newUser()
-    await give(user, { expires_at: later() })
-    expect(await app.services.grants.sweep()).toBe(0)
-    await letExpire(user)
-    expect(await app.services.grants.sweep()).toBe(1)
-    expect(await app.services.grants.sweep()).toBe(0)
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
-    expect(await eventsOf(user)).toEqual(['points.granted', 'points.expired'])
-    const [row] = await app.sql(
-      'select expired_at >= expires_at as closed from point_grants where wallet_id = $1::uuid',
-      [user.id],
-    )
-    expect(row).toEqual({ closed: true })
-  })
-
-  it('was spent before what never expires', async () => {
-    const user = await app.newUser()
-    await give(user, { expires_at: later(), amount: '1' })
-    await user.register()
-    await letExpire(user)
-    await app.services.grants.sweep()
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
-  })
-
-  it('gives back nothing when all of it was spent', async () => {
-    const user = await app.newUser()
-    await give(user, { expires_at: later(), amount: '0.1' })
-    await user.register()
-    await letExpire(user)
-    expect(await app.services.grants.sweep()).toBe(1)
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '11.921' })
-    expect(await eventsOf(user)).not.toContain('points.expired')
-  })
-
-  it('does not pay for what is bought after that moment, however late the sweep comes', async () => {
-    const user = await app.newUser()
-    await give(user, { expires_at: later(), amount: '1' })
-    await letExpire(user)
-    await user.register()
-    await app.services.grants.sweep()
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
-  })
-
-  it('is taken back once, by several processes, while the owner spends', async () => {
-    const user = await app.newUser()
-    await Promise.all(Array.from({ length: 5 }, () => give(user, { expires_at: later() })))
-    await letExpire(user)
-    const [swept] = await Promise.all([
-      Promise.all(Array.from({ length: 4 }, () => app.services.grants.sweep())),
-      ...Array.from({ length: 6 }, () => user.register()),
-    ])
-    await app.services.grants.sweep()
-    expect(swept.reduce((sum, closed) => sum + closed, 0)).toBeLessThanOrEqual(5)
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '10.926' })
-    expect((await eventsOf(user)).filter((type) => type === 'points.expired')).toHaveLength(5)
   })
 })
 

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
-import { expireGrants } from '../support/grants.ts'
 import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createStore, type TestStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -175,43 +174,6 @@ describe('a refund', () => {
     expectOk(await giveBack(sale.id, { amount: '5' }))
     expect(await app.wallet(seller)).toEqual({ num: '0', points: '0' })
     expect(await app.wallet(sale.buyer)).toEqual({ num: '5', points: '0' })
-  })
-
-  it('brings points back to the grant that paid, never more than it gave; what a grant’s end has overtaken never expires', async () => {
-    const buyer = await app.newUser({ points: '0', num: '0' })
-    const grant = { user_id: buyer.publicId, amount: '3', reason: 'x', expires_at: new Date(Date.now() + 3_600_000) }
-    const { id } = expectOk(await admin.rest('POST', 'store/point-grants/', { json: grant }))
-    const remaining = async () =>
-      (
-        await app.sql('select trim_scale(remaining)::text as left from point_grants where id = $1::uuid', [
-          fromId(id)!.uuid,
-        ])
-      )[0]!.left
-    const sale = await buy(store, buyer)
-    expect(await remaining()).toBe('0.5')
-    for (const left of ['1.5', '2.5']) {
-      expectOk(await giveBack(sale.id, { amount: '1' }))
-      expect(await remaining()).toBe(left)
-    }
-    await expireGrants(app, buyer)
-    expectOk(await giveBack(sale.id))
-    await app.services.grants.sweep()
-    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '0.5' })
-  })
-
-  it('of points that never expire brings back such points, whatever expiring ones the buyer has got since', async () => {
-    const buyer = await app.newUser({ points: '5', num: '0' })
-    const [untouched, used] = [await buy(store, buyer), await buy(store, buyer)]
-    const grant = { user_id: buyer.publicId, amount: '3', reason: 'x', expires_at: new Date(Date.now() + 3_600_000) }
-    expectOk(await admin.rest('POST', 'store/point-grants/', { json: grant }))
-    // Nothing of the grant is spent yet; then most of it.
-    expectOk(await giveBack(untouched.id))
-    await buy(store, buyer)
-    expectOk(await giveBack(used.id))
-    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '5.5' })
-    await expireGrants(app, buyer)
-    await app.services.grants.sweep()
-    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '5' })
   })
 
   it('is carried out once for an idempotency key, and told in the audit trail', async () => {

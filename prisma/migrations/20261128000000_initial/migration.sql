@@ -69,7 +69,6 @@ CREATE TABLE wallets (
   points           numeric(38,18) NOT NULL DEFAULT 0,
   event_sequence   integer NOT NULL DEFAULT 0,
   closed_at        timestamptz(3),
-  points_expire_at timestamptz(3),
   open_orders      integer NOT NULL DEFAULT 0,
   CONSTRAINT wallets_pkey PRIMARY KEY (user_id),
   CONSTRAINT wallets_num_not_negative CHECK (num >= 0::numeric),
@@ -78,7 +77,6 @@ CREATE TABLE wallets (
   CONSTRAINT wallets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20, fillfactor = 80);
 CREATE UNIQUE INDEX wallets_address_key ON wallets (address);
-CREATE INDEX wallets_points_expire_idx ON wallets (points_expire_at, user_id) WHERE (points_expire_at IS NOT NULL);
 CREATE INDEX wallets_closed_idx ON wallets (user_id) WHERE (closed_at IS NOT NULL);
 
 CREATE TABLE user_keys (
@@ -306,9 +304,11 @@ CREATE TABLE transfers (
   id         uuid NOT NULL DEFAULT uuidv7(),
   reference  text NOT NULL,
   created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  reason     text,
   CONSTRAINT transfers_pkey PRIMARY KEY (id)
 ) WITH (autovacuum_analyze_threshold = 20);
 CREATE UNIQUE INDEX transfers_reference_key ON transfers (reference);
+CREATE INDEX transfers_reasons_idx ON transfers (id) WHERE (reason IS NOT NULL);
 
 CREATE TABLE entries (
   transfer_id uuid NOT NULL,
@@ -622,37 +622,6 @@ CREATE TABLE balance_marks (
   CONSTRAINT balance_marks_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
 
-CREATE TABLE point_grants (
-  id         uuid NOT NULL DEFAULT uuidv7(),
-  wallet_id  uuid NOT NULL,
-  amount     numeric(38,18) NOT NULL,
-  reason     text NOT NULL,
-  granted_by uuid,
-  expires_at timestamptz(3),
-  expired_at timestamptz(3),
-  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  remaining  numeric(38,18),
-  CONSTRAINT point_grants_pkey PRIMARY KEY (id),
-  CONSTRAINT point_grants_amount_positive CHECK (amount > 0::numeric),
-  CONSTRAINT point_grants_nothing_left_if_closed CHECK (expired_at IS NULL OR remaining = 0::numeric),
-  CONSTRAINT point_grants_remaining_if_expiring CHECK ((remaining IS NULL) = (expires_at IS NULL)),
-  CONSTRAINT point_grants_remaining_in_bounds CHECK (remaining >= 0::numeric AND remaining <= amount),
-  CONSTRAINT point_grants_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
-) WITH (fillfactor = 85, autovacuum_analyze_threshold = 20);
-CREATE INDEX point_grants_open_idx ON point_grants (wallet_id, expires_at) WHERE ((expires_at IS NOT NULL) AND (expired_at IS NULL));
-CREATE INDEX point_grants_wallet_id_id_idx ON point_grants (wallet_id, id);
-
-CREATE TABLE grant_uses (
-  grant_id    uuid NOT NULL,
-  transfer_id uuid NOT NULL,
-  amount      numeric(38,18) NOT NULL,
-  CONSTRAINT grant_uses_pkey PRIMARY KEY (grant_id, transfer_id),
-  CONSTRAINT grant_uses_amount_not_zero CHECK (amount <> 0::numeric),
-  CONSTRAINT grant_uses_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES point_grants(id) ON UPDATE CASCADE ON DELETE RESTRICT,
-  CONSTRAINT grant_uses_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES transfers(id) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED
-) WITH (autovacuum_analyze_threshold = 20);
-CREATE INDEX grant_uses_transfer_id_idx ON grant_uses (transfer_id);
-
 CREATE TABLE idempotency_keys (
   scope        bytea NOT NULL,
   payload_hash bytea NOT NULL,
@@ -876,30 +845,6 @@ CREATE OR REPLACE FUNCTION notes_balance(transfer uuid)
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN (get_byte(uuid_send(transfer), 15) = 0);
 
-CREATE OR REPLACE FUNCTION open_transfer(wallet uuid, expires boolean, change numeric, at timestamp with time zone, undone uuid DEFAULT NULL::uuid)
- RETURNS uuid
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-    made uuid := (next_transfer_ids(wallet))[1];
-BEGIN
-    IF expires THEN
-        PERFORM use_grants(wallet, change, at, made, undone);
-    END IF;
-    RETURN made;
-END $function$;
-
-CREATE OR REPLACE FUNCTION overdue_points(wallet uuid, at timestamp with time zone)
- RETURNS numeric
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-    RETURN (
-        SELECT coalesce(sum(g.remaining), 0) FROM point_grants g
-        WHERE g.wallet_id = wallet AND g.expires_at IS NOT NULL AND g.expired_at IS NULL AND g.expires_at <= at
-    );
-END $function$;
-
 CREATE OR REPLACE FUNCTION refuse_audit_update()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -988,6 +933,21 @@ BEGIN
     RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION refuse_transfer_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    erased "transfers" := OLD;
+BEGIN
+    erased."reason" := NULL;
+    IF NEW IS DISTINCT FROM erased THEN
+        RAISE EXCEPTION 'UPDATE on transfers is refused: only the reason can be erased'
+            USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
+    END IF;
+    RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION set_username_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1023,37 +983,6 @@ CREATE OR REPLACE FUNCTION type_id(prefix text, id uuid)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 RETURN ((prefix || '_'::text) || (SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz'::text, ((SUBSTRING(whole.bits FROM ((5 * digit.i) + 1) FOR 5))::integer + 1), 1), ''::text ORDER BY digit.i) AS string_agg FROM generate_series(0, 25) digit(i), (SELECT (('00'::"bit")::bit varying || ((('x'::text || replace((type_id.id)::text, '-'::text, ''::text)))::bit(128))::bit varying) AS bits) whole));
-
-CREATE OR REPLACE FUNCTION use_grants(wallet uuid, change numeric, at timestamp with time zone, transfer uuid, undone uuid DEFAULT NULL::uuid)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-    rest numeric := abs(change);
-    lot record;
-    units numeric;
-BEGIN
-    FOR lot IN
-        SELECT g.id, CASE WHEN change < 0 THEN g.remaining ELSE (
-            SELECT u.amount + coalesce((
-                SELECT sum(given.amount) FROM orders o JOIN refunds r ON r.order_id = o.id
-                JOIN grant_uses given ON given.transfer_id = r.transfer_id AND given.grant_id = g.id
-                WHERE o.transfer_id = undone
-            ), 0)
-            FROM grant_uses u WHERE u.transfer_id = undone AND u.grant_id = g.id
-        ) END AS units
-        FROM point_grants g
-        WHERE g.wallet_id = wallet AND g.expires_at IS NOT NULL AND g.expired_at IS NULL AND g.expires_at > at
-        ORDER BY CASE WHEN change < 0 THEN g.expires_at END, g.expires_at DESC, g.id
-    LOOP
-        EXIT WHEN rest <= 0;
-        units := least(rest, coalesce(lot.units, 0));
-        CONTINUE WHEN units <= 0;
-        rest := rest - units;
-        UPDATE point_grants SET remaining = remaining + units * sign(change) WHERE id = lot.id;
-        INSERT INTO grant_uses (grant_id, transfer_id, amount) VALUES (lot.id, transfer, -units * sign(change));
-    END LOOP;
-END $function$;
 
 CREATE OR REPLACE FUNCTION username_key(name text)
  RETURNS text
@@ -1091,15 +1020,14 @@ CREATE CONSTRAINT TRIGGER entries_note_coins AFTER INSERT ON entries DEFERRABLE 
 CREATE TRIGGER events_kept_for_long BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_recent_deletion();
 CREATE TRIGGER events_never_changed BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER events_no_truncate BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER grant_uses_append_only BEFORE DELETE OR UPDATE ON grant_uses FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER grant_uses_no_truncate BEFORE TRUNCATE ON grant_uses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER orders_status_step BEFORE UPDATE OF status ON orders FOR EACH ROW EXECUTE FUNCTION refuse_order_step();
 CREATE TRIGGER refunds_erase_only BEFORE UPDATE ON refunds FOR EACH ROW EXECUTE FUNCTION refuse_refund_update();
 CREATE TRIGGER refunds_no_delete BEFORE DELETE ON refunds FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER refunds_no_truncate BEFORE TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER statement_balances_append_only BEFORE DELETE OR UPDATE ON statement_balances FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER statement_balances_no_truncate BEFORE TRUNCATE ON statement_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER transfers_append_only BEFORE DELETE OR UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transfers_erase_only BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_transfer_update();
+CREATE TRIGGER transfers_no_delete BEFORE DELETE ON transfers FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER transfers_no_truncate BEFORE TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER users_username_key BEFORE INSERT OR UPDATE OF username ON users FOR EACH ROW EXECUTE FUNCTION set_username_key();
 CREATE TRIGGER withdrawals_no_delete BEFORE DELETE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -15,8 +15,7 @@ export const signedInSql = (
      'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'assetCount', u.asset_count, 'createdAt', u.created_at,
-     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
-       'pointsExpireAt', w.points_expire_at))`
+     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text))`
 
 /**
  * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver

@@ -24,7 +24,6 @@ import {
   uuid,
 } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
-import { spendableSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
@@ -176,7 +175,7 @@ export const closeWallet = statement(
      where buyer_id = $user and status = 'CREATED' returning id, created_at
    ),
    closed_wallet as (
-     update wallets w set num = 0, points = 0, points_expire_at = null, open_orders = 0, closed_at = now(),
+     update wallets w set num = 0, points = 0, open_orders = 0, closed_at = now(),
        event_sequence = w.event_sequence + (select count(*)::int from cancelled_orders)
      where w.user_id = $user
      returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
@@ -188,15 +187,6 @@ export const closeWallet = statement(
      type: 'order.cancelled',
      order: 'cancelled_orders.id',
    })},
-   expired_grants as (
-     update point_grants g set remaining = 0, expired_at = now() from closed_wallet
-     where g.wallet_id = closed_wallet.user_id and g.expires_at is not null and g.expired_at is null
-     returning g.id, closed_wallet.transfer_id, old.remaining
-   ),
-   inserted_grant_uses as (
-     insert into grant_uses (grant_id, transfer_id, amount)
-     select id, transfer_id, remaining from expired_grants where remaining > 0
-   ),
    ${forfeitSql('closed_wallet', `'forfeit:' || user_id`)}
    select from closed_wallet limit 0`,
 )
@@ -229,7 +219,8 @@ export const eraseAccount = statement(
      where o.buyer_id = erased_user.id and r.order_id = o.id and r.reason <> ''
    ),
    erased_grant_reasons as (
-     update point_grants g set reason = '' from erased_user where g.wallet_id = erased_user.id and g.reason <> ''
+     update transfers t set reason = null from erased_user
+     where t.reason is not null and exists (select from entries e where e.transfer_id = t.id and e.wallet_id = erased_user.id)
    ),
    ${auditSql({ from: 'erased_user', user: 'erased_user.id', action: 'account.deleted', reason: '$reason' })},
    ${enqueueSql('enqueued_jobs', { queue: 'forget-key', from: 'erased_user', data: { userId: 'id' } })}
@@ -272,7 +263,7 @@ export const foreseeDeletion = statement(
   'deletion_foreseen',
   { parameters: user, columns: foreseenColumns },
   `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
-     trim_scale(${spendableSql('w')}) as points, ${tokensSql} as tokens, u.asset_count as assets,
+     trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
      (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
      (select count(*)::int from network_apps where owner_id = $user and deactivated_at is null) as "networkApps",
      under_way.count as withdrawals, under_way.amount as withdrawn

@@ -19,7 +19,6 @@ import {
   timestamp,
   uuid,
 } from '../sql.ts'
-import { spendableSql } from '../wallet/points-sql.ts'
 
 /** A row says where the next page begins; everything else of it is exported. */
 export type ExportRow = { after: string } & Record<string, unknown>
@@ -60,7 +59,7 @@ export const readAccount = statement(
      'role', u.role, 'language', u.language, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'createdAt', to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as account,
-     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(${spendableSql('w')})::text) as wallet, now() as now
+     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(w.points)::text) as wallet, now() as now
    from users u join wallets w on w.user_id = u.id where u.id = $user and u.deleted_at is null`,
 )
 
@@ -185,32 +184,16 @@ export const readRefunds = list(
    order by o.created_at, o.id, r.id limit $limit`,
 )
 
-/** With what each moved in this wallet; the other side may be somebody else's. */
+/** The transfers of the user's wallet, with the entries of this wallet only. The other entries can belong to another user. */
 export const readTransfers = list(
   'transfers',
-  { id: uuid, reference: text, createdAt: timestamp, entries: json() },
-  `select t.id, t.reference, t.created_at as "createdAt", own.entries, t.id::text as after
+  { id: uuid, reference: text, reason: orNull(text), createdAt: timestamp, entries: json() },
+  `select t.id, t.reference, t.reason, t.created_at as "createdAt", own.entries, t.id::text as after
    from (
      select transfer_id, json_agg(json_build_object('currency', currency, 'amount', trim_scale(amount)::text) order by position) as entries
      from entries where wallet_id = $user and transfer_id > ${afterId()}
      group by transfer_id order by transfer_id limit $limit
    ) own join transfers t on t.id = own.transfer_id order by t.id`,
-)
-
-/** Points that the user was given. */
-export const readGrants = listById(
-  'grants',
-  {
-    id: uuid,
-    amount: text,
-    remaining: text,
-    reason: text,
-    expiresAt: orNull(timestamp),
-    expiredAt: orNull(timestamp),
-    createdAt: timestamp,
-  },
-  `id, trim_scale(amount)::text as amount, trim_scale(remaining)::text as remaining, reason, expires_at as "expiresAt", expired_at as "expiredAt", created_at as "createdAt"`,
-  'from point_grants where wallet_id = $user',
 )
 
 /** What the user withdrew over the chain. */

@@ -8,7 +8,6 @@ import type { Database } from '../ports/database.ts'
 import type { ContentStore, StoredFile } from '../ports/files.ts'
 import { numeric, statement, uuid } from '../sql.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
 import { assertNotEmpty, type Change, duplicate, judgeUpdate } from './asset-guards.ts'
@@ -52,7 +51,7 @@ const findCharge = statement(
      coalesce(sum(e.amount) filter (where e.book = 'GAS'), 0) as gas,
      coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'POINTS'), 0) as "pointsPaid",
      coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'NUM'), 0) as "numPaid",
-     ${spendableSql('w')} as points, w.num
+     w.points, w.num
    from wallets w
    left join transfers t on t.reference = 'commit:' || $commit
    left join entries e on e.transfer_id = t.id

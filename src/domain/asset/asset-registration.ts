@@ -10,7 +10,6 @@ import type { Chain } from '../ports/chain.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { ContentStore, StoredFile } from '../ports/files.ts'
-import type { FundsService } from '../wallet/funds.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Funds, refusalsOf, shortfallOf } from '../wallet/quote.ts'
 import { commitOf } from './asset-changes.ts'
@@ -31,7 +30,6 @@ export interface RegistrationDependencies {
   notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
   pricing: Prices
-  funds: FundsService
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
   keep: Keep
@@ -48,19 +46,8 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 
 /** Registrations of files; part of the asset service. `uploadsPerHour` is counted for each user in the database. */
 export function createAssetRegistration(deps: RegistrationDependencies) {
-  const {
-    database,
-    contentStore,
-    chain,
-    notifications,
-    idempotency,
-    pricing,
-    funds,
-    currentFunds,
-    limits,
-    uploads,
-    keep,
-  } = deps
+  const { database, contentStore, chain, notifications, idempotency, pricing, currentFunds, limits, uploads, keep } =
+    deps
   const registrations = { name: 'upload', count: deps.config.uploadsPerHour, seconds: 3600 }
   const costNow = () => commitCost(pricing())
 
@@ -71,9 +58,7 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
   async function assertWorthReading(actor: UserActor, context: IdempotencyContext, maxCost?: string): Promise<boolean> {
     // The wallet was read before: what charged it since has left its key.
     if (await idempotency.isKnown(actor, context)) return true
-    const { wallet } = actor.user
-    const spendable = { num: wallet.num, points: await funds.points(wallet) }
-    const [refusal] = refusalsOf('commit', costNow(), { funds: spendable, maxCost })
+    const [refusal] = refusalsOf('commit', costNow(), { funds: actor.user.wallet, maxCost })
     if (refusal) throw refusal
     return false
   }

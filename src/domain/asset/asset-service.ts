@@ -8,6 +8,7 @@ import { parse } from '../input.ts'
 import { assertOffset, type Cuttable, type ListOrder, MAX_FOREIGN_OFFSET, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
 import { type Search, searched } from '../search.ts'
+import type { FundsService } from '../wallet/funds.ts'
 import { createAssetChanges } from './asset-changes.ts'
 import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
@@ -45,6 +46,7 @@ const foundBy = (search: Search) =>
 const messagesWith = (search: Search) => searched<Prisma.CommitWhereInput>(search, (word) => [{ message: word }])
 
 interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
+  funds: FundsService
   versions: Pick<VersionService, 'at'>
   /** `verifiesAddresses`: whether only verified addresses count. */
   config: { uploadsPerHour: number; verifiesAddresses: boolean }

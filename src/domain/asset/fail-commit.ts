@@ -1,12 +1,11 @@
 import { eventSql } from '../event/event-sql.ts'
 import { statement, text, uuid } from '../sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { openTransferSql } from '../wallet/transfer-sql.ts'
+import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
 /**
- * A commit that can never reach the chain. Its charge is given back by a transfer that negates it,
- * points to the grants that they came from as far as those are still valid;
- * the reference's unique index makes a second refund impossible.
+ * Fails a commit that can never reach the chain and refunds its charge with a transfer that negates it. The unique reference prevents a second
+ * refund.
  */
 export const failCommit = statement(
   'relay_fail',
@@ -35,12 +34,7 @@ export const failCommit = statement(
        group by wallet_id
      ) sums
      where w.user_id = sums.wallet_id
-     returning w.user_id, w.event_sequence,
-       ${openTransferSql({
-         wallet: 'w',
-         change: 'new.points - old.points',
-         undone: '(select distinct transfer_id from charge_entries)',
-       })}
+     returning w.user_id, w.event_sequence, ${nextTransferSql('w')} as transfer_id
    ),
    ${postTransferSql({
      from: 'failed_relay join credited_wallets on credited_wallets.user_id = failed_relay.author_id',

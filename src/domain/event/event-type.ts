@@ -15,7 +15,6 @@ export const eventTypes = [
   'order.paid',
   'order.refunded',
   'order.succeeded',
-  'points.expired',
   'points.granted',
   'withdrawal.cancelled',
   'withdrawal.confirmed',

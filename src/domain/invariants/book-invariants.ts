@@ -1,4 +1,4 @@
-/** What must always hold of books and wallets: transfers, deposits, grants, withdrawals; and that what was written stays. */
+/** Invariants of the ledger and the wallets: transfers, deposits, grants, withdrawals, and append-only tables. */
 import { NIL_UUID } from '../ids.ts'
 import { orNull, text } from '../sql.ts'
 import type { Invariant } from './invariant.ts'
@@ -87,21 +87,16 @@ export const bookInvariants: Invariant[] = [
   },
   {
     id: 'C3',
-    sentence:
-      'Every deposit and every grant is in the books once, with its amount; no grant gives back more than it gave.',
-    query: `with income as (
-              select reference, wallet_id, 'NUM'::currency as currency, amount from deposits where status <> 'PENDING'
-              union all
-              select 'grant:' || id, wallet_id, 'POINTS', amount from point_grants
-            )
-            select i.reference as subject, 'not in the books' as problem from income i where i.amount is distinct from (
-              select sum(e.amount) from transfers t join entries e on e.transfer_id = t.id
-              where t.reference = i.reference and e.wallet_id = i.wallet_id and e.currency = i.currency)
+    sentence: 'Every deposit has one transfer of its amount; every grant adds points to one wallet.',
+    query: `select d.reference as subject, 'no transfer of its amount' as problem from deposits d
+              where d.status <> 'PENDING' and d.amount is distinct from (
+                select sum(e.amount) from transfers t join entries e on e.transfer_id = t.id
+                where t.reference = d.reference and e.wallet_id = d.wallet_id and e.currency = 'NUM')
             union all
-            select t.reference, 'takes what the grant does not have' from transfers t
-              join entries e on e.transfer_id = t.id and e.wallet_id is not null
-              left join point_grants g on t.reference = 'grant-expiry:' || g.id and g.expired_at is not null
-              where t.reference like 'grant-expiry:%' and (g.id is null or -e.amount > g.amount)`,
+            select t.reference, 'does not add points to one wallet' from transfers t
+              where t.reference like 'grant:%' and (
+                select count(*) filter (where wallet_id is not null and currency = 'POINTS' and amount > 0) <> 1
+                from entries where transfer_id = t.id)`,
   },
   {
     id: 'C6',
@@ -120,29 +115,6 @@ export const bookInvariants: Invariant[] = [
             select 'SHORTFALL', 'the book says ' || booked || ' and the deposits ' || owed from (
                 select (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL') as booked,
                   (select coalesce(sum(shortfall), 0) from deposits) as owed) sums where booked <> owed`,
-  },
-  {
-    id: 'C4',
-    sentence:
-      'What remains of an expiring grant is what it gave less what its uses took, never more than its wallet holds; the wallet says when the soonest one ends.',
-    query: `select 'grant:' || g.id as subject, 'its uses do not add up' as problem from point_grants g
-              left join lateral (select coalesce(sum(amount), 0) as used from grant_uses where grant_id = g.id) u on true
-              where g.remaining <> g.amount - u.used
-            union all
-            select 'user:' || w.user_id, 'its grants hold more than it does' from wallets w
-              join point_grants g on g.wallet_id = w.user_id group by w.user_id having sum(g.remaining) > w.points
-            union all
-            select 'user:' || w.user_id, 'it names another end than that of its soonest grant' from wallets w
-              left join lateral (
-                select min(expires_at) as soonest from point_grants where wallet_id = w.user_id and expired_at is null
-              ) g on true where w.points_expire_at is distinct from g.soonest
-            union all
-            select 'grant:' || u.grant_id, 'a transfer used more of it than it moved' from grant_uses u
-              join point_grants g on g.id = u.grant_id join transfers t on t.id = u.transfer_id
-              left join entries e on e.transfer_id = u.transfer_id and e.wallet_id = g.wallet_id and e.currency = 'POINTS'
-              where t.reference <> 'grant:' || g.id
-              group by u.grant_id, u.transfer_id, u.amount having abs(u.amount) > greatest(
-                coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0))`,
   },
   {
     id: 'C7',
@@ -198,9 +170,9 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, noted balances, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled; and of no table is a trigger or a reference switched off.',
+      'Transfers, entries, noted balances, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled; and of no table is a trigger or a reference switched off.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
-            from (values ('transfers'), ('entries'), ('statement_balances'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
+            from (values ('transfers'), ('entries'), ('statement_balances'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal

@@ -112,17 +112,15 @@ export const retentions = {
   chain_transactions: { grows: 'a transaction for commits', kept: 'ever', why: CHAIN },
   chain_transaction_members: { grows: 'a further commit in a transaction', kept: 'ever', why: CHAIN },
 
-  transfers: { grows: 'a charge, a refund, a grant, a deposit, coins that move', kept: 'ever', why: BOOKS },
+  transfers: {
+    grows: 'a charge, a refund, a grant, a deposit, coins that move',
+    kept: 'ever',
+    why: `${BOOKS}; the deletion of the account erases the reason of a grant`,
+  },
   entries: { grows: 'a transfer, two to four', kept: 'ever', why: BOOKS },
   statement_balances: { grows: 'every 256th transfer of a wallet or so', kept: 'ever', why: BOOKS },
   lying_coins: { grows: 'a wallet where coins come in', kept: 'ever', why: COINS },
   coin_balances: { grows: 'nothing: one row', kept: 'ever', why: 'it says where the coins of all lie' },
-  point_grants: {
-    grows: 'a grant of points',
-    kept: 'ever',
-    why: `${BOOKS}; the deletion of the account erases the reason`,
-  },
-  grant_uses: { grows: 'a transfer that takes of a grant', kept: 'ever', why: BOOKS },
   deposits: { grows: 'a deposit', kept: 'ever', why: BOOKS },
   spendings: { grows: 'a transaction of a wallet’s own key', kept: 'ever', why: COINS },
   balance_marks: { grows: 'coins that came by no transaction', kept: 'ever', why: COINS },

@@ -19,7 +19,7 @@ import {
   uuid,
 } from '../sql.ts'
 import { heldAccountSql } from '../wallet/held-account-sql.ts'
-import { overdueSql, pointsFirstSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { pointsFirstSql } from '../wallet/points-sql.ts'
 import { type EntryLine, postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
@@ -84,7 +84,7 @@ export const findOffer = statement(
   `select a.id, a.name, a.price::text, w.open_orders as open, (
      select ceil(extract(epoch from min(o.expires_at) - now()))::int from orders o
      where o.buyer_id = w.user_id and o.status = 'CREATED'
-   ) as free_in, ${spendableSql('w')}::text as points, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
+   ) as free_in, w.points::text, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
    where a.deactivated_at is null and w.user_id = $buyer
      and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
 )
@@ -124,8 +124,8 @@ export const insertOrder = joinedStatement(
    updated_wallet as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from wanted
      where w.user_id = wanted.buyer and w.closed_at is null and w.open_orders < wanted.max_open
-       and ${spendableSql('w')} + w.num >= wanted.price
-     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at, wanted.*
+       and w.points + w.num >= wanted.price
+     returning w.event_sequence as sequence, w.points, w.num, clock_timestamp() as at, wanted.*
    ),
    created_order as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
@@ -161,7 +161,7 @@ export const findOrderState = statement(
     },
   },
   `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
-     o.price::text, ${spendableSql('w')}::text as points, w.num::text
+     o.price::text, w.points::text, w.num::text
    from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
      join wallets s on s.user_id = a.owner_id
    where o.id = $order and o.buyer_id = $buyer`,
@@ -220,7 +220,7 @@ export const payOrder = joinedStatement(
    ),
    party as materialized (select buyer as user_id from sale union select owner_id from sale),
    locked_wallets as materialized (
-     select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at
+     select w.user_id, w.points, w.num, w.closed_at
      from party join wallets w on w.user_id = party.user_id
      order by w.user_id for no key update of w
    ),
@@ -232,10 +232,8 @@ export const payOrder = joinedStatement(
        round(paid.points * sale.platform_share, 18) as points_share, round(paid.num * sale.platform_share, 18) as num_share
      from sale cross join moment
        join locked_wallets owner on owner.user_id = sale.owner_id and owner.closed_at is null
-       join lateral (
-         select held.num, held.points - ${overdueSql('held', 'moment.at')} as points
-         from locked_wallets held where held.user_id = sale.buyer and held.closed_at is null
-       ) as buyer on buyer.points + buyer.num >= sale.price and moment.at < sale.expires_at
+       join locked_wallets buyer on buyer.user_id = sale.buyer and buyer.closed_at is null
+         and buyer.points + buyer.num >= sale.price and moment.at < sale.expires_at
        cross join lateral (select ${payment.points} as points, ${payment.num} as num) as paid
        cross join lateral (
          select ${nextTransferSql('party')} as transfer_id from locked_wallets party
@@ -244,20 +242,18 @@ export const payOrder = joinedStatement(
    ),
    feed as materialized (select "order", transfer_id, buyer as user_id from split union select "order", transfer_id, owner_id from split),
    movement as materialized (
-     select user_id, sum(points) as points, sum(num) as num, sum(spent) as spent, sum(bought)::int as bought,
-       (array_agg(transfer_id) filter (where bought > 0))[1] as transfer_id
+     select user_id, sum(points) as points, sum(num) as num, sum(bought)::int as bought
      from (
-       select buyer as user_id, -points as points, -num as num, points as spent, 1 as bought, transfer_id from split
-       union all select owner_id, points - points_share, num - num_share, 0, 0, null from split
+       select buyer as user_id, -points as points, -num as num, 1 as bought from split
+       union all select owner_id, points - points_share, num - num_share, 0 from split
      ) as change group by user_id
    ),
    updated_wallets as (
      update wallets w set points = held.points + movement.points, num = held.num + movement.num,
        event_sequence = w.event_sequence + (select count(*) from feed where feed.user_id = w.user_id),
        open_orders = w.open_orders - movement.bought
-     from movement, locked_wallets held, moment where held.user_id = movement.user_id and w.user_id = movement.user_id
-     returning w.user_id, old.event_sequence as before,
-       ${useGrantsSql({ wallet: 'w', change: '-movement.spent', transfer: 'movement.transfer_id', at: 'moment.at' })}
+     from movement, locked_wallets held where held.user_id = movement.user_id and w.user_id = movement.user_id
+     returning w.user_id, old.event_sequence as before
    ),
    ${postTransferSql({ from: 'split', reference: `'order:' || "order"`, omitsZeros: true, lines: saleLines })},
    paid_order as (

@@ -1,11 +1,8 @@
 /**
- * The parts of a writing statement that give money of a paid order back. The shares of the platform and of the app's owner
- * are taken back in proportion; what an owner's wallet has spent already is paid from the platform's revenue, so that the
- * buyer gets all of it and no balance falls below zero. Points go back to the grants that they came from, as far as those
- * are still valid. The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a
- * row once.
+ * The CTEs of a statement that refund money of a paid order. The platform and the owner of the app return their shares in proportion. If the
+ * owner's wallet has already spent its share, the platform's revenue pays the rest. So the buyer gets the whole refund and no balance falls below
+ * zero. These CTEs also number the events of the refund, because a statement can update a wallet's row only once.
  */
-import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { newTransferSql } from '../wallet/transfer-sql.ts'
 
@@ -62,16 +59,10 @@ export const refundSql = ({ from, reference, record, news }: RefundParts) => `
   ),
   ${newTransferSql('locked_wallets')},
   updated_wallets as (
-    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, ${overdueSql('w')}),
+    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, 0),
       event_sequence = w.event_sequence + changes.events
     from changes join locked_wallets on locked_wallets.user_id = changes.user_id where w.user_id = changes.user_id
     returning w.user_id, old.event_sequence as before, new.num - old.num as num, new.points - old.points as points,
-      ${useGrantsSql({
-        wallet: 'w',
-        change: 'new.points - old.points',
-        transfer: '(select transfer_id from new_transfer)',
-        undone: `(select transfer_id from split)`,
-      })},
       new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
   ),
   ${postTransferSql({

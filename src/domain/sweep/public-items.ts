@@ -7,7 +7,6 @@ import type { SweepName } from './sweep.ts'
 /** The kind of the items. Items without a kind are hashes, transaction references or file names. */
 const kinds: Partial<Record<string, IdPrefix | 'asset'>> = {
   'expire-orders': 'order',
-  'expire-points': 'user',
   'ask-for-thumbnails': 'asset',
   'erase-arguments': 'order',
   'erase-arguments-of-deleted': 'order',

@@ -9,7 +9,6 @@ import { int, orNull, type ParametersOf, type RowOf, text } from '../sql.ts'
 /** Every sweep, by the name that operators see. */
 export const sweepNames = [
   'expire-orders',
-  'expire-points',
   'ask-for-thumbnails',
   'erase-arguments',
   'erase-arguments-of-deleted',

@@ -3,9 +3,9 @@
  * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
  */
 import { numeric } from '../sql.ts'
-import { pointsFirstSql, spendableSql } from './points-sql.ts'
+import { pointsFirstSql } from './points-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
-import { openTransferSql } from './transfer-sql.ts'
+import { nextTransferSql } from './transfer-sql.ts'
 
 /** Whom a commit is charged to, and what must hold first. */
 export interface ChargeParts {
@@ -16,7 +16,7 @@ export interface ChargeParts {
 /** Parameters of a statement with these parts. */
 export const charged = { fee: numeric, gas: numeric }
 
-const total = pointsFirstSql(spendableSql('w'), 'due.fee + due.gas')
+const total = pointsFirstSql('w.points', 'due.fee + due.gas')
 /** What was taken of each pays the fee first, then gas. */
 const fee = pointsFirstSql('charge.points', 'charge.fee')
 
@@ -31,9 +31,9 @@ export const chargeSql = ({ from }: ChargeParts) => `
       num = w.num - ${total.num},
       event_sequence = w.event_sequence + 1
     from ${from} due
-    where w.user_id = due.payer and w.closed_at is null and ${spendableSql('w')} + w.num >= due.fee + due.gas
+    where w.user_id = due.payer and w.closed_at is null and w.points + w.num >= due.fee + due.gas
     returning old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
-      uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}, due.*
+      uuidv7() as commit_id, ${nextTransferSql('w')} as transfer_id, due.*
   ),
   ${postTransferSql({
     from: 'charge',

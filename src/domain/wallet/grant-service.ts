@@ -1,48 +1,94 @@
-/** Points that administrators give, and that may expire. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
+/** Points that administrators give to users. A grant is a transfer with a reason. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
+import { z } from 'zod'
+import { normalizeEmail } from '../account/email-address.ts'
 import { findByName } from '../account/lock-statements.ts'
 import type { Actor } from '../actor.ts'
-import { auditorOf } from '../audit/audit-sql.ts'
-import { notFound, validationFailed } from '../errors.ts'
-import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
+import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
+import { notFound } from '../errors.ts'
+import { eventSql } from '../event/event-sql.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
-import { parse } from '../input.ts'
+import { parse, requiredText } from '../input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
-import type { Log } from '../ports/log.ts'
-import { createSweeper } from '../sweep/sweeper.ts'
-import { type GrantInput, grantInput } from './grant-input.ts'
-import { findGrant, type Grant, insertGrant } from './grant-statements.ts'
-import { closeDueGrants, findDueWallets, holdDueWallet } from './grant-sweep-statements.ts'
+import { numeric, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
+import { nextTransferSql } from './transfer-sql.ts'
+
+/** `userId` is an ID, an e-mail address or a username. */
+const grantInput = z.strictObject({
+  userId: requiredText(254).transform(normalizeEmail),
+  amount: z
+    .string({ error: 'Expected an amount such as 0.5.' })
+    .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
+    .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.'),
+  reason: requiredText(500),
+})
+
+const grantColumns = { id: uuid, userId: uuid, amount: numeric, reason: text, createdAt: timestamp }
+/** Points that an administrator gave to a user. `id` is the UUID of the transfer. */
+export type Grant = RowOf<typeof grantColumns>
+
+const findGrant = statement(
+  'grant_find',
+  { parameters: { grant: uuid }, columns: grantColumns },
+  `select t.id, e.wallet_id as "userId", e.amount, coalesce(t.reason, '') as reason, t.created_at as "createdAt"
+   from transfers t join entries e on e.transfer_id = t.id and e.wallet_id is not null
+   where t.id = $grant and t.reference = 'grant:' || t.id`,
+)
+
+const insertGrant = statement(
+  'grant_insert',
+  {
+    parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...remembered },
+    columns: { id: uuid },
+  },
+  `with credited_wallet as (
+     update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1
+     where w.user_id = $user and w.closed_at is null
+     returning w.user_id, w.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'credited_wallet',
+     reference: `'grant:' || transfer_id`,
+     reason: '$reason',
+     lines: [
+       { wallet: 'credited_wallet.user_id', currency: 'POINTS', amount: '$amount' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: '-$amount' },
+     ],
+   })},
+   ${eventSql({ from: 'credited_wallet', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
+   ${auditSql({
+     from: 'credited_wallet',
+     user: '$actor',
+     action: 'points.granted',
+     subject: `type_id('grant', transfer_id)`,
+     address: '$address',
+   })},
+   ${rememberSql('transfer_id::text', 'credited_wallet')}
+   select transfer_id as id from credited_wallet`,
+)
 
 interface Dependencies {
   database: Database
   notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
-  log: Pick<Log, 'error'>
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
 }
 
-/** Wallets looked up at once, and grants of one wallet closed at once. */
-const PAGE = 100
-const GRANTS_AT_ONCE = 500
-/** Points that are given: by administrators, until a moment or for ever, and taken back by a sweep once their time is over. */
-export function createGrantService({ database, notifications, idempotency, log, verifiesAddresses }: Dependencies) {
-  const sweeper = createSweeper({ database, log, notifications })
-
+/** Creates the service that gives points to users. */
+export function createGrantService({ database, notifications, idempotency, verifiesAddresses }: Dependencies) {
   return {
-    /** A grant by its UUID; null when there is none that the actor may see: their own, or any for an administrator. */
+    /** Returns a grant by its UUID, or null. Users see their own grants; administrators see all of them. */
     async find(actor: Actor, uuid: string): Promise<Grant | null> {
       const [grant] = await database.query(findGrant, { grant: uuid })
       return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
     },
 
-    /**
-     * Gives points to a user, named by identifier, e-mail address or username.
-     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
-     */
-    async grant(actor: Actor, rawInput: GrantInput, context: IdempotencyContext): Promise<Grant> {
+    /** Gives points to a user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND. */
+    async grant(actor: Actor, rawInput: z.input<typeof grantInput>, context: IdempotencyContext): Promise<Grant> {
       assertMay(actor, 'store:administer')
       const input = parse(grantInput, rawInput)
       const id = await idempotency.once(actor, context, 'grantPoints', input, async () => {
@@ -52,44 +98,19 @@ export function createGrantService({ database, notifications, idempotency, log, 
           mustBeVerified: verifiesAddresses,
         })
         if (!user) throw notFound('User')
-        const { amount, reason, expiresAt = null } = input
         const [made] = await database.query(insertGrant, {
-          ...{ user: user.id, amount, reason, expiresAt },
+          ...{ user: user.id, amount: input.amount, reason: input.reason },
           ...auditorOf(actor),
           ...fingerprintOf(context),
         })
-        if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
+        // The account was deleted after it was found.
+        if (!made) throw notFound('User')
         notifications.notify(user.id)
         return made.id
       })
       const [grant] = await database.query(findGrant, { grant: id })
       if (!grant) throw notFound('Grant')
       return grant
-    },
-
-    /**
-     * Takes back what is left of the grants whose time is over; returns how many were closed. It could not be spent any
-     * more anyway. Safe in several processes at once; a wallet that is busy is left to the next time, and one that fails
-     * holds up nobody else.
-     */
-    async sweep(): Promise<number> {
-      let closed = 0
-      await sweeper.run({
-        name: 'expire-points',
-        find: (query, part) => query(findDueWallets, part),
-        page: PAGE,
-        isOneByOne: true,
-        async carryOut(query, [user]) {
-          const [held] = await query(holdDueWallet, { user: user! })
-          const [last] = held ? await query(closeDueGrants, { user: user!, limit: GRANTS_AT_ONCE }) : []
-          if (!held || !last) return { items: [] }
-          closed += last.closed
-          const items = [held.user_id]
-          const unfinished = last.closed === GRANTS_AT_ONCE ? items : []
-          return { items, unfinished, owners: last.taken ? items : [] }
-        },
-      })
-      return closed
     },
   }
 }

@@ -18,6 +18,8 @@ export interface TransferParts {
   id?: string
   /** SQL expression: what it is called, once and for all. The unique index refuses a second one. */
   reference: string
+  /** SQL expression: the reason that an administrator gave; none when left out. */
+  reason?: string
   /** SQL condition: whether anything moves at all; always when left out. */
   when?: string
   /**
@@ -45,12 +47,13 @@ export const postTransferSql = ({
   from,
   id = 'transfer_id',
   reference,
+  reason,
   when,
   lines,
   omitsZeros = false,
 }: TransferParts): string => `
   inserted_transfers as (
-    insert into transfers (id, reference) select ${id}, ${reference} from ${from} ${whereSql(when)} returning id
+    insert into transfers (id, reference${reason ? ', reason' : ''}) select ${id}, ${reference}${reason ? `, ${reason}` : ''} from ${from} ${whereSql(when)} returning id
   ),
   inserted_entries as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)

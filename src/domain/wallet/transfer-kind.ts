@@ -9,7 +9,6 @@ export type TransferKind =
   | 'DEPOSIT_FREEZE'
   | 'DEPOSIT_RELEASE'
   | 'GRANT'
-  | 'GRANT_EXPIRY'
   | 'ORDER'
   | 'ORDER_REFUND'
   | 'OTHER'
@@ -30,7 +29,6 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   'deposit-release': { kind: 'DEPOSIT_RELEASE' },
   'deposit-collection': { kind: 'DEPOSIT_COLLECTION' },
   grant: { kind: 'GRANT', subject: 'grant' },
-  'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
   withdrawal: { kind: 'WITHDRAWAL', subject: 'withdrawal' },
   'withdrawal-refund': { kind: 'WITHDRAWAL_REFUND', subject: 'withdrawal' },
 }
@@ -45,7 +43,7 @@ export function referencesWith(words: readonly string[]): { references: string[]
 }
 
 /**
- * Returns a reference with public IDs: `commit:<UUID>` becomes `commit_…`, and `grant-expiry:<UUID>` becomes `grant-expiry:grant_…`. Returns
+ * Returns a reference with public IDs: `commit:<UUID>` becomes `commit_…`, and `order-refund:<UUID>` becomes `order-refund:order_…`. Returns
  * other text unchanged.
  */
 export function publicReference(text: string): string {

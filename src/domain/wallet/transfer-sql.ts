@@ -1,27 +1,19 @@
 /**
- * What a transfer is called. A statement of a wallet goes by the identifiers of its transfers, so they are made by the
- * database where the wallet's row is held: they are in the order in which its balance changed (decision 21). Mostly the
- * clock alone tells that. Where it does not, because the wallet has a transfer that some clock has named ahead of now, a
- * function goes on from that one; it looks anew, also at what came while the statement waited.
+ * The IDs of transfers. A wallet's statement is sorted by them, so the database makes an ID while it holds the wallet's row lock: the IDs have the
+ * order in which the balance changed (decision 21). Usually `uuidv7()` is enough. If the wallet has a transfer whose ID is ahead of the clock, the
+ * function `next_transfer_ids` continues from that ID. The function also sees the transfers that were written while the statement waited for the lock.
  */
 import { NIL_UUID } from '../ids.ts'
-import type { ChangeParts } from './points-sql.ts'
 
 /** A session's next `uuidv7()` is above its last one. */
 const isPastSql = (wallet: string) => `uuidv7() > coalesce((
   select e.transfer_id from entries e where e.wallet_id = ${wallet}.user_id order by e.transfer_id desc limit 1), '${NIL_UUID}'::uuid)`
 
-/** What an update of a wallet returns when one transfer changes it: what that is called; and the wallet's grants are used. */
-export const openTransferSql = ({ wallet, change, at = 'now()', undone = 'null' }: ChangeParts) => `
-  case when ${wallet}.points_expire_at is null and ${isPastSql(wallet)} then uuidv7()
-    else open_transfer(${wallet}.user_id, ${wallet}.points_expire_at is not null, ${change}, ${at}, ${undone}::uuid)
-  end as transfer_id`
-
-/** What the next transfer of a wallet is called where no grant is used. `wallet` is the alias of a row that is held. */
+/** Returns the SQL of the ID of a wallet's next transfer. `wallet` is the alias of a locked row. */
 export const nextTransferSql = (wallet: string) =>
   `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 
-/** The part `new_transfer (transfer_id)`: what one transfer of all wallets is called that the part `from` holds. */
+/** The CTE `new_transfer (transfer_id)`: the ID of one transfer of all wallets that the CTE `from` has locked. */
 export const newTransferSql = (from: string) => `
   new_transfer as materialized (
     select ${nextTransferSql(from)} as transfer_id from ${from} order by transfer_id desc limit 1

@@ -1,8 +1,7 @@
-/** All about wallets, made from its parts: prices, balances, deposits, grants and the statement. What comes in over the chain is written by the watcher. */
+/** The services of wallets: prices, balances, deposits, grants and the statement. The deposit watcher writes deposits. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
-import type { Log } from '../ports/log.ts'
 import { createDepositService } from './deposit-service.ts'
 import { createFunds } from './funds.ts'
 import { createGrantService } from './grant-service.ts'
@@ -13,7 +12,6 @@ interface Dependencies {
   database: Database
   notifications: FeedNotifications
   idempotency: Idempotency
-  log: Log
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
   /** What a commit's transaction is charged with at this moment, as a decimal string. */

@@ -15,7 +15,7 @@ export interface Field {
   label: string
   /** What may stand in it, in a sentence. */
   rule?: string
-  kind?: 'text' | 'url' | 'datetime-local' | 'area'
+  kind?: 'text' | 'url' | 'area'
   /** Instead of a text: values with their words. */
   options?: readonly (readonly [string, string])[]
   isOptional?: boolean

@@ -1,7 +1,6 @@
 /** People's accounts: finding them, locking and unlocking them, and giving points. */
 import { html } from 'hono/html'
-import { notFound, validationFailed } from '../../domain/errors.ts'
-import { parseMoment } from '../../domain/parse-moment.ts'
+import { notFound } from '../../domain/errors.ts'
 import type { AdminUserHistoryQuery, UserFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Run } from '../run.ts'
@@ -80,8 +79,6 @@ const Grant = graphql(/* GraphQL */ `
         amount
         reason
         createdAt
-        expiresAt
-        expiredAt
         user {
           id
           username
@@ -239,15 +236,6 @@ const unlock = (run: Run): Action => ({
   },
 })
 
-/** As a browser's field for a moment has it; there it is UTC. Undefined: nothing was given. Raises VALIDATION_FAILED. */
-function momentFrom(text: string | null): Date | undefined {
-  if (!text) return undefined
-  const toTheMinute = /T\d{2}:\d{2}$/
-  const moment = parseMoment(`${text}${toTheMinute.test(text) ? ':00' : ''}Z`)
-  if (!moment) throw validationFailed({ expiresAt: ['Expected a day and a time, as in 2026-12-31T23:59.'] })
-  return moment
-}
-
 const grant = (run: Run): Action => ({
   path: '/admin/new-grant',
   isGuarded: true,
@@ -255,7 +243,7 @@ const grant = (run: Run): Action => ({
   view: async ({ query }) => ({
     title: 'Give points',
     trail,
-    about: html`<p>Points are spent before currency units, those that expire soonest first. What was given cannot be taken back.</p>`,
+    about: html`<p>Points are spent before currency units. A grant cannot be taken back.</p>`,
     fields: [
       {
         name: 'userId',
@@ -265,13 +253,6 @@ const grant = (run: Run): Action => ({
       },
       { name: 'amount', label: 'Points', rule: 'More than 0, such as 12.5.' },
       { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user reads it.' },
-      {
-        name: 'expiresAt',
-        label: 'Expires (UTC)',
-        kind: 'datetime-local',
-        isOptional: true,
-        rule: 'They never do when it is empty.',
-      },
     ],
     button: 'Give points',
   }),
@@ -280,14 +261,13 @@ const grant = (run: Run): Action => ({
       userId: form.get('userId') ?? '',
       amount: form.get('amount')?.trim() ?? '',
       reason: form.get('reason') ?? '',
-      expiresAt: momentFrom(form.get('expiresAt')),
     }
     const { grantPoints } = await run(GrantPoints, { input }, context)
     return { redirect: doneAt(`${GRANTS}/${grantPoints.grant.id}`, 'granted') }
   },
 })
 
-/** What was given: the audit trail leads here. */
+/** The page of a grant. The audit log links to it. */
 const readGrant = (run: Run): AdminRoute => ({
   method: 'GET',
   path: `${GRANTS}/:id`,
@@ -304,8 +284,6 @@ ${facts(
   ['Points', node.amount],
   ['Reason', node.reason || '–'],
   ['Given (UTC)', moment(node.createdAt)],
-  ['Expires (UTC)', node.expiresAt === null ? 'Never' : moment(node.expiresAt)],
-  node.expiredAt !== null && ['What was left was taken back (UTC)', moment(node.expiredAt)],
 )}`,
     }
   },

@@ -26,7 +26,6 @@ const kinds = [
   'deposit-collection',
   'deposit-write-off',
   'grant',
-  'grant-expiry',
   'forfeit',
 ] as const
 const currencies = ['NUM', 'POINTS'] as const

@@ -21,7 +21,6 @@ const transferRecord = z
           'deposit_release',
           'deposit_collection',
           'grant',
-          'grant_expiry',
           'withdrawal',
           'withdrawal_refund',
           'other',

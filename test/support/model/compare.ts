@@ -2,7 +2,7 @@
 import type { Names } from './deeds.ts'
 import type { Real, Told } from './doors.ts'
 import type { Observed, Scene } from './scene.ts'
-import { type State, spendable } from './state.ts'
+import type { State } from './state.ts'
 import type { Outcome } from './step.ts'
 import { decimal, units } from './units.ts'
 
@@ -30,9 +30,6 @@ export function expectedOf(state: State): Observed {
     wallets: each(accounts, ({ num, points }) => ({ num: decimal(num), points: decimal(points) })),
     orders: each(orders, ({ status }) => status),
     commits: each(assets, ({ commits }) => commits),
-    grants: Object.fromEntries(
-      Object.values(accounts).flatMap(({ grants }) => grants.map(({ name, remaining }) => [name, decimal(remaining)])),
-    ),
   }
 }
 
@@ -48,7 +45,6 @@ export function wrongIn(state: State, observed: Observed): string[] {
     ),
     ...Object.fromEntries(Object.entries(found.orders).map(([name, status]) => [`order ${name}`, status])),
     ...Object.fromEntries(Object.entries(found.commits).map(([name, count]) => [`commits of file ${name}`, count])),
-    ...Object.fromEntries(Object.entries(found.grants).map(([name, left]) => [`left of grant ${name}`, plain(left)])),
   })
   const [is, right] = [flat(observed) as Record<string, unknown>, flat(expected) as Record<string, unknown>]
   return [...new Set([...Object.keys(is), ...Object.keys(right)])]
@@ -111,7 +107,7 @@ const inFour = (status: string) => (status === 'CREATED' || status === 'SUCCESS'
 /** What of it the model has otherwise. */
 function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnType<typeof lookFor>>): string[] {
   const name = state.places[who]!.account!
-  const funds = spendable(state, state.accounts[name]!)
+  const funds = state.accounts[name]!
   const assets = Object.entries(state.assets).filter(([, { owner }]) => owner === name)
   const right = {
     funds: [decimal(funds.num), decimal(funds.points)],

@@ -18,7 +18,7 @@ export interface DeedTable<Ref> {
   signOut: { who: number }
   /** Coins that came in over the chain, as the books have it. */
   deposit: { who: number; amount: string }
-  grant: By & { to: number; amount: string; minutes: number | null }
+  grant: By & { to: number; amount: string }
   register: By & Bounded & { file: number; isPublic: boolean }
   update: By & Bounded & { file: Ref; caption?: string | undefined; isPublic?: boolean | undefined }
   removeAsset: By & { file: Ref }

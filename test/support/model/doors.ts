@@ -21,8 +21,6 @@ export interface Real {
   withdrawal(name: string): string
   /** Where coins are withdrawn to. */
   recipient: string
-  /** When what an attempt gives ends. */
-  moment(attempt: string): string
   /** A name for an app that no other has. */
   appName(attempt: string): string
 }
@@ -92,22 +90,13 @@ export const deals: { [K in Asked]: Deal<K> } = {
     variables: () => ({}),
   },
   grant: {
-    rest: ({ to, amount, minutes }, real, attempt) => ({
+    rest: ({ to, amount }, real) => ({
       path: v3('store/point-grants/'),
-      json: given({
-        ...{ user_id: real.user(to), amount, reason: 'For the model' },
-        expires_at: minutes === null ? null : real.moment(attempt),
-      }),
+      json: { user_id: real.user(to), amount, reason: 'For the model' },
     }),
     document: mutation('grantPoints', 'GrantPointsInput', 'grant { id amount }'),
-    variables: ({ to, amount, minutes }, real, attempt) => ({
-      input: given({
-        ...{ userId: real.user(to), amount, reason: 'For the model' },
-        expiresAt: minutes === null ? null : real.moment(attempt),
-      }),
-    }),
+    variables: ({ to, amount }, real) => ({ input: { userId: real.user(to), amount, reason: 'For the model' } }),
     shown: { rest: ({ amount }) => ({ amount }), graphql: ({ grant: { amount } }) => ({ amount }) },
-    made: { rest: ({ id }) => id, graphql: ({ grant: { id } }) => id },
   },
   register: {
     rest: ({ file, isPublic, maxCost }, real) => ({

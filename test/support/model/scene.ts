@@ -4,7 +4,6 @@ import { globalAgent } from 'node:http'
 import { fromId, toId } from '../../../src/domain/ids.ts'
 import type { Database } from '../../../src/domain/ports/database.ts'
 import { expireOrders } from '../../../src/domain/store/order-sweep-statements.ts'
-import { closeDueGrants, holdDueWallet } from '../../../src/domain/wallet/grant-sweep-statements.ts'
 import { trySend } from '../http-client.ts'
 import type { Deed, Who } from './deeds.ts'
 import { type Asked, type DoorName, messageOf, type Real, readAnswer, type Told } from './doors.ts'
@@ -53,8 +52,6 @@ export interface Observed {
   wallets: Record<string, { num: string; points: string }>
   orders: Record<string, string>
   commits: Record<string, number>
-  /** What remains of grants that end, or ended. */
-  grants: Record<string, string>
 }
 
 export interface Scene {
@@ -67,8 +64,6 @@ export interface Scene {
   /** What a request of somebody is answered: to look at everything at the end. */
   get(who: Who, path: string): ReturnType<typeof trySend>
   graphql(who: Who, query: string): ReturnType<typeof trySend>
-  /** Says when what it gives ends: of several at once, before the first of them is asked. */
-  fix(attempt: Attempt): void
   turns: Turns
   real: Real
 }
@@ -76,9 +71,6 @@ export interface Scene {
 const shiftSql = [
   `update orders set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
      paid_at = paid_at - $2 * interval '1 minute', settled_at = settled_at - $2 * interval '1 minute' where buyer_id = any ($1::uuid[])`,
-  `update point_grants set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
-     expired_at = expired_at - $2 * interval '1 minute' where wallet_id = any ($1::uuid[])`,
-  `update wallets set points_expire_at = points_expire_at - $2 * interval '1 minute' where user_id = any ($1::uuid[])`,
   `update withdrawals set created_at = created_at - $2 * interval '1 minute', due_at = due_at - $2 * interval '1 minute',
      settled_at = settled_at - $2 * interval '1 minute' where wallet_id = any ($1::uuid[])`,
 ]
@@ -112,15 +104,12 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   const places = [ada, ben, { ...newcomer, username: `c${tag}`, email: `c${tag}@example.org` }]
   /** UUIDs of accounts, by their names in the model. */
   const accounts: Record<string, string> = { 'person 0': ada.id, 'person 1': ben.id, admin: admin.id }
-  const made: Record<'apps' | 'orders' | 'withdrawals' | 'grants', Record<string, string>> = {
+  const made: Record<'apps' | 'orders' | 'withdrawals', Record<string, string>> = {
     apps: {},
     orders: {},
     withdrawals: {},
-    grants: {},
   }
   const nids: Record<string, string> = {}
-  const moments: Record<string, string> = {}
-  const latest: Record<number, number> = {}
   let requests = 0
   const resident = (who: number | 'admin') => (who === 'admin' ? admin : places[who]!)
 
@@ -143,15 +132,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     order: (name) => made.orders[name]!,
     withdrawal: (name) => made.withdrawals[name]!,
     recipient: `0x${'00'.repeat(13)}${tag}01`.toLowerCase(),
-    moment: (attempt) => moments[attempt]!,
     appName,
-  }
-
-  /** Each ends later than those before it that last as long. What is sent again under its key says the same moment. */
-  function fix({ name, deed }: Attempt) {
-    if (deed.kind !== 'grant' || deed.minutes === null || moments[name]) return
-    latest[deed.minutes] = Math.max((latest[deed.minutes] ?? 0) + 1, Date.now() + deed.minutes * 60_000)
-    moments[name] = new Date(latest[deed.minutes]!).toISOString()
   }
 
   const headersOf = (who: Who) => {
@@ -174,7 +155,6 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     } else if (deed.kind === 'signIn') places[deed.who]!.token = told.made
     else if (deed.kind === 'register') nids[deed.file] = told.made
     else if (deed.kind === 'order') made.orders[name] ??= told.made
-    else if (deed.kind === 'grant') made.grants[name] ??= told.made
     else if (deed.kind === 'withdraw') made.withdrawals[name] ??= told.made
     else if (deed.kind === 'list') made.apps[name] = told.made
   }
@@ -186,12 +166,6 @@ export async function openScene(service: TriedService, price: string, turns: Tur
       await service.database.query(expireOrders, {
         orders: Object.values(made.orders).map((id) => fromId(id, 'order')!.uuid),
       })
-      for (const user of everybody()) {
-        await service.database.transaction(async (query) => {
-          const [held] = await query(holdDueWallet, { user })
-          if (held) await query(closeDueGrants, { user, limit: 500 })
-        })
-      }
     }
     return { code: 'ok' }
   }
@@ -205,9 +179,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   return {
     real,
     turns,
-    fix,
     async ask(attempt, door) {
-      fix(attempt)
       const { name, deed, key } = attempt
       const other = service.instead?.(deed, real, turns)
       if (other) return { ...(await other), seen: {} }
@@ -248,20 +220,15 @@ export async function openScene(service: TriedService, price: string, turns: Tur
          where a.owner_id = any ($1::uuid[]) and a.deleted_at is null group by a.nid`,
         [ids],
       )
-      const grants = await service.sql<{ id: string; remaining: string }>(
-        `select id::text, remaining::text from point_grants where wallet_id = any ($1::uuid[]) and remaining is not null`,
-        [ids],
-      )
       const nameOf = (names: Record<string, string>, id: string) =>
         Object.entries(names).find(([, known]) => known === id)?.[0] ?? id
       const uuidsOf = (names: Record<string, string>) =>
         Object.fromEntries(Object.entries(names).map(([name, id]) => [name, fromId(id)!.uuid]))
-      const [orderUuids, grantUuids] = [uuidsOf(made.orders), uuidsOf(made.grants)]
+      const orderUuids = uuidsOf(made.orders)
       return {
         wallets: Object.fromEntries(wallets.map(({ id, ...held }) => [nameOf(accounts, id), held])),
         orders: Object.fromEntries(orders.map(({ id, status }) => [nameOf(orderUuids, id), status])),
         commits: Object.fromEntries(commits.map(({ nid, count }) => [nameOf(nids, nid), count])),
-        grants: Object.fromEntries(grants.map(({ id, remaining }) => [nameOf(grantUuids, id), remaining])),
       }
     },
     books: () =>

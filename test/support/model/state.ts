@@ -16,21 +16,10 @@ export const terms = {
   openOrders: 3,
 } as const
 
-/** Points that end at a minute of the model's clock. */
-export interface Grant {
-  name: string
-  remaining: bigint
-  expiresAt: number
-  isClosed: boolean
-}
-
 /** An account, also one that was deleted. */
 export interface Account {
   num: bigint
-  /** With what is overdue and not swept yet. */
   points: bigint
-  /** Those that end soonest first. */
-  grants: Grant[]
   isLocked: boolean
   isDeleted: boolean
   openOrders: number
@@ -69,8 +58,6 @@ export interface Order {
   refunded: Money
   /** The platform's share of what was paid. */
   earned: Money
-  /** What the payment took of grants, less what was given back to them. */
-  uses: Record<string, bigint>
 }
 
 export interface Withdrawal {
@@ -130,7 +117,7 @@ export function beginning(price: bigint): State {
 
 export function openAccount(state: State, name: string, points: bigint = terms.signUpPoints) {
   state.accounts[name] = {
-    ...{ num: 0n, points, grants: [] },
+    ...{ num: 0n, points },
     ...{ isLocked: false, isDeleted: false, openOrders: 0 },
   }
   book(state, 'PROMOTION', { num: 0n, points: -points })
@@ -149,18 +136,6 @@ export const hasAccount = (state: State, who: Who) => {
   const name = accountOf(state, who)
   return name !== undefined && state.accounts[name]?.isDeleted === false
 }
-
-/** What of an account's points is over and not swept yet. */
-export const overdueOf = ({ now }: State, { grants }: Account) =>
-  grants
-    .filter(({ isClosed, expiresAt }) => !isClosed && expiresAt <= now)
-    .reduce((sum, { remaining }) => sum + remaining, 0n)
-
-/** What an account can spend of each. */
-export const spendable = (state: State, account: Account): Money => ({
-  num: account.num,
-  points: account.points - overdueOf(state, account),
-})
 
 /** The same terms for the service, and nothing in the way of many requests from one address. */
 export const modelEnv: Record<string, string> = {

@@ -9,15 +9,12 @@ import {
   type App,
   accountOf,
   book,
-  type Grant,
   hasAccount,
   type Money,
   none,
   type Order,
   openAccount,
-  overdueOf,
   type State,
-  spendable,
   terms,
 } from './state.ts'
 import { decimal, least, most, shareOf, units } from './units.ts'
@@ -56,50 +53,17 @@ function split(amount: bigint, { points }: Money): Money {
   return { points: inPoints, num: amount - inPoints }
 }
 
-/** Of grants that end in the same minute, the one that was asked for first ends first. */
-const byEnd = (one: Grant, other: Grant) =>
-  one.expiresAt - other.expiresAt || Number(one.name.slice(1)) - Number(other.name.slice(1))
-
-/** Takes points of the grants that end soonest; what they do not have is of points that never end. Tells what was taken of which. */
-function useGrants(state: State, account: Account, amount: bigint): Record<string, bigint> {
-  const uses: Record<string, bigint> = {}
-  let rest = amount
-  const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open) {
-    const taken = least(rest, grant.remaining)
-    if (taken <= 0n) continue
-    grant.remaining -= taken
-    rest -= taken
-    uses[grant.name] = taken
-  }
-  return uses
-}
-
-/** Gives points back to the grants that an order took them of, those that last longest first, as far as they still stand. */
-function giveBack(state: State, account: Account, order: Order, amount: bigint) {
-  let rest = amount
-  const open = account.grants.filter(({ isClosed, expiresAt }) => !isClosed && expiresAt > state.now)
-  for (const grant of open.toReversed()) {
-    const given = least(rest, order.uses[grant.name] ?? 0n)
-    if (given <= 0n) continue
-    grant.remaining += given
-    order.uses[grant.name]! -= given
-    rest -= given
-  }
-}
-
 /** The commit's price: refusals, or undefined once it is paid. */
-function refusalOfCommit(state: State, account: Account, maxCost: string | undefined): ErrorCode | undefined {
+function refusalOfCommit(account: Account, maxCost: string | undefined): ErrorCode | undefined {
   const cost = terms.fee + terms.gas
   if (maxCost !== undefined && cost > units(maxCost)) return 'PRICE_EXCEEDS_MAX_COST'
-  return total(spendable(state, account)) < cost ? 'ASSET_COMMIT_INSUFFICIENT_FUND' : undefined
+  return total(account) < cost ? 'ASSET_COMMIT_INSUFFICIENT_FUND' : undefined
 }
 
 function payCommit(state: State, account: Account) {
-  const paid = split(terms.fee + terms.gas, spendable(state, account))
+  const paid = split(terms.fee + terms.gas, account)
   account.num -= paid.num
   account.points -= paid.points
-  useGrants(state, account, paid.points)
   const fee = split(terms.fee, paid)
   book(state, 'REVENUE', fee)
   book(state, 'GAS', { num: paid.num - fee.num, points: paid.points - fee.points })
@@ -116,7 +80,7 @@ const shownOrder = ({ status, price, paid }: Order) => ({
 function pay(state: State, order: Order, app: App): Outcome {
   const buyer = state.accounts[order.buyer]!
   const seller = state.accounts[app.owner]!
-  const paid = split(order.price, spendable(state, buyer))
+  const paid = split(order.price, buyer)
   const share = {
     num: shareOf(paid.num, terms.platformPercent, 100n),
     points: shareOf(paid.points, terms.platformPercent, 100n),
@@ -124,11 +88,10 @@ function pay(state: State, order: Order, app: App): Outcome {
   buyer.num -= paid.num
   buyer.points -= paid.points
   buyer.openOrders -= 1
-  const uses = useGrants(state, buyer, paid.points)
   seller.num += paid.num - share.num
   seller.points += paid.points - share.points
   book(state, 'REVENUE', share)
-  Object.assign(order, { status: 'SUCCESS', paid, earned: share, uses })
+  Object.assign(order, { status: 'SUCCESS', paid, earned: share })
   return ok(shownOrder(order))
 }
 
@@ -160,12 +123,9 @@ function refund(state: State, order: Order, amount: bigint): Outcome {
   for (const [name, wanted] of changes) {
     const account = state.accounts[name]!
     const num = most(account.num + wanted.num, 0n) - account.num
-    // What is over is not the owner's to give back.
-    const points = most(account.points + wanted.points, overdueOf(state, account)) - account.points
+    const points = most(account.points + wanted.points, 0n) - account.points
     account.num += num
     account.points += points
-    if (points < 0n) useGrants(state, account, -points)
-    else giveBack(state, account, order, points)
     // What an owner has spent already, the platform pays.
     book(state, 'REVENUE', { num: wanted.num - num, points: wanted.points - points })
   }
@@ -182,7 +142,7 @@ function confirm(state: State, order: Order, maxCost: string | undefined): Outco
   if (order.status === 'EXPIRED' || isOverdue(state, order)) return refused('ORDER_EXPIRED')
   if (state.accounts[app.owner]!.isDeleted || order.status === 'CANCELLED') return refused('UNABLE_TO_CONFIRM_ORDER')
   if (maxCost !== undefined && order.price > units(maxCost)) return refused('PRICE_EXCEEDS_MAX_COST')
-  if (total(spendable(state, state.accounts[order.buyer]!)) < order.price) return refused('INSUFFICIENT_FUND')
+  if (total(state.accounts[order.buyer]!) < order.price) return refused('INSUFFICIENT_FUND')
   return pay(state, order, app)
 }
 
@@ -229,7 +189,6 @@ function deleteAccount(state: State, name: string) {
   }
   for (const app of Object.values(state.apps)) if (app.owner === name) app.isSold = false
   book(state, 'FORFEITED', account)
-  for (const grant of account.grants) Object.assign(grant, { remaining: 0n, isClosed: true })
   Object.assign(account, { num: 0n, points: 0n, isDeleted: true, openOrders: 0 })
   for (const place of state.places) if (place.account === name) place.session = 'stale'
 }
@@ -239,14 +198,6 @@ function sweep(state: State) {
     if (!isOverdue(state, order)) continue
     order.status = 'EXPIRED'
     state.accounts[order.buyer]!.openOrders -= 1
-  }
-  for (const account of Object.values(state.accounts)) {
-    for (const grant of account.grants) {
-      if (grant.isClosed || grant.expiresAt > state.now) continue
-      account.points -= grant.remaining
-      book(state, 'PROMOTION', { num: 0n, points: grant.remaining })
-      Object.assign(grant, { remaining: 0n, isClosed: true })
-    }
   }
 }
 
@@ -304,16 +255,12 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       const account = state.accounts[accountOf(state, deed.to)!]!
       const amount = units(deed.amount)
       account.points += amount
-      if (deed.minutes !== null) {
-        const grant = { name, remaining: amount, expiresAt: state.now + deed.minutes, isClosed: false }
-        account.grants = [...account.grants, grant].toSorted(byEnd)
-      }
       book(state, 'PROMOTION', { num: 0n, points: -amount })
       return ok({ amount: decimal(amount) })
     }
     case 'register': {
       const account = state.accounts[me!]!
-      const refusal = refusalOfCommit(state, account, deed.maxCost)
+      const refusal = refusalOfCommit(account, deed.maxCost)
       const file = String(deed.file)
       const isThere = state.assets[file] !== undefined
       // Over REST the wallet is looked at before the body, which says what was agreed to, is read. The file is looked for last, when the
@@ -321,7 +268,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       if (refusal)
         return {
           code: refusal,
-          or: [refusalOfCommit(state, account, undefined), isThere ? 'DUPLICATE_ASSET' : undefined],
+          or: [refusalOfCommit(account, undefined), isThere ? 'DUPLICATE_ASSET' : undefined],
         }
       if (isThere) return refused('DUPLICATE_ASSET')
       payCommit(state, account)
@@ -340,7 +287,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       }
       const { caption = asset.caption, isPublic = asset.isPublic } = deed
       if (caption !== asset.caption || isPublic !== asset.isPublic) {
-        const refusal = refusalOfCommit(state, state.accounts[me!]!, deed.maxCost)
+        const refusal = refusalOfCommit(state.accounts[me!]!, deed.maxCost)
         if (refusal) return refused(refusal)
         payCommit(state, state.accounts[me!]!)
         Object.assign(asset, { caption, isPublic, commits: asset.commits + 1 })
@@ -357,12 +304,12 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       const account = state.accounts[me!]!
       if (!app.isSold) return refused('INVALID_NETWORK_APP_NAME')
       if (deed.maxCost !== undefined && app.price > units(deed.maxCost)) return refused('PRICE_EXCEEDS_MAX_COST')
-      if (total(spendable(state, account)) < app.price) return refused('INSUFFICIENT_FUND')
+      if (total(account) < app.price) return refused('INSUFFICIENT_FUND')
       if (account.openOrders >= terms.openOrders) return refused('TOO_MANY_OPEN_ORDERS')
       account.openOrders += 1
       const order: Order = {
         ...{ buyer: me!, app: deed.app, price: app.price, status: 'CREATED', expiresAt: state.now + terms.orderWindow },
-        ...{ paid: none, refunded: none, earned: none, uses: {} },
+        ...{ paid: none, refunded: none, earned: none },
       }
       state.orders[name] = order
       return ok(shownOrder(order))
@@ -416,7 +363,7 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
       sweep(state)
       return ok()
     case 'balance': {
-      const { num, points } = spendable(state, state.accounts[me!]!)
+      const { num, points } = state.accounts[me!]!
       return ok({ num: decimal(num), points: decimal(points) })
     }
   }

@@ -51,7 +51,6 @@ const kinds: Record<TransferKind, string> = {
   DEPOSIT_FREEZE: 'A deposit that the chain took back',
   DEPOSIT_RELEASE: 'A deposit that came back',
   GRANT: 'Points given to you',
-  GRANT_EXPIRY: 'Points that ran out',
   WITHDRAWAL: 'Withdrawal',
   WITHDRAWAL_REFUND: 'Withdrawal, given back',
   ORDER: 'An order',
