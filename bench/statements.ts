@@ -1,6 +1,6 @@
 /**
  * `node bench/statements.ts [seconds]`: what one PostgreSQL carries of our own writing statements. pgbench sends them as the service
- * does, prepared, in scripts that are made from the declarations; no gateway, no network. Writes that the service joins (decision 52) are sent in
+ * does, prepared, in scripts that are made from the declarations; no gateway, no network. Writes that the service joins are sent in
  * both forms, for one caller and for several. For each statement, on one core and on two, with `fsync` and without: how many a second, counted by what is there
  * afterwards, the processor time of the server for each, and the bytes that each leaves in its log. Seconds mean something on a machine where nothing else
  * runs; processor time and bytes do anywhere. Needs pgbench (Debian: apt-get install postgresql-contrib), PGBENCH names another one.

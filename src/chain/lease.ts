@@ -64,8 +64,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Takes and keeps leases by the database's clock, renewed every quarter of their time (decision 20b).
- * After any error the connection is given up, and the leases with it.
+ * Takes leases that end by the database clock, and renews them every quarter of their duration (decision 42).
+ * After any error it closes the connection and loses its leases.
  */
 export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }: LeaseOptions): Lease {
   const holder = randomUUID()

@@ -142,7 +142,7 @@ const inUse = (cause: unknown) =>
 export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
-/** Has requests with a key carried out once (decision 4). */
+/** Runs a request with an idempotency key at most once (decision 4). */
 export interface Idempotency {
   /** Whether this user has used this key before. What it was used for is not looked at. */
   isKnown(actor: UserActor, context: IdempotencyContext): Promise<boolean>

@@ -1,7 +1,7 @@
 /**
- * Statements whose parameters and rows have names and types (decision 22). In the text a parameter is `$name`; places and
- * casts are made from its declaration. Parts that statements share are text with such names in it.
- * `test/platform/statements.test.ts` holds every statement against the migrated database.
+ * SQL statements with named, typed parameters and columns (decision 1). In the text a parameter is `$name`. Its position and its
+ * cast come from the declaration. Statements share fragments of such text.
+ * `test/platform/statements.test.ts` prepares every statement against the migrated database.
  */
 
 declare const carried: unique symbol
@@ -87,7 +87,7 @@ export interface Together {
 
 /** One SQL statement, prepared once per connection under its name. */
 export interface Statement<Parameters, Row> extends StatementOptions {
-  /** Of a write that may be carried out with others (decision 52). */
+  /** Set for a write that can share a statement with other callers (decision 52). */
   readonly together?: Together
   readonly name: string
   readonly text: string

@@ -36,7 +36,7 @@ export const builder = new SchemaBuilder<{
   plugins: [PrismaPlugin, RelayPlugin, sizesPlugin, readFieldPlugin],
   defaultFieldNullability: false,
   prisma: {
-    // Reads are ours (decision 2); the plugin asks for what they have and nothing else.
+    // Reads do not run through Prisma's engine (decision 2). The plugin uses only the methods that `context.database.read` has.
     client: (context) => context.database.read as never,
     dmmf: getDatamodel(),
     onUnusedQuery: null,

@@ -1,6 +1,6 @@
 /**
- * Behind a pooler in transaction mode every transaction has another session of the server (decision 50): what needs one of its own goes past
- * the pooler. This test reads the sources for what opens connections, and for SQL whose effect outlives its transaction.
+ * Behind a pooler in transaction mode each transaction has another session (decision 50). Code that needs its own session bypasses
+ * the pooler. This test searches the sources for code that opens connections, and for SQL whose effect outlives its transaction.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * What several people do at the same moment may be done by one statement (decision 52): each gets, pays and is told what they would alone. The
- * statements are asked here as the services ask, in one turn, so that they are surely together; what they did is read at the front doors.
+ * Concurrent writes can share one statement (decision 52). Each caller gets, pays and sees what they would alone. These tests start the
+ * statements in one turn of the event loop, so that they share one, and check the results through the APIs.
  */
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'

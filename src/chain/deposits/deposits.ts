@@ -1,7 +1,7 @@
 /**
  * Watches the chain for what comes in to wallets' addresses: 1 coin, or 1 token of the one that is configured, is 1 currency unit. Blocks are
  * read in order up to the newest, what they bring is written down at once, and it counts when its block is deep enough. Where the chain
- * changes, what did not count yet is forgotten and found anew, and what counted is taken out of the books (decision 33).
+ * changes, pending deposits are deleted and found again, and credited ones are frozen (decision 33).
  */
 import { fromUnits, toUnits } from '../../domain/money.ts'
 import type { DepositBooks, ScanPlace } from '../../domain/ports/deposits.ts'

@@ -1,4 +1,4 @@
-/** Which commits share a transaction, and with how much gas it is offered (decision 34). */
+/** Groups commits into transactions and sets their gas limits (decision 34). */
 import type { Origin } from '../../domain/telemetry.ts'
 import { smaller } from '../fees.ts'
 import { batchQuestions, type CommitCall, decodeCommits, encodeCommits } from '../registry/abi.ts'

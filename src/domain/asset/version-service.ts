@@ -1,4 +1,4 @@
-/** What an asset said at a moment of its history, how that differs, and who said it (decision 36). */
+/** What an asset said at a moment of its history, how that differs, and who said it. */
 import { DomainError, notFound } from '../errors.ts'
 import type { Database } from '../ports/database.ts'
 import type { RowOf } from '../sql.ts'

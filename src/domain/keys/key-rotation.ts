@@ -86,7 +86,7 @@ interface StaleRow {
 /** Rotates the key-encryption key; what `createKeyRotation` makes. */
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
-/** Rotations of the key-encryption key, for an operator's command beside running servers (decision 10). */
+/** Rotates the key-encryption key, also beside running servers (decision 10). */
 export function createKeyRotation({ database, custody, envelopeCipher, keyRing }: Dependencies) {
   const contexts = {
     orders: actionArgsContext,

@@ -180,7 +180,7 @@ function kindsFoundBy(search: Search) {
   return words.length > 0 ? { ...referencesWith(words), known: knownReferences } : undefined
 }
 
-/** The statement of a wallet, for its owner, in the order in which the balance changed (decision 21). */
+/** Returns a wallet's statement to its owner, in the order in which the balance changed (decision 21). */
 export function createStatementService({ database }: { database: Database }) {
   return {
     /** The actor's own transfers, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */

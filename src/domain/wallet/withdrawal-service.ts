@@ -1,4 +1,4 @@
-/** Coins that people take out. Contract: `withdraw`, `POST /api/v3/wallet/withdrawals/` (decision 32). */
+/** Withdrawals of coins. Contract: `withdraw`, `POST /api/v3/wallet/withdrawals/` (decision 32). */
 import type { Prisma, Withdrawal } from '../../platform/prisma/client.ts'
 import type { OwnPassword } from '../account/own-password.ts'
 import { wrongPassword } from '../account/own-password.ts'

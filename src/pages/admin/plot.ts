@@ -1,6 +1,6 @@
 /**
- * Plots of days as SVG that the server draws: stacked bars, with a table of the same figures behind them for whoever wants numbers
- * or cannot see a picture. One kind is all that the overview needs, so that no library is (decision 25).
+ * Draws bar charts by day as SVG on the server, each with a table of the same figures for screen readers. The overview needs one
+ * kind of chart. A chart library would add a DOM and about 11 MB to the installation.
  */
 import { html } from 'hono/html'
 import type { Html } from '../layout.ts'

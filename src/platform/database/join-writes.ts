@@ -1,6 +1,6 @@
 /**
- * Writes of many callers that come together are carried out by one statement (decision 52): starting a statement, its transaction and
- * its round trip cost more than what one caller changes. Whoever that statement did not serve is served alone.
+ * Runs concurrent writes of the same kind as one statement (decision 52): starting a statement, its transaction and its round trip
+ * cost more than the changes of one caller. A caller who gets no row is served again alone.
  */
 import type { Statement, Together } from '../../domain/sql.ts'
 import type { Origin } from '../../domain/telemetry.ts'

@@ -1,5 +1,5 @@
 /**
- * Asks PostgreSQL. Reads of one row that come in one turn of the event loop and have one shape are asked as one (decision 7): a
+ * Queries PostgreSQL. Reads of one row with the same shape in one turn of the event loop become one statement (decision 2): a
  * round trip costs more than the row.
  */
 import type { Pool } from 'pg'

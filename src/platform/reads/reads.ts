@@ -64,8 +64,8 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
 }
 
 /**
- * A read client that compiles each shape of arguments once (decision 2). Raises what Prisma would, and for failures of the
- * database what `translate` makes of them.
+ * Creates a read client that compiles each shape of arguments once (decision 2). It raises Prisma's errors. `translate` converts
+ * failures of the database.
  */
 export const createReads = ({
   pool,
