@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { send } from '../support/http-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
-import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
@@ -14,45 +13,6 @@ const registerAsset =
 const updateAsset =
   'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption headline tag publicAccess nitCommitCustom headId } } }'
 const deleteAsset = 'mutation ($input: DeleteAssetInput!) { deleteAsset(input: $input) { id } }'
-
-describe('signing up, in and out', () => {
-  it('leads through a session and ends it', async () => {
-    const signUp =
-      'mutation ($input: SignUpInput!) { signUp(input: $input) { email user { id username email wallet { points } } } }'
-    const input = { username: 'grace', email: 'grace@example.org', password: PASSWORD }
-    const { user: account, email } = expectOk(await app.graphql(signUp, { input })).signUp
-    // Whoever signs up is not signed in yet: what is private stays so.
-    expect({ account, email }).toEqual({
-      account: { id: account.id, username: 'grace', email: null, wallet: null },
-      email: input.email,
-    })
-    const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
-    const { token } = expectOk(await app.graphql(signIn, { input: { email: input.email, password: PASSWORD } })).signIn
-    const me = '{ me { id wallet { points num } } }'
-    expect(expectOk(await app.graphql(me, {}, { actor: { token } })).me).toEqual({
-      id: account.id,
-      wallet: { points: '12', num: '0' },
-    })
-    expect(expectOk(await app.graphql('mutation { signOut }', {}, { actor: { token } }))).toEqual({ signOut: true })
-    expectError(await app.graphql(me, {}, { actor: { token } }), 'AUTHENTICATION_FAILED')
-    expectError(await app.graphql('mutation { signOut }'), 'NOT_AUTHENTICATED')
-    expectError(
-      await app.graphql(signIn, { input: { email: input.email, password: 'wrong password' } }),
-      'INCORRECT_LOGIN_CREDENTIALS',
-    )
-    expectError(await app.graphql(signUp, { input }), 'DUPLICATE_USERNAME')
-    expectError(await app.graphql(signUp, { input: { ...input, username: 'hopper' } }), 'DUPLICATE_EMAIL')
-  })
-
-  it('tells bad input by its field', async () => {
-    const input = { username: 'x'.repeat(22), email: 'none', password: 'short' }
-    const { body } = expectError(
-      await app.graphql('mutation ($input: SignUpInput!) { signUp(input: $input) { email } }', { input }),
-      'VALIDATION_FAILED',
-    )
-    expect(Object.keys(body.errors[0].extensions.details).sort()).toEqual(['email', 'password', 'username'])
-  })
-})
 
 describe('registerAsset', () => {
   it('takes a file by the multipart request specification', async () => {
