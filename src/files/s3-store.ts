@@ -41,12 +41,13 @@ const keyOf = (cid: CID) => {
 const ofBlock = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
 const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
 /**
- * The content store in a bucket of S3, in the layout of `blockstore-s3`, so that its tools read it. Several processes may share it.
+ * The content store in an S3 bucket, in the layout of `blockstore-s3`, so that its tools can read it. Several processes can share it.
+ * `blockstore-s3` itself is not used: it hides the kind of an error, reads 403 as "missing", and has no ages and no checksums.
  *
- * No storage removes on a condition that all of them have, so removal and renewal keep out of each other's way like this. A collection
- * looks at a block once more and removes it by a permission that ends seconds after that look, by the storage's clock. One
- * collection at a time removes, and says so in the bucket. Whoever writes a block that was there and old sees whether it was said lately;
- * then all permissions of before are waited for, and the block is looked at again.
+ * S3-compatible storages share no conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block
+ * with a presigned link that expires seconds after its last check, by the storage's clock. One collection at a time deletes, and
+ * says so in the bucket. A writer that finds an old block and a recent collection waits until all links have expired, then checks
+ * the block again.
  */
 export const createS3ContentStore = ({
   graceSeconds: ownGrace,

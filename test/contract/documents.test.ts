@@ -40,9 +40,27 @@ const isThere = (document: string, path: string) =>
   ['', 'src', 'test', dirname(document)].some((folder) => existsSync(join(root, folder, path)))
 
 const missingSources = (document: string) =>
-  [...read(document).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|sol|sql|json|prisma))`/g)]
+  [...read(document).matchAll(/`((?!node_modules\/)[\w.-]+(?:\/[\w.-]+)+\.(?:ts|sol|sql|json|prisma))`/g)]
     .filter(([, path]) => !isThere(document, path!))
     .map(([, path]) => `${document}: ${path}`)
+
+const records = globSync('docs/decisions/*.md', { cwd: root })
+const numbers = records.map((path) => Number(/(\d+)-[^/]+$/.exec(path)![1]))
+
+describe('A decision record', () => {
+  it('exists for every number that a comment or a document names', () => {
+    const files = globSync(['{src,test,proofs,bench}/**/*.ts', 'prisma/**/*.{prisma,sql}'], { cwd: root })
+    const named = [...files, ...documents.filter(namesSources)].flatMap((file) =>
+      [...read(file).matchAll(/\bdecision \[?(\d+)/gi)].map(([, number]) => ({ file, number: Number(number) })),
+    )
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter(({ number }) => !numbers.includes(number))).toEqual([])
+  })
+
+  it('has at most 350 words', () => {
+    expect(records.filter((path) => read(path).split(/\s+/).length > 350)).toEqual([])
+  })
+})
 
 describe('A document', () => {
   it('links to files and headings that are there', () => {

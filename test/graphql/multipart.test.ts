@@ -1,6 +1,5 @@
 /**
  * GraphQL multipart requests are read as the field's package reads them, body by body: a client knows the specification, not our reader.
- * What it does with a body before anybody may send one is another matter (docs/decisions/013-request-bodies.md).
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
