@@ -25,7 +25,6 @@ const run = (program: string, ...args: string[]) =>
   })
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** A film of nothing: its frame of boxes is what counts. `brand`: four characters. */
 function newFilm(brand: string): Buffer {
   const box = (type: string, ...parts: Buffer[]) => {
     const content = Buffer.concat(parts)
@@ -45,7 +44,6 @@ function newFilm(brand: string): Buffer {
   ])
 }
 
-/** Half a second of noise or nothing in a frame of each kind. */
 function newSound(type: 'audio/wav' | 'video/avi' | 'audio/mpeg'): Buffer {
   const chunk = (name: string, ...parts: Buffer[]) => {
     const content = Buffer.concat(parts)
@@ -64,7 +62,6 @@ function newSound(type: 'audio/wav' | 'video/avi' | 'audio/mpeg'): Buffer {
   return Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1'), frame, frame, frame])
 }
 
-/** The same picture in the same boxes, under the brand that phones write. */
 async function newStill(brand: string): Promise<Buffer> {
   const file = Buffer.from(await newPicture('avif'))
   file.write(brand, 8, 'latin1')
@@ -87,12 +84,10 @@ interface Judged {
   error?: string
 }
 
-/** Before what the file shows, and not what describes it. */
 const CONTENT_MARKS: Record<string, string> = {
   ...{ 'image/png': 'IDAT', 'image/webp': 'VP8 ', 'image/tiff': 'II*', 'audio/wav': 'data', 'video/avi': 'JUNK' },
 }
 
-/** Where there is a byte of that; without a mark it stands at the end. */
 function contentAt(bytes: Buffer, type: string): number {
   const mark = CONTENT_MARKS[type]
   return mark === undefined ? bytes.length - 10 : bytes.indexOf(mark) + 20
@@ -104,7 +99,6 @@ function tampered(bytes: Buffer, type: string): Buffer {
   return copy
 }
 
-/** What is wrong with what the web SDK said of a file that nobody trusts, with the root, and changed; nothing when all is right. */
 function problemsOnTheWeb([alone, trusting, changed]: WebReading[], manifests: number): string[] {
   const registration = trusting?.assertions['org.annal.registration']
   return [
@@ -151,7 +145,6 @@ try {
     await post('auth/users', account)
     const { auth_token: token } = await post('auth/token/login', account)
     const headers = { Authorization: `token ${token}` }
-    /** Registers a file, and gives it with its manifest. */
     return async (bytes: Uint8Array, type: string, custom: object = {}): Promise<Buffer> => {
       const form = new FormData()
       form.set('asset_file', new File([new Uint8Array(bytes)], 'file', { type }))

@@ -23,7 +23,6 @@ subjectKeyIdentifier=hash
 authorityKeyIdentifier=keyid
 `
 
-/** Serves until it is closed; `root` is a certificate in PEM. Needs `openssl`. */
 export async function startTimeAuthority(dir: string) {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
   writeFileSync(join(dir, 'tsa.cnf'), configuration)

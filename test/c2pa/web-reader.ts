@@ -39,9 +39,7 @@ window.read = async (path, type, anchors) => {
 document.documentElement.lang = 'en'
 </script>`
 
-/** What the web SDK says of a file. */
 export interface WebReading {
-  /** Where it said nothing. */
   error?: string
   state: string
   manifests: number
@@ -50,15 +48,12 @@ export interface WebReading {
   assertions: Record<string, Record<string, unknown>>
 }
 
-/** A file for it. */
 export interface WebCase {
   type: string
   bytes: Uint8Array
-  /** Certificates in PEM that are trusted. */
   anchors?: string
 }
 
-/** Has a browser read the files; tells besides what the page asked of anybody else. */
 export async function readInBrowser(cases: readonly WebCase[]): Promise<{ readings: WebReading[]; foreign: string[] }> {
   const cleanUps: (() => Promise<unknown>)[] = []
   const server = createServer(async ({ url = '/' }, res) => {

@@ -16,7 +16,6 @@ const account = createRelayAccount(app.env.CHAIN_RELAY_KEYS!).address
 await chain.rpc.call('anvil_setBalance', account, quantity(100n * 10n ** 18n))
 const ANOTHER_KEY = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
-/** The identifier of an asset whose commit is final. */
 async function registered(): Promise<string> {
   const user = await app.newUser({ num: '10' })
   const { id } = await user.register()

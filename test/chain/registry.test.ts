@@ -36,7 +36,6 @@ const send = async (data: string, to?: string) => {
 }
 const mine = () => chain.rpc.call('evm_mine')
 
-/** Blocks of commits, each a list of assets. Returns the registry's address. */
 const write = async (bytecode: string, blocks: string[][]) => {
   await send(bytecode)
   await mine()
@@ -49,7 +48,6 @@ const write = async (bytecode: string, blocks: string[][]) => {
   return registry
 }
 
-/** As nit reads: every number that `getCommits` returns, and of each block every commit of the asset. */
 const readAsNit = async (registry: string) => {
   const answer = await chain.rpc.call<string>('eth_call', { to: registry, data: encodeGetCommits(nid) }, 'latest')
   const logs: unknown[] = []

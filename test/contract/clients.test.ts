@@ -54,7 +54,6 @@ it('the page and the Go project ask for the same modules', () => {
   expect(asked.filter((module) => !read('genqlient/go.mod').includes(module))).toEqual([])
 })
 
-/** Relay's own directives are the compiler's business. */
 const rules = specifiedRules.filter(({ name }) => !['KnownDirectivesRule', 'NoUnusedFragmentsRule'].includes(name))
 
 describe('the projects', () => {

@@ -24,7 +24,6 @@ const personal = Object.entries(columns).flatMap(([table, names]) =>
   ),
 )
 
-/** Where the export has what stands in a table. */
 const lists: Record<string, string> = {
   asset_links: 'assetLinks',
   ...{
@@ -40,7 +39,6 @@ const lists: Record<string, string> = {
   ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', transfers: 'transfers', network_apps: 'networkApps' },
 }
 
-/** What stands in each personal column: the values as text. */
 async function whatStands(): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>()
   for (const { name, table, column } of personal) {
@@ -52,7 +50,6 @@ async function whatStands(): Promise<Map<string, Set<string>>> {
   return found
 }
 
-/** Somebody who fills every personal column, beside somebody who fills each with other things. */
 async function live(name: string, { language, format }: { language: string; format: 'jpeg' | 'png' }) {
   const email = `${name}@example.org`
   const account = { username: name, email, referral_code: `${name} referral`, language }
@@ -128,7 +125,6 @@ async function live(name: string, { language, format }: { language: string; form
   return { rest }
 }
 
-/** All texts of a JSON value, and everything in it that is one in the database. */
 function textsOf(value: unknown): string[] {
   if (value === null || typeof value !== 'object') return [String(value)]
   return [JSON.stringify(value), ...Object.values(value).flatMap(textsOf)]
@@ -186,7 +182,6 @@ it('what a person fills is exported, and erased with the account', async () => {
   ).toEqual([])
 })
 
-/** Whether two texts are the same JSON. */
 function isSame(one: string, other: string): boolean {
   if (!/^[[{]/.test(one) || !/^[[{]/.test(other)) return false
   return JSON.stringify(sorted(JSON.parse(one))) === JSON.stringify(sorted(JSON.parse(other)))

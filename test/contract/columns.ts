@@ -6,12 +6,9 @@
 import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 
 export interface Personal {
-  /** After the deletion of the account: emptied or gone at once, or why it stays. */
   erased: true | string
-  /** Whether the person gets it in an export, or why not. */
   exported: true | string
 }
-/** A string says why a column tells nothing of a person beyond what the row is. */
 export type Declared = Personal | string
 
 type Names = Record<string, Declared>

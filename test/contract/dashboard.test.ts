@@ -7,7 +7,6 @@ import { alertCases } from '../dashboard/alert-cases.ts'
 import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
 import { parseMetrics } from '../support/scrape.ts'
 
-/** Prometheus's own. */
 const ofPrometheus = ['up', 'scrape_duration_seconds']
 const { types } = parseMetrics(await createRegistry().text())
 const parts = (name: string) =>

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest'
 import { describeConfig } from '../../src/config.ts'
 
 const deploy = new URL('../../deploy/', import.meta.url)
-/** Each with how it sets variables of ours. */
 const places: [pattern: string, setting: RegExp][] = [
   ['docker/Dockerfile', /^ENV ([A-Z_]+)=/gm],
   ['kubernetes/configuration.yaml', /^ {2}([A-Z_]+):/gm],

@@ -6,21 +6,19 @@ import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { rootNames } from '../../src/graphql/stale-token.ts'
 import { routes } from '../../src/rest/routes.ts'
-import { complaintOfDescription, description, type Exchange } from '../support/described.ts'
+import { description } from '../support/described.ts'
 
 const namesIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
 const keysOf = (fields: { shape: object } | undefined) => Object.keys(fields?.shape ?? {}).sort()
 
 const unique = (names: string[]) => [...new Set(names)].sort()
 
-/** What an operation asks for first. */
 function rootFieldsOf(document: DocumentNode) {
   const operation = getOperationAST(document)!
   const fields = schema.getRootType(operation.operation)!.getFields()
   return [...rootNames(document, operation)].map((name) => fields[name]!)
 }
 
-/** What routes read when they present what they found, or find the start of a page. */
 const presented: Record<string, { fields?: string[]; query?: string[] }> = {
   'POST assets/:nid/download': { fields: ['field'] },
   'GET assets': { query: ['after', 'before', 'owner_service_name'] },
@@ -109,7 +107,6 @@ it('every operation has a name of its own', () => {
   expect(names.filter((name) => !/^[a-z]+[A-Z0-9]\w+$/.test(name))).toEqual([])
 })
 
-/** The schemas in a part of the document, each with its place. */
 function* schemasIn(value: unknown, place: string): Generator<[place: string, type: unknown]> {
   if (typeof value !== 'object' || value === null) return
   if ('type' in value) yield [place, value.type]
@@ -122,46 +119,6 @@ it('values of several types are alternatives: generators for Go read no list of 
   expect(types.filter(([, type]) => type.filter((each) => each !== 'null').length > 1)).toEqual([])
 })
 
-describe('an answer is complained of', () => {
-  const version: Exchange = {
-    ...{ method: 'GET', path: '/version', status: 200, text: '{"version":"1"}' },
-    headers: new Headers({ 'content-type': 'application/json' }),
-  }
-  const refusal = { error: { type: 'resource_not_found', message: 'No.' }, status_code: 404, detail: 'No.' }
-  const asset = { path: '/api/v3/assets/x/', status: 404, text: JSON.stringify(refusal) }
-
-  it.each<[string, Partial<Exchange>, string | undefined]>([
-    ['that is as described', {}, undefined],
-    ['that is as described, of an alias with a slash', { path: '/version/?a=1' }, undefined],
-    ['with a status that is not described', { status: 201 }, 'its status 201 is not described'],
-    [
-      'with a field that is not described',
-      { text: '{"version":"1","more":1}' },
-      'body must NOT have additional properties',
-    ],
-    ['without a field that is described', { text: '{}' }, "body must have required property 'version'"],
-    ['with a field of another type', { text: '{"version":1}' }, 'body/version must be string'],
-    ['that is no JSON', { text: '{' }, 'it is no JSON'],
-    ['of another media type', { headers: new Headers({ 'content-type': 'text/html' }) }, 'its type is text/html'],
-    ['to a method that is not described', { method: 'POST' }, 'its method is not described'],
-    ['at an address that is not described', { path: '/api/v3/none' }, 'it is at no described address, and no refusal'],
-    [
-      'with a header that is not described',
-      { headers: new Headers({ 'content-type': 'application/json', etag: '"1"' }) },
-      'its header ETag is not described',
-    ],
-    ['that refuses for a reason that is described', asset, undefined],
-    [
-      'that refuses for a reason that is not described',
-      { ...asset, text: JSON.stringify({ ...refusal, error: { ...refusal.error, type: 'conflict' } }) },
-      'body/error/type must be equal to constant',
-    ],
-  ])('%s', (_, change, complaint) => {
-    expect(complaintOfDescription({ ...version, ...change })).toBe(complaint)
-  })
-})
-
-/** What any change may be refused with. */
 const codesOfAllChanges: readonly string[] = ['CONFLICT', 'IDEMPOTENCY_KEY_REUSED']
 
 it.each(

@@ -14,7 +14,6 @@ const documents = globSync(['*.md', '{docs,deploy,proofs,examples}/**/*.md'], {
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
 
-/** The anchors of a document, as GitHub makes them of its headings. */
 const anchorsOf = (path: string) =>
   [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -33,9 +32,7 @@ const brokenLinks = (document: string) =>
     return anchor && !anchorsOf(target).includes(anchor) ? [`${document}: ${link}`] : []
   })
 
-/** Decisions and the list of changes tell what was, and clients have sources of their own. */
 const namesSources = (document: string) => !/^(CHANGELOG\.md|docs\/(decisions|releases|clients)\/)/.test(document)
-/** Written from the root, from `src`, or from the document's own folder. */
 const isThere = (document: string, path: string) =>
   ['', 'src', 'test', dirname(document)].some((folder) => existsSync(join(root, folder, path)))
 

@@ -1,7 +1,7 @@
 /** What `npm run test:ecosystem -- examples` finds out with a build and a browser, and that costs nothing: whether the examples fit the schema. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSchema, parse, validate } from 'graphql'
+import { buildSchema, isEnumType, parse, validate } from 'graphql'
 import { expect, it } from 'vitest'
 import { errorCodes } from '../../src/domain/errors.ts'
 
@@ -21,4 +21,22 @@ it('examples/web asks for what the schema has', () => {
 it('examples/web has words for every error', () => {
   const words = read('examples/web/src/api/errors.ts')
   expect(errorCodes.filter((code) => !words.includes(`\n  ${code}: `))).toEqual([])
+})
+
+it('examples/web has words for every value of the enums that it shows', () => {
+  const schema = buildSchema(read('schema.graphql'))
+  const tables = sources.flatMap((path) => [...read(path).matchAll(/: Record<(\w+), [^=]+> = \{\n(.*?)\n\}/gs)])
+  const shown = tables.flatMap(([, name, body]) => {
+    const type = schema.getType(name!)
+    if (!isEnumType(type)) return []
+    const keys = [...body!.matchAll(/^ {2}(\w+):/gm)].map(([, key]) => key!)
+    expect(keys.sort(), name).toEqual(
+      type
+        .getValues()
+        .map((value) => value.name)
+        .sort(),
+    )
+    return [name]
+  })
+  expect(shown.length).toBeGreaterThan(5)
 })

@@ -20,7 +20,6 @@ const newAccount = { username: 'newcomer', email: 'newcomer@example.org', passwo
 const credentials = { email: user.email, password: PASSWORD }
 const wrongLink = { uid: user.publicId, token: 'x'.repeat(40), new_password: PASSWORD }
 
-/** Method, path and expected status. The last requests end the session and delete the account. */
 const endpoints: [method: string, path: string, status: number, options?: RestOptions][] = [
   ['POST', 'auth/users/', 201, { json: newAccount, actor: undefined }],
   ['GET', 'auth/users/', 200],

@@ -14,7 +14,6 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema?: object }> }>
 }
 
-/** All objects of the document that are no example, which a schema may be. */
 function objectsOf(value: Json, path = ''): Found[] {
   if (typeof value !== 'object' || value === null) return []
   const inner = Object.entries(value).filter(([key]) => key !== 'example' && key !== 'examples')

@@ -13,7 +13,6 @@ const files = globSync('**/*.ts', { cwd: new URL('src', root) })
 const read = (file: string, folder = 'src/') => readFileSync(new URL(folder + file, root), 'utf8')
 
 interface Import {
-  /** Path below `src`, or below the folder that was asked for, or the package's specifier. */
   target: string
   specifier: string
   isLocal: boolean
@@ -23,7 +22,6 @@ interface Import {
 const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s*)?'([^']+)'/gm
 const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g
 
-/** `folder`: where the file's path begins. */
 function importsOf(file: string, folder?: string): Import[] {
   const text = read(file, folder)
   const found = [
@@ -41,9 +39,7 @@ function importsOf(file: string, folder?: string): Import[] {
 }
 
 interface Rule {
-  /** Files of ours, as they stand below `src`. */
   local: RegExp
-  /** Files of ours of which only the types may be known. */
   types?: RegExp
   packages?: RegExp
   instead: string
@@ -52,37 +48,21 @@ interface Rule {
 const ports =
   'domain/(ports/[a-z-]+|errors|explain-error|actor|ids|jobs|keyset-pages|lazily|log-throttle|money|read-position|roles|settings|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
-/** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
-/** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back, and which are under way. */
 const commitRules = 'domain/asset/(commit-data|fail-commit|open-relays-sql)\\.ts'
-/** How an event is appended to a feed is written down once, too. */
 const eventRule = 'domain/event/event-sql\\.ts'
-/** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
-/** Which language somebody is written to in is decided once, for pages and mails. */
 const language = 'domain/language\\.ts'
-/** What a file may be called is written down once: as it is registered, and as its reader wants it called. */
 const fileName = 'domain/file-name\\.ts'
-/** One table decides how a file of each type is shown, and what is made of it. */
 const fileTypes = 'domain/asset/file-types\\.ts'
-/** The forms of a CID are read in one place, also by the verifier. */
 const canonicalCid = 'verify/canonical-cid\\.ts'
-/** How requests that come together are asked as one is written down once. */
 const batch = 'domain/batch\\.ts'
-/** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
-/** How much of an answer is held in memory: the platform's and the chain's alike. */
 const readAtMost = 'platform/read-at-most\\.ts'
-/** Whether a caller has a version already is judged in one way at every door. */
 const ifNoneMatch = 'platform/http/if-none-match\\.ts'
-/** Each API reads media types in the same way. */
 const mediaType = 'platform/http/media-type\\.ts'
-/** Each API sends its own static files in the same way. */
 const staticFile = 'platform/http/static-file\\.ts'
-/** Whose what is written becomes is decided in one way for keys and blocks. */
 const folderOwner = 'platform/folder-owner\\.ts'
-/** How a connection to PostgreSQL is opened is written down once, for leases, too. */
 const databaseClient = 'platform/database/database-client\\.ts'
 
 const rules: Record<string, Rule> = {
@@ -216,7 +196,6 @@ const rules: Record<string, Rule> = {
   },
 }
 
-/** Single files that may know one thing more, each with its reason. */
 const exceptions: Record<string, { may: RegExp; because: string }> = {
   'cli/import/files.ts': { may: /^mime$/, because: 'What kind of file it is, by its name, is a table.' },
   'cli/import/source.ts': { may: /^csv-parse\/sync$/, because: 'A source is read here, and nowhere else.' },
@@ -237,7 +216,6 @@ const exceptions: Record<string, { may: RegExp; because: string }> = {
   },
 }
 
-/** What only developers run: it may import what is not there in production, and nothing else may import it. */
 const buildSteps = [
   'chain/compile.ts',
   'platform/database/new-migration.ts',
@@ -246,7 +224,6 @@ const buildSteps = [
   'rest/print-openapi.ts',
 ]
 
-/** `@scope/name/part` is of the package `@scope/name`. */
 const packageOf = (specifier: string) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 
 const areaOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
@@ -325,7 +302,6 @@ describe('every import', () => {
   })
 })
 
-/** What proofs load, with the file that each was found in; types are not loaded. */
 function loadedByProofs(): Map<string, string> {
   const loaded = new Map<string, string>()
   const ways = globSync('proofs/**/*.ts', { cwd: root })
@@ -350,7 +326,6 @@ describe('what proofs share with tests', () => {
   })
 })
 
-/** One way round each circle of imports, as the files on it. */
 function findCircles(): string[] {
   const seen = new Set<string>()
   const circles: string[] = []

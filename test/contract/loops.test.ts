@@ -12,11 +12,9 @@ const files = globSync('**/*.ts', { cwd: root })
   .filter((file) => !/^(platform\/prisma|(rest|pages)\/generated|cli|verify)\//.test(file))
   .sort()
 
-/** What makes something go on by itself: timers that repeat, loops that rest, and our own helpers for both. */
 const REPEATS =
   /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreateWatch\(|\bstartJobLoop\(/
 
-/** Files whose loops `loops.ts` starts, by the name that it starts them by. */
 const started: Record<string, string> = {
   'chain/coins/mover.ts': 'coins',
   'chain/deposits/deposits.ts': 'deposits',
@@ -26,7 +24,6 @@ const started: Record<string, string> = {
   'platform/jobs/jobs.ts': 'startJobs',
 }
 
-/** What goes on while something else is open, in whichever process has it. */
 const ofParts: Record<string, string> = {
   'chain/lease.ts': 'renews what the loops of this process hold, and begins with the first',
   'chain/watch.ts': 'is how the watches of the chain go on',

@@ -9,13 +9,10 @@ const sources = globSync('**/*.ts', { cwd: SRC })
   .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }))
 
 interface Way {
-  /** How such a call begins in the sources. */
   begins: RegExp
-  /** What must stand in the call. */
   needs: RegExp[]
 }
 
-/** Every way out that there is. A new one fails the last test. */
 const ways: Record<string, Way> = {
   'a request by HTTP': { begins: /\bfetch\(/g, needs: [/\bsignal\b/] },
   'a call of a webhook': { begins: /= request\(url, \{/g, needs: [/\bsignal,/] },
@@ -32,10 +29,8 @@ const ways: Record<string, Way> = {
   'a socket': { begins: /= connect\(path/g, needs: [/./] },
 }
 
-/** Connections that stay open while the service runs: a silent one must be noticed. */
 const lasting = ['platform/database/database.ts', 'platform/database/event-notifications.ts', 'chain/lease.ts']
 
-/** The text of a call, to its closing bracket. */
 function callAt(text: string, start: number): string {
   let depth = 0
   for (let at = text.indexOf('(', start); at < text.length; at += 1) {

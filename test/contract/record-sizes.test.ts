@@ -4,11 +4,8 @@ import { createCostOf } from '../../src/graphql/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { routes } from '../../src/rest/routes.ts'
 
-/** Maximum size of one record in a response, in bytes. */
 const MAX_RECORD_BYTES = 1_000_000
-/** Maximum size of the records that one operation reads where their texts do not end the page early, in bytes. */
 const MAX_PART_BYTES = 20_000_000
-/** Lists whose reader ends a part early when its texts are long. */
 const cut = new Set(['assets', 'assets/:nid/history', 'history', 'lookup', 'store/network-app-orders'])
 
 const costOf = createCostOf(schema)

@@ -68,7 +68,6 @@ it('an order', async () => {
 })
 
 describe('null', () => {
-  /** Paths of the fields that are null. */
   const nullsIn = (value: unknown, path = ''): string[] => {
     if (value === null) return [path]
     if (typeof value !== 'object') return []

@@ -15,15 +15,11 @@ import {
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-/** Something that clients of a release relied on, and that is not as it was. */
 export interface BrokenPromise {
-  /** As `Type.field.argument`. */
   path: string
-  /** What happened to it, as a sentence. */
   what: string
 }
 
-/** What a schema breaks of the one before; both as SDL. */
 export async function brokenPromises(before: string, present: string): Promise<BrokenPromise[]> {
   const changes = await diff(buildSchema(before), buildSchema(present))
   return changes
@@ -33,7 +29,6 @@ export async function brokenPromises(before: string, present: string): Promise<B
 
 const VERSION_HEADING = /^## (\d+\.\d+\.\d+)\b.*$/m
 
-/** What CHANGELOG.md says below `### Breaking changes` of everything that came after a version. */
 function announcements(changelog: string, version: string): string {
   const since = changelog.split(/^(?=## )/m)
   const end = since.findIndex((section) => VERSION_HEADING.exec(section)?.[1] === version)
@@ -44,7 +39,6 @@ function announcements(changelog: string, version: string): string {
     .join('\n')
 }
 
-/** Those of which the list of changes since a version does not name the path, in backticks, below `### Breaking changes`. */
 export function untold(broken: readonly BrokenPromise[], changelog: string, version: string): BrokenPromise[] {
   const told = announcements(changelog, version)
   return broken.filter(({ path }) => !told.includes(`\`${path}\``))
@@ -52,22 +46,18 @@ export function untold(broken: readonly BrokenPromise[], changelog: string, vers
 
 const numbersOf = (version: string) => version.split('.').map(Number)
 
-/** Whether the first of two versions is the later one. */
 export function isLater(a: string, b: string): boolean {
   const [before, after] = [numbersOf(b), numbersOf(a)]
   const at = after.findIndex((number, index) => number !== before[index])
   return at >= 0 && after[at]! > before[at]!
 }
 
-/** The versions whose schemas are kept in `docs/releases`. */
 export const keptReleases = (): string[] =>
   globSync('docs/releases/*.graphql', { cwd: root }).map((path) => basename(path, '.graphql'))
 
-/** The versions that CHANGELOG.md tells of. */
 export const toldReleases = (changelog = read('CHANGELOG.md')): string[] =>
   [...changelog.matchAll(new RegExp(VERSION_HEADING, 'gm'))].map(([, version]) => version!)
 
-/** Returns breaking changes since the last release that CHANGELOG.md does not list. Returns none before the first release. */
 export async function untoldSinceLastRelease(): Promise<{ version: string; untold: BrokenPromise[] }> {
   if (keptReleases().length === 0) return { version: 'none', untold: [] }
   const version = keptReleases().reduce((last, other) => (isLater(other, last) ? other : last))
@@ -82,7 +72,6 @@ interface Deprecable {
   deprecationReason?: string | null | undefined
 }
 
-/** Fields, arguments and values of a schema, by path. */
 function* deprecables(schema: GraphQLSchema): Generator<[path: string, Deprecable]> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type)) continue
@@ -98,7 +87,6 @@ function* deprecables(schema: GraphQLSchema): Generator<[path: string, Deprecabl
   }
 }
 
-/** Paths of what is deprecated without a date, as in `Use username. Removed after 2027-06-30.` */
 export const undatedDeprecations = (schema: GraphQLSchema): string[] =>
   [...deprecables(schema)]
     .filter(([, { deprecationReason }]) => deprecationReason != null && !DATED.test(deprecationReason))

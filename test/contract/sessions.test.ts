@@ -14,7 +14,6 @@ const files = globSync('**/*.ts', { cwd: root })
 
 const OPENS = /\bnew (?:pg\.(?:Client|Pool)|DatabaseClient|PgBoss)\(|\bcreatePool\(\{/
 
-/** Who opens connections, and how they go: `shared` through the pooler, `own` past it. */
 const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
   'platform/database/assert-own-sessions.ts': ['own', 'looks whether sessions are our own'],
@@ -27,7 +26,6 @@ const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
 }
 
-/** What outlives its transaction: locks, listening, settings, tables, cursors, statements and values of a session. */
 const outlives = [
   /\bpg_(?:try_)?advisory_(?:un)?lock(?:_shared|_all)?\s*\(/i,
   /[`'"(;]\s*(?:un)?listen\s+\w/i,
@@ -39,7 +37,6 @@ const outlives = [
   /\b(?:currval|lastval)\s*\(|[`'";]\s*discard\s+\w|[`'";]\s*load\s+'/i,
 ]
 
-/** Where that stands although its connections are shared. */
 const within: Record<string, string> = {
   'platform/reads/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
 }
@@ -78,30 +75,4 @@ it('nor has a function or trigger that a statement calls', () => {
   )
   expect(bodies.length).toBeGreaterThan(5)
   expect(bodies.filter((body) => outlives.some((pattern) => pattern.test(body)))).toEqual([])
-})
-
-it.each([
-  'select pg_advisory_lock(1)',
-  'select pg_try_advisory_lock(1)',
-  'listen annal_events; listen annal_ended',
-  `set application_name = 'x'`,
-  'reset role;',
-  `select set_config('search_path', 'x', false)`,
-  'create temporary table t (id int)',
-  'declare c cursor with hold for select 1',
-  'prepare p (int) as select $1',
-  `select currval('s')`,
-  'discard all',
-])('%s would be noticed', (sql) => {
-  expect(outlives.some((pattern) => pattern.test(`;${sql}`))).toBe(true)
-})
-
-it.each([
-  'select pg_advisory_xact_lock(1)',
-  `select set_config('statement_timeout', '0', true)`,
-  'update users set name = $1 where id = $2',
-  `select pg_notify('annal_events', $1)`,
-  'insert into t (a) values (1) on conflict (a) do update set a = 2',
-])('%s ends with its transaction', (sql) => {
-  expect(outlives.some((pattern) => pattern.test(`;${sql}`))).toBe(false)
 })

@@ -14,7 +14,6 @@ import { createTestApp, newFile } from '../support/test-app.ts'
 
 const app = await createTestApp({ withChain: true })
 
-/** ERC-7053, as its text has it. */
 const registry = new Interface([
   'event Commit(address indexed recorder, string indexed assetCid, string commitData)',
   'function commit(string assetCid, string commitData) returns (uint256 blockNumber)',

@@ -3,24 +3,17 @@
  * 1 1 1 1, `_x3` is nothing three times.
  */
 interface AlertCase {
-  /** Trouble: samples by series. */
   trouble: Record<string, string>
-  /** The first minute in which the alert fires; a minute before it does not. */
   firesAt: number
-  /** Of what fires, but for the severity. */
   labels: Record<string, string>
-  /** The minute in which the alert is over, where trouble is. */
   overAt?: number
-  /** As near to trouble as it may come without any. */
   calm: Record<string, string>
-  /** The first minute that is calm: before it, what is there is new. */
   calmFrom?: number
 }
 
 const a = { instance: 'a:4001' }
 const here = { job: 'annal', ...a }
 
-/** By the alert's name. */
 export const alertCases: Record<string, AlertCase> = {
   AnnalDown: {
     trouble: { 'up{job="annal",instance="a:4001"}': '1 1 0x5 1x5' },

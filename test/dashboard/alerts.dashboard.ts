@@ -10,12 +10,10 @@ import { alerts } from '../support/dashboard.ts'
 import { alertCases } from './alert-cases.ts'
 
 const rules = fileURLToPath(new URL('../../deploy/prometheus/alerts.yml', import.meta.url))
-/** It comes with Prometheus. */
 const promtool = process.env.PROMETHEUS ? join(dirname(process.env.PROMETHEUS), 'promtool') : 'promtool'
 
 const seriesOf = (samples: Record<string, string>) =>
   Object.entries(samples).map(([series, values]) => ({ series, values }))
-/** Minutes, in each of which is looked whether an alert fires where all is calm. */
 const CALM_MINUTES = 90
 
 interface Alert {
@@ -25,7 +23,6 @@ interface Alert {
   runbook?: string | undefined
 }
 
-/** As `promtool test rules` reads it. */
 function testsOf({ name, severity, summary, runbook }: Alert) {
   const { trouble, firesAt, overAt, calm, calmFrom = 0, labels } = alertCases[name]!
   const at = (minute: number, ...exp_alerts: object[]) => ({ alertname: name, eval_time: `${minute}m`, exp_alerts })

@@ -13,9 +13,7 @@ import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 
-/** Seconds of load before anything is asked. */
 const SECONDS = Number(process.env.SECONDS ?? 45)
-/** A file for what the panels would show, for whoever wants to look at it. */
 const report = process.env.REPORT
 
 const app = await createTestApp({
@@ -29,7 +27,6 @@ let prometheus: Prometheus
 let isOver = false
 let load: Promise<unknown>
 
-/** What people do, one after the other, until it is over. */
 async function visit(path: Awaited<ReturnType<typeof createStore>>, networkApp: string) {
   const user = await app.newUser({ num: '1000' })
   while (!isOver) {
@@ -67,7 +64,6 @@ afterAll(async () => {
   await load
 })
 
-/** As Grafana would send it. */
 const filled = (expr: string) =>
   expr.replaceAll('$__rate_interval', '20s').replaceAll('$job', '.*').replaceAll('$instance', '.*')
 

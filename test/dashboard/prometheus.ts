@@ -14,15 +14,11 @@ export interface Sample {
 }
 
 export interface Prometheus {
-  /** What a query gives now. Raises with Prometheus's own words for one that is none. */
   ask(query: string): Promise<Sample[]>
-  /** What a query gave from second to second, for so many seconds until now. */
   askRange(query: string, seconds: number): Promise<{ metric: Record<string, string>; values: [number, string][] }[]>
-  /** What becomes of each alert. */
   alertingRules(): Promise<{ name: string; health: string; state: string; lastError?: string }[]>
 }
 
-/** Its binary. Raises with a sentence that says where to get it. */
 function findBinary(): string {
   const binary = process.env.PROMETHEUS ?? 'prometheus'
   try {

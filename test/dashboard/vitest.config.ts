@@ -1,7 +1,6 @@
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
-/** Apart from the others: it takes some minutes, and a Prometheus. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   { test: { include: ['test/dashboard/*.dashboard.ts'], testTimeout: 600_000 } },

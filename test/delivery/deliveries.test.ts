@@ -15,7 +15,6 @@ const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 let jobs: Jobs | undefined
 afterAll(() => jobs?.stop())
 
-/** Starts to deliver: what is queued before stays where it is. */
 async function deliver() {
   jobs ??= await startJobs(app.installation)
   await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
@@ -31,7 +30,6 @@ interface Sale {
   receiver: Receiver
 }
 
-/** An app with a webhook, registered and sold once, through the front door. */
 async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price = '2.5' } = {}): Promise<Sale> {
   const receiver = await startReceiver(onTestFinished, respond)
   const store = await createStore(app)
@@ -54,7 +52,6 @@ async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price 
 
 const deliveriesOf = async ({ store, order }: Sale) =>
   expectOk(await store.owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
-/** The call that tells of the payment: the first one there was. */
 const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale)).at(-1)
 const attempted = (sale: Sale, count: number) =>
   eventually(
@@ -66,7 +63,6 @@ const statusOf = async ({ order }: Sale) => {
   return row!.status
 }
 
-/** Types of the events in somebody's feed, oldest first. */
 const feedOf = async (user: SignedIn) =>
   (
     await app.sql<{ type: string; sequence: number }>(
@@ -85,14 +81,12 @@ const mailsOf = async ({ order }: Sale) =>
     )
   ).map(({ template }) => template)
 
-/** The next attempt comes so many seconds after the first failed, which was between its start and now. */
 function expectWait({ next_attempt_at, attempts }: Awaited<ReturnType<typeof attempted>>, least: number, most: number) {
   const next = new Date(next_attempt_at).getTime() / 1_000
   expect(next - new Date(attempts[0].started_at).getTime() / 1_000).toBeGreaterThanOrEqual(least)
   expect(next - Date.now() / 1_000).toBeLessThanOrEqual(most)
 }
 
-/** Lets the time until the next attempt pass. */
 async function passTime(sale: Sale, attempts?: number) {
   const { uuid } = fromId((await deliveryOf(sale)).id)!
   await app.sql(
@@ -522,7 +516,6 @@ describe('An order that an administrator gives back', () => {
         json: { reason: 'For ada@example.org', ...json },
       }),
     )
-  /** Takes refunds, and no payment. */
   const refuseToServe: Respond = (response, { body }) =>
     void response.writeHead(body.includes('"order.paid"') ? 500 : 200).end()
   const refundsDelivered = (sale: Sale, count: number) =>

@@ -7,7 +7,6 @@ import { expect, it } from 'vitest'
 import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 
-/** Sends a call of which only the beginning comes. */
 async function breakOff(port: number) {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')

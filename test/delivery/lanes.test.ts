@@ -11,7 +11,6 @@ const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 let jobs: Jobs | undefined
 afterAll(() => jobs?.stop())
 
-/** Sales to the endpoint that hangs, and after them to the one that answers. */
 const HANGING = 100
 const GOOD = 20
 

@@ -13,7 +13,6 @@ const store = await createStore(app)
 let jobs: Jobs | undefined
 afterAll(() => jobs?.stop())
 
-/** Whatever waits was put there so long ago. */
 const passTime = (time: string) =>
   app.sql(
     `update jobs.job set created_on = created_on - $1::text::interval, start_after = start_after - $1::text::interval,
@@ -23,7 +22,6 @@ const passTime = (time: string) =>
 const waiting = (queue: string) =>
   app.sql(`select id::text from jobs.job where name = $1 and state < 'active'`, [queue])
 
-/** As the service starts: whoever keeps the queues begins with clearing away, and what carries jobs out may start later. */
 async function start() {
   await installJobs(app.installation.databaseUrl)
   await app.sql('update jobs.queue set maintain_on = null')

@@ -13,7 +13,6 @@ let app: TestApp
 let owner: SignedIn
 let apiKey: string
 let jobs: Jobs
-/** Where a webhook is that says that it is gone. */
 let goneUrl: string
 
 beforeAll(async () => {
@@ -38,7 +37,6 @@ async function newApp(fields: Record<string, unknown> = {}): Promise<{ id: strin
   return answer.body
 }
 
-/** Orders and pays; returns the order's id. */
 async function buy(buyer: SignedIn, networkApp: string): Promise<string> {
   const headers = { 'x-api-key': apiKey }
   const made = await buyer.rest('POST', 'store/network-app-orders/', { headers, json: { network_app: networkApp } })
@@ -47,14 +45,12 @@ async function buy(buyer: SignedIn, networkApp: string): Promise<string> {
   return paid.body.id
 }
 
-/** The mails a person got about an order. */
 const mailsTo = (person: SignedIn, orderId: string): ParsedMail[] =>
   server.mails
     .filter(({ to }) => to.includes(person.email))
     .map(({ source }) => parseMail(source))
     .filter(({ text }) => text.includes(orderId))
 
-/** The mail of this kind, as soon as it is there. */
 async function mailTo(person: SignedIn, orderId: string, template: string): Promise<ParsedMail> {
   const isIt = ({ headers }: ParsedMail) => headers['message-id']?.[0] === `<${template}-${orderId}@localhost>`
   const mails = await eventually(
@@ -67,7 +63,6 @@ async function mailTo(person: SignedIn, orderId: string, template: string): Prom
 const speak = (person: SignedIn, language: string) =>
   app.sql('update users set language = $2 where id = $1::uuid', [person.id, language])
 
-/** UUID of an order, as jobs have it. */
 const uuidOf = (orderId: string) => fromId(orderId, 'order')!.uuid
 
 const transferOf = async (reference: string): Promise<string> => {
@@ -75,7 +70,6 @@ const transferOf = async (reference: string): Promise<string> => {
   return toId('transfer', row!.id)
 }
 
-/** Carries out the calls of an order's webhook. */
 async function callWebhook(orderId: string) {
   const rows = await app.sql<{ id: string }>('select id::text from webhook_deliveries where order_id = $1::uuid', [
     uuidOf(orderId),

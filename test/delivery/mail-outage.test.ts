@@ -33,7 +33,6 @@ interface Job {
   retry_delay_max: number
 }
 
-/** The job of this mail, as soon as it waits after so many retries. */
 const waitingJob = async (template: string, retries = 0): Promise<Job> =>
   (
     await eventually(
@@ -47,7 +46,6 @@ const waitingJob = async (template: string, retries = 0): Promise<Job> =>
     )
   )[0]!
 
-/** Lets the pause until the next attempt pass. It is the retry with this number; the last one if there are to be no more. */
 const tryAgain = ({ id }: Job, retry: number, isLast = false) =>
   app.sql(
     `update jobs.job set start_after = now(), retry_count = $2 - 1, retry_limit = case when $3 then $2 else retry_limit end

@@ -32,7 +32,6 @@ const orderMails = inEveryLanguage(orderMessages)
 const accountMails = inEveryLanguage<AccountMessage>(accountMessages)
 const everyMail = [...orderMails, ...accountMails]
 
-/** Every sentence by its path, and the names it has filled in. */
 const placeholders = (words: object, path = ''): [string, string[]][] =>
   Object.entries(words).flatMap(([key, value]) =>
     typeof value === 'string'

@@ -29,7 +29,6 @@ afterAll(() => rm(dir, { recursive: true }))
 
 const toFiles = () => createMailer({ smtpUrl: undefined, dir, from, log: createTestLog() })
 
-/** Long enough for a busy machine. */
 const SHORT = { connection: 1_000, socket: 1_000, whole: 3_000 }
 
 async function overSmtp(mood: MailMood, timeouts?: typeof SHORT) {

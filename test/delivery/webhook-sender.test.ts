@@ -71,7 +71,6 @@ describe('A call', () => {
   })
 })
 
-/** Starts a receiver that sends these bytes for every call, and keeps the connection open unless it `ends`. */
 async function startRawReceiver(bytes: string, { ends = false } = {}) {
   const closed = Promise.withResolvers<void>()
   const server = createTcpServer((socket) => {

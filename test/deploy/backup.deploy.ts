@@ -11,7 +11,6 @@ import { bash, environment, root, type Started, startService } from './shell.ts'
 let dir: string
 let path: string
 let postgres: OwnPostgres
-/** As an operator sets it: histories tell it, wherever they are restored. */
 const PUBLIC_URL = 'https://annal.example.org'
 const documented = new Map<string, string>()
 const started: Started[] = []
@@ -38,7 +37,6 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** Runs the commands of the page that bear `name`. */
 const carryOut = (name: string, env: Record<string, string>) => {
   const commands = documented.get(name)
   if (!commands) throw new Error(`docs/operations.md has no commands that are marked "tried: ${name}".`)
@@ -53,7 +51,6 @@ async function serve(env: Record<string, string>) {
   return { ...service, url: `http://127.0.0.1:${port}` }
 }
 
-/** What `annal verify` and the service itself say of somebody's asset, where it was restored. Then the service goes on as if nothing had been. */
 async function expectRestored(env: Record<string, string>, person: Person, remembered: unknown) {
   const service = await serve(env)
   expect(await recallAt(service.url, person)).toEqual(remembered)

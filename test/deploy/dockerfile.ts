@@ -5,17 +5,13 @@ import { bash, root } from './shell.ts'
 
 interface Instruction {
   name: string
-  /** What follows the name, on one line. */
   text: string
 }
 
-/** What a container is started with. */
 export interface Image {
-  /** Its root folder. */
   folder: string
   env: Record<string, string>
   workdir: string
-  /** `uid:gid`. */
   user: string
   volumes: string[]
   entrypoint: string[]
@@ -25,7 +21,6 @@ export interface Image {
 
 const quote = (word: string) => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-/** The instructions of a Dockerfile, without comments. */
 export function parseDockerfile(file: string): Instruction[] {
   const lines = readFileSync(file, 'utf8').replaceAll(/\\\n/g, ' ').split('\n')
   return lines
@@ -34,21 +29,15 @@ export function parseDockerfile(file: string): Instruction[] {
     .map((line) => ({ name: line.split(/\s+/, 1)[0]!, text: line.replace(/^\S+\s+/, '') }))
 }
 
-/** What `bash` must do before something runs in `folder`: the system's own folders, in a namespace that ends with it. */
 const enter = (folder: string) =>
   `mount -t proc proc ${folder}/proc && mount --rbind /dev ${folder}/dev && mount -t tmpfs tmpfs ${folder}/run`
 
-/** A line of bash that runs `words` in a stage, as its `RUN` does: as root, on a root that can be written to. */
 function runLine({ folder, env, workdir }: Image, words: string, more: Record<string, string>): string {
   const settings = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${quote(value)}`)
   const inside = `env -i ${settings.join(' ')} chroot ${folder} /bin/sh -c ${quote(`cd ${workdir} && ${words}`)}`
   return `unshare --mount bash --norc -c ${quote(`${enter(folder)} && ${inside}`)}`
 }
 
-/**
- * A line of bash that runs `words` in a container of the image: as its user, on a root that is read-only, with `data` in the place of its
- * volume and a `/tmp` of its own.
- */
 export function containerLine(image: Image, words: readonly string[], data: string, more: Record<string, string> = {}) {
   const { folder, env, workdir, user, volumes } = image
   const settings = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${quote(value)}`)
@@ -66,17 +55,13 @@ export function containerLine(image: Image, words: readonly string[], data: stri
   )}`
 }
 
-/** Where stages are made, of what, and what their commands are told besides, such as where npm keeps its cache. */
 export interface BuildOptions {
   file: string
-  /** A folder for the stages. */
   dir: string
-  /** A clean system with Node, for every `FROM` of an image. */
   base: string
   env: Record<string, string>
 }
 
-/** Builds all stages, and returns the last. Raises with what was said when a step fails, and on an instruction that is not known here. */
 export async function buildImage({ file, dir, base, env }: BuildOptions): Promise<Image> {
   const stages = new Map<string, Image>()
   let image: Image | undefined

@@ -12,7 +12,6 @@ import { liveAt, recallAt } from './life.ts'
 import { bash, megabytesOf, root, type Started, startService } from './shell.ts'
 
 const file = join(root, 'deploy/docker/Dockerfile')
-/** Authorities that this machine's way to the registry needs. They are the base's, as they would be the build machine's. */
 const authorities = process.env.NODE_EXTRA_CA_CERTS
 const AUTHORITIES = '/etc/extra-authorities.pem'
 const MIRROR = 'http://deb.debian.org/debian'
@@ -22,7 +21,6 @@ let image: Image
 let data: string
 const started: Started[] = []
 
-/** What `FROM node:…-slim` is, near enough: a small Debian with Node and npm in /usr/local. DEPLOY_DEBIAN may name one without Node. */
 async function makeBase(): Promise<string> {
   const base = join(dir, 'base')
   if (process.env.DEPLOY_DEBIAN) await bash(`cp -a ${process.env.DEPLOY_DEBIAN} ${base}`, dir)

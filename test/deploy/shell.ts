@@ -5,16 +5,13 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '../support/eventually.ts'
 
-/** The folder of the sources. */
 export const root = join(import.meta.dirname, '../..')
 
-/** The search path without what npm puts before it: an operator's, with the machine's own Node. */
 const systemPath = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
   .join(delimiter)
 
-/** The environment of an operator's shell, without that of npm and Vitest. */
 export const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => ({
   PATH: systemPath,
   HOME: process.env.HOME,
@@ -23,7 +20,6 @@ export const environment = (more: Record<string, string> = {}): NodeJS.ProcessEn
 
 const MAX_OUTPUT_BYTES = 50_000_000
 
-/** Runs a line of bash in `cwd`, and returns what it printed. Raises with all that was said when it fails. */
 export async function bash(line: string, cwd: string, env?: Record<string, string>): Promise<string> {
   const options = { cwd, env: environment(env), maxBuffer: MAX_OUTPUT_BYTES }
   try {
@@ -34,19 +30,13 @@ export async function bash(line: string, cwd: string, env?: Record<string, strin
   }
 }
 
-/** A service that was started by a line of bash. */
 export interface Started {
-  /** The line's own process, at the head of a group of its own. */
   child: ChildProcess
-  /** Waits until `/readyz` answers 200. */
   ready(): Promise<void>
-  /** Sends a signal to the process that was started, SIGINT to all below it as a terminal does, and waits for its end; returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
-  /** Kills what is left. */
   kill(): void
 }
 
-/** Starts a line of bash that serves on `port`. */
 export function startService(line: string, cwd: string, port: number, env: Record<string, string> = {}): Started {
   const child = spawn('bash', ['--norc', '-c', `exec ${line}`], {
     cwd,
@@ -83,5 +73,4 @@ export function startService(line: string, cwd: string, port: number, env: Recor
   }
 }
 
-/** What a folder takes of the disk, in megabytes of 1,048,576 bytes, as `du` counts it. */
 export const megabytesOf = async (folder: string) => Number.parseInt(await bash('du -sm .', folder), 10)

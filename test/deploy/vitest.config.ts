@@ -1,6 +1,5 @@
 import { defineConfig } from 'vitest/config'
 
-/** Apart from the others: it installs packages and whole systems, and wants minutes, root and the registries. */
 export default defineConfig({
   test: {
     include: ['test/deploy/*.deploy.ts'],

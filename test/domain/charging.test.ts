@@ -60,7 +60,6 @@ describe('a charge of 0.179', () => {
     expect(await app.sql('select 1 from assets where owner_id = $1::uuid', [user.id])).toEqual([])
   })
 
-  /** Sign-up books points only where there are some: so they go the way they came. */
   async function spendAll(user: SignedIn) {
     await app.sql(
       `with paid as (update wallets set points = 0 where user_id = $1::uuid returning user_id),

@@ -19,7 +19,6 @@ afterAll(async () => {
   await test.drop()
 })
 
-/** The database, and how many transactions it had at once. */
 function countTransactions(): { counted: Database; most(): number } {
   let open = 0
   let most = 0
@@ -44,7 +43,6 @@ it('one connection asks one after the other, and however many there are no more 
   }
 })
 
-/** The same, in which whoever asks first has their answer after somebody else. */
 function holdFirst(): Database {
   const { promise: overtaken, resolve } = Promise.withResolvers<void>()
   let asked = 0

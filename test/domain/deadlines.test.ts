@@ -14,7 +14,6 @@ const buyer = await app.newUser()
 
 afterEach(() => app.stopClock(null))
 
-/** The moment that a column tells, and a millisecond before it. */
 const endOf = (table: string, id: string, column = 'expires_at') =>
   `(select ${column} from ${table} where id = '${fromId(id)?.uuid ?? id}')`
 const justBefore = (moment: string) => `${moment} - interval '1 millisecond'`

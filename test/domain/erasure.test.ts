@@ -16,7 +16,6 @@ import { PASSWORD } from '../support/user.ts'
 const app = await createTestApp({ withChain: true })
 const store = await createStore(app)
 
-/** A text for each field of one subject. */
 const createMarks = (subject: string) => {
   const marks = new Map<string, string>()
   return {
@@ -25,10 +24,6 @@ const createMarks = (subject: string) => {
       marks.set(field, mark)
       return mark
     },
-    /**
-     * The fields whose text stands anywhere in the database, in the clear or as bytes. Left out are the bytes that the
-     * chain has: what they tell stands there for everybody and for good.
-     */
     async found(): Promise<string[]> {
       const tables = await app.sql<{ name: string }>(
         `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -60,7 +55,6 @@ const registerMarked = async (rest: Rest, marks: Marks): Promise<string> => {
   return id
 }
 
-/** Trees of commits are needed until they are on the chain for good. */
 const settled = () =>
   eventually(
     () => app.sql<{ status: string }>('select status::text from commit_relays'),

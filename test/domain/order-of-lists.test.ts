@@ -21,7 +21,6 @@ const TEN_MINUTES = 600_000
 const urls = await Promise.all([startSkewed(app, TEN_MINUTES), startSkewed(app, -TEN_MINUTES)])
 const admin = await app.newUser({ role: 'ADMIN', num: '100' })
 const store = await createStore(app, { price: '0' })
-/** What is made first is made by the gateway that is ahead. */
 const doors = [0, 1, 0, 1].map((gateway) => createRest(urls[gateway]!, { actor: admin }))
 type Door = (typeof doors)[number]
 
@@ -41,7 +40,6 @@ const buy = async (door: Door, networkApp = store.appId): Promise<string> => {
 const register = async (door: Door): Promise<string> =>
   expectOk(await door('POST', 'assets/', { multipart: { asset_file: newFile() } })).id
 
-/** The head commit, with which an asset's ETag begins. */
 const headOf = (answer: { headers: Headers }): string => /commit_\w+/.exec(answer.headers.get('etag')!)![0]
 
 const give = async (door: Door, user = admin): Promise<string> => {
@@ -55,13 +53,9 @@ const calling = await makeApp(doors[0]!, { webhook_url: 'http://127.0.0.1:9/' })
 const refunded = await buy(doors[0]!, await makeApp(doors[0]!, { price: '1' }))
 
 interface List {
-  /** The connection's type in the schema. */
   type: string
-  /** Makes one item; returns what it is called. */
   make(door: Door): Promise<string>
-  /** The list in GraphQL, its nodes' names as `name`. */
   graphql: string
-  /** The list at the other door, where there is one, and what its items' names are called there. */
   rest?: string
   called?: string
   isOldestFirst?: true
@@ -277,7 +271,6 @@ const readLines = async (user: SignedIn, page: object): Promise<Line[]> => {
   return expectOk(await user.graphql(document, page)).transfers.nodes
 }
 
-/** What moves points, by whom through which gateway; returns what the line is about. */
 const movements = {
   grant: (gateway: number, user: SignedIn) => give(doors[gateway]!, user),
   async commit(gateway: number, user: SignedIn) {
@@ -343,9 +336,7 @@ it('a reader who follows a statement by cursors, while both write, sees each lin
   expect(all).toHaveLength(21)
 })
 
-/** Things that need a name before the database writes them: nothing is ordered by it. */
 const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds', 'processes']
-/** Deadlines. */
 const LATER = ['due_at', 'expires_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
 
 it('nothing that was written tells the time of a gateway, but for names that were needed before', async () => {
@@ -374,7 +365,6 @@ it('nothing that was written tells the time of a gateway, but for names that wer
   expect(unseen, 'Tables of which nothing was written here').toEqual([])
 })
 
-/** How long something took here, also when the process stood still meanwhile: nothing that is written. */
 const stopwatches = ['domain/asset/keep.ts']
 
 it('the rules and the doors ask for no process’s clock', () => {

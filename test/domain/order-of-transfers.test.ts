@@ -22,14 +22,12 @@ const give = (user: SignedIn) =>
     { key: undefined, replayed: false },
   )
 
-/** An open order of somebody at somebody, and what pays it. */
 async function openOrder(buyer: SignedIn, owner: SignedIn) {
   const store = await createStore(app, { price: '1', owner })
   const order = await store.order(buyer)
   return { store, order, confirm: async () => expectOk(await store.confirm(buyer, order.id)) }
 }
 
-/** An order that was paid and whose webhook will never be called. */
 async function paidInVain(buyer: SignedIn, owner: SignedIn) {
   const { store, confirm } = await openOrder(buyer, owner)
   const uuid = fromId(store.appId)!.uuid
@@ -51,7 +49,6 @@ const withdraw = async (user: SignedIn): Promise<{ id: string }> => {
   return expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
 }
 
-/** What moves a wallet: makes everything ready, and returns what then moves it by so many transfers. */
 const movements: Record<string, [count: number, prepare: (user: SignedIn) => Promise<() => Promise<unknown>>]> = {
   'a grant': [1, async (user) => () => give(user)],
   'a commit': [1, async (user) => () => user.register()],
@@ -95,7 +92,6 @@ interface Line {
 const readLines = async (user: SignedIn): Promise<Line[]> =>
   expectOk(await user.rest('GET', 'wallet/transfers/')).results
 
-/** One unit into a wallet; `id` is an expression of SQL. */
 const moveSql = (id: string) => `
   with paid as (update wallets w set num = num + 1 where user_id = $1::uuid returning user_id, ${id} as id),
   moved as (
@@ -106,7 +102,6 @@ const moveSql = (id: string) => `
     (1, $1::uuid, null::book, 'NUM'::currency, 1::numeric), (2, null, 'DEPOSITS', 'NUM', -1)) as line
   returning transfer_id::text as id`
 
-/** Line by line the balances add up; from newest to oldest the times never run ahead. */
 function expectSums(lines: Line[]) {
   const times = lines.map(({ created_at }) => created_at)
   expect(times).toEqual(times.toSorted().toReversed())
@@ -117,7 +112,6 @@ function expectSums(lines: Line[]) {
   }
 }
 
-/** Begins something while another session holds the user's wallet, which then does `text` ($1 user) and lets go. */
 async function whileHeld(user: SignedIn, begin: () => Promise<unknown>, text: string) {
   const other = new pg.Client({ connectionString: app.env.DATABASE_URL })
   await other.connect()

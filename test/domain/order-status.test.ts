@@ -43,7 +43,6 @@ const stepOrder = statement(
 
 const undone = new Error('undone')
 
-/** Whether the database takes an order this step. Nothing of it stays. */
 async function canStep(from: OrderStatus, to: OrderStatus): Promise<boolean> {
   const attempt = app.installation.database.transaction(async (query) => {
     const [order] = await query(insertOrder, { buyer: buyerId, app: networkAppId, status: from, isPaid: isPaid(from) })

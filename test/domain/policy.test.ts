@@ -20,7 +20,6 @@ const stranger = await app.newUser()
 const admin = await app.admin()
 
 const origin = { address: '127.0.0.1', service: undefined }
-/** The policy looks at id and role alone. */
 const userActor = ({ id }: SignedIn, role: 'USER' | 'ADMIN'): Actor => ({
   kind: 'user',
   id,

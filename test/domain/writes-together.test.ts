@@ -23,14 +23,12 @@ const transactionsOf = async (table: string, column: string, ids: string[]) =>
 const newUsers = (count: number, balance: object = { num: '10', points: '0' }) =>
   Promise.all(Array.from({ length: count }, () => app.newUser(balance)))
 
-/** Positions and types of what somebody was told, the oldest first. */
 const feedOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'events?limit=100')).results.map(({ sequence, type }: Record<string, unknown>) => ({
     sequence,
     type,
   }))
 
-/** Holds rows until it is let go. */
 async function hold(sql: string, ...values: unknown[]) {
   const client = new pg.Client({ connectionString: app.env.DATABASE_URL })
   await client.connect()
@@ -55,7 +53,6 @@ async function newAsset(balance?: object): Promise<Owned> {
   return { user, nid: (await user.register()).id }
 }
 
-/** An update as the service asks for it. */
 async function updateOf({ user, nid }: Owned, caption: string, more: object = {}) {
   const [{ id, sequence } = { id: '', sequence: 0 }] = await app.sql<{ id: string; sequence: number }>(
     'select id::text, head_sequence as sequence from assets where nid = $1',

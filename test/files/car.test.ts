@@ -15,7 +15,6 @@ const put = async (code: number, bytes: Uint8Array) => {
   return cid
 }
 const leaf = (text: string) => put(raw.code, Buffer.from(text))
-/** A node over parts of a file, of four bytes each leaf. */
 const over = (size: number, ...children: CID[]) => {
   const data = new UnixFS({ type: 'file', blockSizes: children.map(() => BigInt(size)) })
   const links = children.map((Hash) => ({ Hash, Name: '', Tsize: 0 }))
@@ -32,7 +31,6 @@ const taken = async (root: CID, selection: Partial<CarSelection>) => {
   return found
 }
 
-/** The file `aaaabbbbaaaabbbbcccc`: its first half is one node twice. */
 const [a, b, c] = [await leaf('aaaa'), await leaf('bbbb'), await leaf('cccc')]
 const half = await over(4, a, b)
 const root = await over(8, half, half, c)

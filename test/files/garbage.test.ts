@@ -10,9 +10,7 @@ import { startKuboCounterpart } from './kubo-counterpart.ts'
 
 interface StoreUnderTest {
   store: ContentStore
-  /** As if everything had been imported so many seconds ago. */
   age(seconds: number): Promise<void>
-  /** Whether it is kept, and not merely there until somebody needs the space. */
   holds(cid: string): Promise<boolean>
   stop(): Promise<void>
 }

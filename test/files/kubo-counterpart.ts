@@ -15,11 +15,8 @@ import { createContentStore } from '../../src/files/content-store.ts'
 
 export interface KuboCounterpart {
   url: string
-  /** Names of recursive pins, by CID. */
   pins: Map<string, string>
-  /** Paths and queries, in the order they came. */
   requests: { path: string; query: URLSearchParams }[]
-  /** Runs before a request is answered; one that answers by itself returns true, and one that never will as well. */
   intercept: (path: string, query: URLSearchParams, res: ServerResponse) => Promise<boolean> | boolean
   stop(): Promise<void>
 }

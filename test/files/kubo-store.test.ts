@@ -31,11 +31,9 @@ afterEach(async () => {
 
 const json = { 'Content-Type': 'application/json' }
 
-/** As if the pins had been made so many seconds ago. */
 const age = (seconds: number) => {
   for (const [cid] of kubo.pins) kubo.pins.set(cid, `annal ${Math.floor(Date.now() / 1000) - seconds}`)
 }
-/** Takes a leaf of a file away: the largest blocks are leaves. */
 const loseLeaf = async (folder: string) => {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.data'))
   const sizes = await Promise.all(names.map(async (name) => ({ name, size: (await stat(join(folder, name))).size })))

@@ -13,25 +13,18 @@ interface Stored {
 
 export interface S3Counterpart {
   url: string
-  /** What stands in the environment of a gateway that uses it. */
   env: Record<string, string>
-  /** By their keys. */
   objects: Map<string, Stored>
-  /** What its clock shows, in milliseconds: it stands still unless tests move it. */
   now: number
   keepsVersions: boolean
-  /** Objects in one page of a list. */
   page: number
-  /** Methods and keys, in the order they came. */
   requests: { method: string; key: string }[]
-  /** Runs before a request is answered; one that answers by itself returns true, and one that never will as well. */
   intercept: (method: string, key: string, res: ServerResponse) => Promise<boolean> | boolean
   stop(): Promise<void>
 }
 
 const BUCKET = 'files'
 
-/** Answers as S3 refuses. */
 export const refuse = (res: ServerResponse, status: number, code: string): true => {
   res.writeHead(status, { 'Content-Type': 'application/xml' })
   res.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}.</Message></Error>`)
@@ -46,7 +39,6 @@ const readAll = async (req: IncomingMessage) => {
 
 const atSecond = (time: number) => Math.floor(time / 1_000) * 1_000
 
-/** The end of what a link with a signature allows, in milliseconds; undefined for other requests. */
 const endOf = (query: URLSearchParams) => {
   const date = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '')
   if (!date) return undefined
@@ -54,7 +46,6 @@ const endOf = (query: URLSearchParams) => {
   return Date.UTC(year!, month! - 1, day, hour, minute, second) + Number(query.get('X-Amz-Expires')) * 1_000
 }
 
-/** Starts one with an empty bucket. */
 export const startS3Counterpart = async (): Promise<S3Counterpart> => {
   process.env.AWS_ACCESS_KEY_ID ??= 'somebody'
   process.env.AWS_SECRET_ACCESS_KEY ??= 'a secret of tests'

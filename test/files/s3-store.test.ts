@@ -24,7 +24,6 @@ beforeEach(async () => {
 })
 afterEach(() => s3.stop())
 
-/** As if all objects had been written so many seconds ago. */
 const age = (seconds: number) => {
   for (const object of s3.objects.values()) object.changedAt -= seconds * 1_000
 }
@@ -160,7 +159,6 @@ describe('a bucket of another installation', () => {
 })
 
 describe('a block that is renewed while a collection removes', () => {
-  /** Calls `work` once, before the first request of this kind to a block is answered. */
   const once = (wanted: string, work: () => Promise<unknown>) => {
     let isDone = false
     s3.intercept = async (method, key) => {

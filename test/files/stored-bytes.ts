@@ -3,25 +3,20 @@ import { createCipheriv, createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 
-/** The same for the same seed, and like nothing else. */
 export const bytesOf = (length: number, seed = 'seed') => {
   const key = createHash('sha256').update(seed).digest()
   return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
 }
-/** In pieces of so many bytes. */
 export async function* stream(bytes: Uint8Array, piece = 1_000_003) {
   for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
 }
-/** As those who keep files name them. */
 export async function* listOf(...cids: string[]) {
   yield* cids
 }
-/** All of it. */
 export const collect = async (source: AsyncIterable<Uint8Array>) => {
   const parts: Uint8Array[] = []
   for await (const part of source) parts.push(part)
   return Buffer.concat(parts)
 }
-/** Asks that work is refused with this code. */
 export const expectError = (work: Promise<unknown>, code: string) =>
   expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)

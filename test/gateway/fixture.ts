@@ -4,7 +4,6 @@ import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
 
-/** Bytes that repeat nowhere, and are nobody else's. */
 const newBytes = (length: number, seed: string) => {
   const key = createHash('sha256').update(seed).digest()
   return Buffer.from(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
@@ -12,19 +11,14 @@ const newBytes = (length: number, seed: string) => {
 
 export interface Published {
   user: SignedIn
-  /** One block. */
   small: { cid: string; bytes: Buffer }
-  /** Some 190 blocks, more than hang on one node. */
   large: { cid: string; bytes: Buffer }
-  /** The tree of the newest commit of the small one. */
   tree: { cid: string; bytes: Buffer }
-  /** Several blocks, and nobody's but the owner's. */
   hidden: string
 }
 
 export const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** Registers assets. `app` needs its chain, so that trees are stored. */
 export async function publish(app: TestApp): Promise<Published> {
   const user = await app.newUser({ num: '100' })
   const register = async (bytes: Buffer, name: string, type: string, isPublic: boolean) => {

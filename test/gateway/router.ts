@@ -4,7 +4,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A peer that speaks no libp2p needs an identity all the same; nobody asks for it. */
 const PEER = '12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp'
 
 export interface Router {
@@ -12,7 +11,6 @@ export interface Router {
   stop(): Promise<void>
 }
 
-/** `address`: the gateway's, as a multiaddr. */
 export async function startRouter(address: string): Promise<Router> {
   const record = { Schema: 'peer', ID: PEER, Addrs: [address], Protocols: ['transport-ipfs-gateway-http'] }
   const server = createServer((req, res) => {

@@ -5,7 +5,6 @@ import { eventually } from '../support/eventually.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
 import { type Published, publish, sha256Of } from './fixture.ts'
 
-/** A gateway whose files are looked at, with some that are there. */
 export async function openStoredFiles(app: TestApp) {
   const published: Published = await publish(app)
   const user: SignedIn = published.user
@@ -23,29 +22,24 @@ export async function openStoredFiles(app: TestApp) {
     annal,
     read,
     readiness,
-    /** Until the gateway says that it is. */
     ready: () => eventually(readiness, ({ status }) => status === 'ok', 120_000),
     upload: (file: File) => user.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } }),
-    /** Whether the file store has all that assets need, as an operator is told. */
     async isWhole(): Promise<boolean> {
       const { stdout, stderr } = await annal('check', '--json')
       expect(stdout, stderr).not.toBe('')
       return JSON.parse(stdout).find(({ id }: { id: string }) => id === 'B1').holds
     },
-    /** Removes what nobody needs; how many blocks those were. */
     async collect(): Promise<number> {
       const { stdout, stderr } = await annal('gc', '--json')
       expect(stdout, stderr).not.toBe('')
       return JSON.parse(stdout).removedBlocks
     },
-    /** Nothing may be registered or charged while `work` goes on. */
     async expectNothingTaken(work: () => Promise<unknown>) {
       const assets = 'select count(*)::int as n from assets'
       const before = [await app.wallet(user), await app.sql(assets)]
       await work()
       expect([await app.wallet(user), await app.sql(assets)]).toEqual(before)
     },
-    /** Whole, in ranges, as blocks and as CARs; what is private is not to be had. */
     async expectReadInEveryForm() {
       const { small, large, tree } = published
       for (const { cid, bytes } of [small, large, tree]) {

@@ -1,7 +1,6 @@
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
-/** Apart from the others: it installs a client of the file network, which is large. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   { test: { include: ['test/gateway/*.gateway.ts'], testTimeout: 600_000, hookTimeout: 1_800_000 } },

@@ -45,7 +45,6 @@ const askers = await Promise.all([
   contextOf(app, 'stale'),
 ])
 
-/** Each is answered alike as often as it is asked for. */
 const repeatable = [
   `updateAssetMetadata(input: { id: "${asset}", caption: "Shown" })`,
   `updateAssetMetadata(input: { id: "${asset}", caption: "Another", dryRun: true })`,
@@ -113,7 +112,6 @@ const samples: Record<string, unknown> = {
   Upload: new Upload(async () => Promise.reject(new Error('There is none.'))),
 }
 
-/** A value that fits, of which nothing is there. */
 function sampleOf(type: GraphQLInputType): unknown {
   if (isNonNullType(type)) return sampleOf(type.ofType)
   if (isListType(type)) return []

@@ -92,7 +92,6 @@ describe('events', () => {
   })
 })
 
-/** A port whose connections lead to one process after the other, as behind a proxy. */
 async function listenBefore(url: () => string): Promise<string> {
   const proxy = createServer((client) => {
     const server = connect(Number(new URL(url()).port), '127.0.0.1')
@@ -168,7 +167,6 @@ describe('commitUpdated', () => {
     const { id } = await user.register()
     const count = () => app.sql('select 1 from events where owner_id = $1::uuid', [user.id])
     await eventually(count, (rows) => rows.length === 2)
-    /** As many commits of one asset that are settled together leave it. */
     const settle = (n: number) =>
       app.sql(
         `with fed as (

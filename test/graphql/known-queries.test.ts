@@ -15,7 +15,6 @@ interface Sent {
   token?: string | undefined
 }
 
-/** Everything of an answer but what is new with each. */
 function send({ body, headers = {}, token = user.token }: Sent): Promise<object> {
   return new Promise((resolve, reject) => {
     const sent = request(`${app.url}/graphql`, {
@@ -36,7 +35,6 @@ const query =
 const variables = { id: nid }
 let documents = 0
 
-/** The same request by both ways: as the first with its document, and as one that follows. */
 async function bothWays({ body, ...rest }: Sent & { body: Record<string, unknown> }) {
   documents += 1
   const documentThatNobodySent = `${body.query}${' '.repeat(documents)}`

@@ -30,7 +30,6 @@ interface Line {
 }
 const fields = 'id num points balance { num points }'
 
-/** The whole statement, the oldest first, by pages of so many in either direction. */
 async function read(user: SignedIn, size: number, direction: 'down' | 'up'): Promise<Line[]> {
   const lines: Line[] = []
   let cursor: string | null = null
@@ -48,7 +47,6 @@ async function read(user: SignedIn, size: number, direction: 'down' | 'up'): Pro
   return direction === 'down' ? lines.toReversed() : lines
 }
 
-/** What each line says of the balance, and what the lines before it make of it. */
 function expectRightBalances(lines: readonly Line[]) {
   let [num, points] = ['0', '0']
   for (const line of lines) {
@@ -70,7 +68,6 @@ const notedOf = (user: SignedIn) =>
     user.id,
   ])
 
-/** Many movements of all kinds at the same time, of a buyer and of those who sell to them. */
 async function moveMuch() {
   const user = await app.newUser({ num: '100', points: '0' })
   const store = await createStore(app, { price: '1' })

@@ -13,11 +13,8 @@ interface Page {
   pageInfo: { startCursor: string; endCursor: string; hasNextPage: boolean; hasPreviousPage: boolean }
 }
 interface List {
-  /** Identifiers, in the order of the list. */
   ids: string[]
-  /** A page by its arguments. */
   page(args: string): Promise<Page>
-  /** Takes one out of the list. */
   leave(id: string): Promise<unknown>
 }
 

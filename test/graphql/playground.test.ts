@@ -5,7 +5,6 @@ import { createDocumentChecks } from '../../src/graphql/document-checks.ts'
 import { tabs } from '../../src/graphql/playground/tabs.ts'
 import { schema } from '../../src/graphql/schema.ts'
 
-/** Characters that are seen of a line without scrolling, where the window is 1280 pixels wide. */
 const WIDTH = 50
 const checks = createDocumentChecks(schema, true)
 

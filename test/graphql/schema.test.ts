@@ -25,7 +25,6 @@ it('schema.graphql is the printed schema', () => {
   expect(committed, 'run npm run generate').toBe(schemaText())
 })
 
-/** Every name in the schema with its description. */
 function* described(): Generator<[string, string | null | undefined]> {
   for (const type of types) {
     // GraphQL's own scalars describe themselves.

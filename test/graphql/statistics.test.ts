@@ -11,7 +11,6 @@ const store = await createStore(app)
 const fields =
   'day revenueNum revenuePoints ordersMade ordersPaid refunds commits lagP50 lagP95 delivered pending givenUp signUps'
 
-/** Statistics of the last days, by date. */
 async function readDays(days: number) {
   const answer = await admin.graphql(`query ($days: Int!) { figures(days: $days) { days { ${fields} } } }`, { days })
   // biome-ignore lint/suspicious/noExplicitAny: the test reads arbitrary fields.

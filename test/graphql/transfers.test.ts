@@ -41,7 +41,6 @@ const give = (user: SignedIn, amount: string) =>
     { key: undefined, replayed: false },
   )
 
-/** An order of 1 point, paid. */
 async function sellOnce() {
   const store = await createStore(app)
   const buyer = await app.newUser({ points: '10' })
@@ -55,7 +54,6 @@ async function sellOnce() {
   return { order, buyer, owner: store.owner }
 }
 
-/** 1, 2, 3, … points in as many grants. */
 async function userWithGrants(count: number): Promise<SignedIn> {
   const user = await app.newUser({ points: '0' })
   for (let amount = 1; amount <= count; amount += 1) await give(user, String(amount))

@@ -11,7 +11,6 @@ import { promisify } from 'node:util'
 
 const carryOut = promisify(execFile)
 
-/** What others put on every answer: 400 bytes as HTTP/2 counts them. */
 const ADDED = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains; preload',
   server: 'balancer',
@@ -20,7 +19,6 @@ const ADDED = {
   'x-cache': 'MISS from balancer.example.org',
 }
 
-/** A certificate that nobody signed. Needs `openssl`. */
 const selfSigned = async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-tls-'))
   try {
@@ -37,7 +35,6 @@ const selfSigned = async () => {
 const without = (headers: IncomingHttpHeaders, gone: RegExp) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !gone.test(name)))
 
-/** Starts one before a gateway. */
 export const startBalancer = async (url: string): Promise<{ port: number; stop(): Promise<void> }> => {
   const server = createSecureServer(await selfSigned())
   const sessions = new Set<ServerHttp2Session>()

@@ -28,7 +28,6 @@ const {
   expectReadInEveryForm,
 } = await openStoredFiles(app)
 afterAll(kubo.stop)
-/** As if all that is pinned had been pinned before the grace. */
 const age = async () => {
   const then = `annal ${Math.floor(Date.now() / 1000) - 2 * GRACE_MINUTES * 60}`
   const pins = await kubo.ipfs('pin', 'ls', '--type=recursive', '--names')

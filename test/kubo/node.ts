@@ -10,13 +10,11 @@ import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** What `go.mod` pins. */
 const VERSION = 'v0.40.1'
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/annal-kubo', VERSION)
 
 const carryOut = promisify(execFile)
 
-/** Whether a program is there and can be run. */
 const answers = (program: string) =>
   carryOut(program, ['version', '--number']).then(
     () => true,
@@ -41,7 +39,6 @@ const build = async () => {
   return program
 }
 
-/** The program: KUBO, or `ipfs` on the PATH, or one that is built once. Raises with what is needed. */
 const install = async () => {
   if (!process.env.KUBO) return (await answers('ipfs')) ? 'ipfs' : build()
   if (await answers(process.env.KUBO)) return process.env.KUBO
@@ -51,38 +48,25 @@ const install = async () => {
 let program: Promise<string> | undefined
 
 export interface KuboOptions {
-  /** Of `ipfs init`; what it has by default when left out. */
   profile?: string
-  /** Where it asks who has a block; it asks nobody when left out. */
   router?: string
-  /** Whether its disk has what it acknowledges, which is not so by default. */
   isSynced?: boolean
-  /** Whether other nodes on this machine may connect to it. */
   isOpen?: boolean
 }
 
 export interface KuboNode {
-  /** Its RPC. */
   url: string
-  /** Its own gateway. */
   gatewayUrl: string
-  /** Runs a command on it; returns what that prints. */
   ipfs(...args: string[]): Promise<string>
-  /** How many blocks lie in its repository. */
   blockCount(): Promise<number>
-  /** Starts it again, where it was before. */
   start(): Promise<void>
-  /** Ends it as a machine does that loses its power. */
   kill(): Promise<void>
-  /** Kills it, and starts it on an empty disk. */
   empty(): Promise<void>
   freeze(): void
   thaw(): void
-  /** Ends it and removes its repository. */
   stop(): Promise<void>
 }
 
-/** Whom it may talk to: nobody but this machine. */
 const quiet = (port: number, gatewayPort: number, router: string | undefined, isOnline: boolean) => ({
   Addresses: {
     Swarm: isOnline ? ['/ip4/127.0.0.1/tcp/0'] : [],
@@ -105,7 +89,6 @@ const quiet = (port: number, gatewayPort: number, router: string | undefined, is
   Swarm: { DisableNatPortMap: true, RelayClient: { Enabled: false }, Transports: { Network: { Relay: false } } },
 })
 
-/** Starts a node with an empty repository. */
 export const startKubo = async ({
   profile,
   router,

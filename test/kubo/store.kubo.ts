@@ -6,7 +6,6 @@ import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { bytesOf, collect, expectError, listOf, stream } from '../files/stored-bytes.ts'
 import { type KuboNode, startKubo } from './node.ts'
 
-/** One byte, one block, two, and more than hang on one node of 174 links, so that a wider tree would show. */
 const SIZES = [1, 262_144, 300_000, 50_000_000]
 const old = () => `annal ${Math.floor(Date.now() / 1000) - 120}`
 

@@ -1,7 +1,6 @@
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
-/** The tests that guard wallet, policy, relay and idempotency. Stryker runs them for each mutant. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [], setupFiles: [], execArgv: [] } },
   {

@@ -4,24 +4,20 @@ import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
-/** What came back. */
 export interface Seen {
   status: number
   text: string
   headers: Headers
 }
 
-/** What a guarded deed asks for besides. */
 export const guarded = { 'current-password': PASSWORD }
 
-/** What the form in a page hides, by the names of its fields. */
 export function hiddenIn(text: string): Record<string, string> {
   const main = text.slice(text.indexOf('<main'))
   const hidden = [...main.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
   return Object.fromEntries(hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]))
 }
 
-/** A browser with a jar for one cookie. */
 export function createAdminBrowser(url: string) {
   let cookie = ''
   async function ask(path: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Seen> {
@@ -34,7 +30,6 @@ export function createAdminBrowser(url: string) {
     if (set) cookie = set.split(';')[0]!
     return { status: answer.status, text: await answer.text(), headers: answer.headers }
   }
-  /** Fills the form of a page in, with what it hides, and sends it. */
   async function submit(path: string, fields: Record<string, string>): Promise<Seen> {
     const { text } = await ask(path)
     return ask(path, { ...hiddenIn(text), ...fields })
@@ -42,14 +37,12 @@ export function createAdminBrowser(url: string) {
   return { ask, submit, cookie: () => cookie }
 }
 
-/** A browser in which somebody tried to sign in, and what the answer was. */
 export async function signInAtPages(url: string, user: SignedIn, password = PASSWORD) {
   const browser = createAdminBrowser(url)
   const answer = await browser.ask('/admin/sign-in', { email: user.email, password, next: '/admin/orders' })
   return { ...browser, answer }
 }
 
-/** An administrator who sells something. */
 export async function openAdminScene() {
   const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
   const admin = await app.admin()

@@ -14,7 +14,6 @@ import { newPicture } from '../support/pictures.ts'
 import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
 const elsewhere = { headers: { 'X-Forwarded-For': '203.0.113.1' } }
-/** One verification of an address runs, and ten wait. */
 const MORE_THAN_MAY_WAIT = 12
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
 

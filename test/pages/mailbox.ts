@@ -6,9 +6,7 @@ import type { SignedIn, TestApp, TestAppOptions } from '../support/test-app.ts'
 export type LinkKind = 'password-reset' | 'email-verification'
 
 export interface MailedApp extends TestApp {
-  /** Asks for a mail, and returns the path its link leads to. */
   newLink(user: SignedIn, kind: LinkKind): Promise<string>
-  /** Subjects of the mails to an address, oldest first. */
   subjects(address: string): string[]
 }
 
@@ -17,7 +15,6 @@ const requests: Record<LinkKind, string> = {
   'email-verification': 'auth/users/resend_activation/',
 }
 
-/** A test app whose mails go out. */
 export async function createMailedApp({ env }: TestAppOptions = {}): Promise<MailedApp> {
   const { app, server, mailsTo, awaitLink } = await createAccountMails({ LIMIT_RESETS_PER_IP: '1000000', ...env })
   return {

@@ -23,7 +23,6 @@ const submit = (to: string, first: string, second = first, headers = {}): Promis
 const signIn = (as: SignedIn, secret: string) =>
   app.rest('POST', 'auth/token/login/', { json: { email: as.email, password: secret } })
 
-/** What the page says to a person, without its marks. */
 const textOf = ({ text }: Answer) =>
   text
     .slice(text.indexOf('<body>'))

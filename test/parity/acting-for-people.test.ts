@@ -24,7 +24,6 @@ async function newFolder(): Promise<string> {
   return dir
 }
 
-/** A person with something of each kind that is simple to have. */
 async function newPerson() {
   const user = await app.newUser({ num: '9' })
   const store = await createStore(app)

@@ -10,7 +10,6 @@ const app = await createTestApp()
 const kinds = ['anonymous', 'stranger', 'owner', 'admin'] as const
 type Kind = (typeof kinds)[number]
 
-/** One asset with its owner, and who asks. Made anew for each request, so that doors cannot see each other. */
 interface World {
   owner: SignedIn
   actor: SignedIn | undefined
@@ -21,13 +20,11 @@ interface World {
 interface Door {
   rest: (world: World, send: SignedIn['rest']) => Promise<Answer>
   graphql: (world: World, send: SignedIn['graphql']) => Promise<Answer>
-  /** What both doors show of the answer, in one shape. */
   shown?: { rest: (body: never, world: World) => unknown; graphql: (data: never, world: World) => unknown }
 }
 
 interface Case extends Door {
   publicAccess?: boolean
-  /** Of the owner and whoever asks. */
   points?: string
   expected: Record<Kind, ErrorCode | 'ok'>
 }
@@ -209,7 +206,6 @@ async function createWorld(kind: Kind, { publicAccess = false, points = '12' }: 
   return { owner, actor: await others[kind]?.(), nid: id, file }
 }
 
-/** Everything an action may change. */
 async function stateOf({ owner, actor, nid }: World) {
   const [asset] = await app.sql(
     `select caption, headline, custom, public_access, head_sequence, deleted_at is not null as deleted,

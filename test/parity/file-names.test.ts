@@ -9,7 +9,6 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 
-/** The part of a file whose Content-Disposition header has these parameters. */
 const filePart = (parameters: string) =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; ${parameters}\r\nContent-Type: text/plain\r\n\r\n${randomBytes(9).toString('hex')}`
 

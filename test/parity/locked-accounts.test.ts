@@ -22,7 +22,6 @@ const SIGN_IN = 'mutation ($input: SignInInput!) { signIn(input: $input) { token
 
 const annal = (...args: string[]) => annalHere(app.env, ['users', ...args])
 
-/** Each way to lock and unlock; both return when it is since that the account is locked. */
 const ways = {
   GraphQL: {
     lock: async (user: SignedIn) =>

@@ -18,7 +18,6 @@ const { passwords } = app.installation
 const dir = await mkdtemp(join(tmpdir(), 'annal-password-'))
 atEnd(() => rm(dir, { recursive: true }))
 
-/** A full-width letter, a combining accent, an ideographic space and a no-break space. */
 const TYPED = 'Ｃafe\u0301\u3000au\u00a0lait'
 const NORMALIZED = 'Ｃaf\u00e9 au lait'
 const OTHER_WIDTH = 'Caf\u00e9 au lait'
@@ -33,7 +32,6 @@ const linkOf = async (user: SignedIn) => {
 
 interface Outcome {
   email: string
-  /** Undefined if the password was set. */
   problem: string | undefined
 }
 const byRest = (email: string, answer: Answer, field: string): Outcome => ({
@@ -49,7 +47,6 @@ const SIGN_UP = 'mutation ($input: SignUpInput!) { signUp(input: $input) { email
 const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { user { id } } }'
 const RESET = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }'
 
-/** Each way to set a password. */
 const ways: Record<string, (password: string) => Promise<Outcome>> = {
   async 'sign-up by REST'(password) {
     const email = newAddress()
@@ -155,7 +152,6 @@ it.each([
   expectOk(await login(email, password))
 })
 
-/** Each way to check a password; returns whether it was right. */
 const checks: Record<string, (user: SignedIn, password: string) => Promise<boolean>> = {
   'sign-in by REST': async ({ email }, password) => (await login(email, password)).status === 200,
   'sign-in by GraphQL': async ({ email }, password) => {

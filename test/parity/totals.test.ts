@@ -12,7 +12,6 @@ await app.sql(
   `insert into audit_entries (user_id, action) select id, 'session.started' from users, generate_series(1, $2) where username = $1`,
   [user.username, ENTRIES],
 )
-/** With those of the sign-up. */
 const all = ENTRIES + 2
 
 const totalAt = async (offset: number) =>

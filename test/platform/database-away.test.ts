@@ -3,7 +3,6 @@ import { findSetting } from '../../src/domain/settings.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 import { createTestLog } from '../support/test-log.ts'
 
-/** The tests' own server, asked for something else. */
 function elsewhere(change: (url: URL) => void): string {
   const url = new URL(inject('templateUrl'))
   change(url)

@@ -8,14 +8,12 @@ import type { TestDatabase } from '../support/test-database.ts'
 
 const LIMIT = 20
 const MANY = 1_000
-/** Pages of PostgreSQL for a row: those of indexes, and where it stands itself and what belongs to it. */
 const MOST_FOR_A_ROW = 10
 
 let database: TestDatabase
 let client: pg.Client
 let user: string
 
-/** Beside a long history and a long statement: many of each on one thing, and a few on others. */
 const more = [
   `insert into asset_links (asset_id, expires_at) select (select min(id::text) from assets where owner_id = $1)::uuid, now() + interval '1 day' from generate_series(1, ${MANY})`,
   `insert into refunds (order_id, transfer_id, points, num, points_before, num_before)
@@ -39,7 +37,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Pages of PostgreSQL that a page of a list is made of. */
 async function buffersOf(page: lists.ExportPage, after: string): Promise<number> {
   const { rows } = await client.query(
     `explain (analyze, buffers, format json) ${page.text}`,

@@ -16,7 +16,6 @@ interface Sent {
   fail(error: Error): void
 }
 
-/** Callers whose statements end when the test says so. */
 function open() {
   const sent: Sent[] = []
   const alone: string[] = []
@@ -36,7 +35,6 @@ function open() {
 
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 const refused = (code: string) => Object.assign(new Error('The server said no.'), { code })
-/** The rows of all who are in a statement. */
 const all = ({ wallets }: Sent) => wallets.map((wallet, index) => ({ place: index + 1, wallet }))
 
 describe('Writes that come together', () => {

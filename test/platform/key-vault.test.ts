@@ -28,7 +28,6 @@ function open({ dir = newDir(), key, previousKeys }: { dir?: string; key?: strin
 
 const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterparts', owner.slice(-2), owner)
 
-/** As it was wrapped before there were key shares. */
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
   const { address, privateKey } = keyPairs.createKeyPair()
   const { seal } = await import('../../src/platform/vault/aes-gcm.ts')

@@ -8,10 +8,8 @@ import { createFile, replaceFile } from '../../src/platform/lasting-file.ts'
 
 const { open, writeFile } = fs.promises
 const dir = mkdtempSync(join(tmpdir(), 'annal-lasting-'))
-/** What was asked of the disk, in order. */
 let calls: string[] = []
 
-/** The disk does what it always does; beside it, what is asked of it is written down. */
 beforeAll(() => {
   fs.promises.open = (async (path, ...rest) => {
     const handle = await open(path, ...rest)

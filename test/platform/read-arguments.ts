@@ -3,11 +3,9 @@ import type { ReadClient } from '../../src/domain/ports/database.ts'
 import { assetId, assets, commitId, commitsOf, tokenHash, transferId, userId, users } from './read-seed.ts'
 
 interface Kind {
-  /** Fields with values to compare with; null where the column may be. */
   fields: Record<string, readonly unknown[]>
   ones: Record<string, string>
   lists: Record<string, string>
-  /** Makes an order total. */
   last: readonly string[]
   cursor?: (pick: Pick) => object
 }
@@ -105,15 +103,11 @@ const kinds: Record<string, Kind> = {
 }
 
 const unordered = ['role', 'emailVerified', 'publicAccess', 'status', 'book']
-/** A filter of these is left to Prisma. */
 const unasked = ['num', 'points', 'amount', 'hash']
-/** What a read may begin with. */
 const roots = ['user', 'wallet', 'asset', 'commit', 'transfer'] as const satisfies (keyof ReadClient)[]
 
-/** Returns a function that makes up the next read. The same seed makes the same reads. */
 export const argumentsGenerator = (seed: number) => {
   let state = seed
-  /** Mulberry32. */
   const random = () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -149,7 +143,6 @@ export const argumentsGenerator = (seed: number) => {
     return where
   }
 
-  /** Empty parts of OR and empty conditions on a relation are left to Prisma. */
   const tellingWhereOf = (name: string, depth: number) => {
     const where = whereOf(name, depth)
     const { fields, last } = kindOf(name)

@@ -8,7 +8,6 @@ export type Target = [model: keyof ReadClient, method: string, args?: unknown]
 const u = userId
 const a = assetId
 
-/** One page of commits, as a connection asks for it. */
 const commitPage = (asset: number, sequence: number, rest: object) => ({
   where: { assetId: a(asset) },
   orderBy: { sequence: 'desc' },
@@ -16,7 +15,6 @@ const commitPage = (asset: number, sequence: number, rest: object) => ({
   ...rest,
 })
 
-/** Answered with one statement. */
 export const supported: Record<string, Target> = {
   'a row by its identifier': ['user', 'findUnique', { where: { id: u(1) } }],
   'a missing row': ['user', 'findUnique', { where: { id: u(99) } }],
@@ -313,7 +311,6 @@ export const supported: Record<string, Target> = {
   ],
 }
 
-/** Answered, or refused, by Prisma. */
 export const leftToPrisma: Record<string, Target> = {
   include: ['user', 'findFirst', { where: { id: u(1) }, include: { wallet: true } }],
   'a row by bytes': ['apiKey', 'findUnique', { where: { hash: tokenHash(2) } }],

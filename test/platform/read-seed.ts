@@ -12,7 +12,6 @@ export const tokenHash = (number: number) => new Uint8Array(32).fill(number)
 
 export const users = 8
 export const assets = 30
-/** Commits of an asset. */
 export const commitsOf = (asset: number) => (asset === 1 ? 6 : asset % 4)
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)

@@ -10,7 +10,6 @@ import { identify, waitFor } from '../../src/platform/embedded/child-process.ts'
 const program = join(import.meta.dirname, '../support/reader-parent.ts')
 const DESCRIPTORS = 80
 
-/** A process that starts readers, with so many descriptors. */
 function startParent(what: 'orphan' | 'descriptors') {
   const command = ['-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh', process.execPath, program, what]
   const parent = spawn('/bin/sh', command, { stdio: ['ignore', 'pipe', 'inherit'] })

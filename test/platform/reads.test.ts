@@ -51,7 +51,6 @@ const call = (client: object, [model, method, args]: Target) => {
   return find(args)
 }
 
-/** What a read gave, or how it was refused. */
 const outcome = async (client: object, target: Target) => {
   try {
     return { answer: await call(client, target) }

@@ -10,9 +10,7 @@ import { prepareDatabase } from '../../src/platform/database/prepare-database.ts
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
-/** Of who changes the tables. */
 const LOCK = 72_707_369
-/** Milliseconds. */
 const LIMIT = 200
 
 let test: TestDatabase
@@ -44,7 +42,6 @@ it.each([
   await expect(prepareDatabase(test.url)).rejects.toThrow(told)
 })
 
-/** Has every session that begins from now on hear of another version of the server. */
 async function pretendVersion(number: number, version: string) {
   await operator.query(`
     create schema older;
@@ -99,7 +96,6 @@ it('a database that is not in UTF-8 is refused before it has a table', async () 
   }
 })
 
-/** Has the sessions that begin from now on end what takes long, and lets `change` wait for the right to change the tables for longer than that. */
 async function changeLate<T>(change: () => Promise<T>): Promise<T> {
   for (const setting of ['statement_timeout', 'lock_timeout', 'transaction_timeout']) {
     await operator.query(`alter database ${name} set ${setting} = ${LIMIT}`)

@@ -9,7 +9,6 @@ import { eventually } from '../support/eventually.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const MEGABYTE = 1_000_000
-/** More than the system keeps for a connection by itself. */
 const LARGE = 32 * MEGABYTE
 
 let server: HttpServer | undefined
@@ -57,7 +56,6 @@ async function start(slowReaders: SlowReaderOptions) {
     held,
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Asks, and reads nothing. */
     ask(path: string) {
       const client = connect(port, '127.0.0.1', () => client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`))
       client.on('error', () => undefined).pause()

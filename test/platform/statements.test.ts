@@ -14,7 +14,6 @@ interface Field {
   dataTypeID: number
 }
 
-/** Asks the server what a statement returns, without carrying it out. */
 class Description implements pg.Submittable {
   readonly name = ''
   readonly described = Promise.withResolvers<Field[]>()
@@ -99,7 +98,6 @@ describe('A declaration', () => {
   })
 })
 
-/** Holds by compiling: each line below would not without its comment. */
 const forTheCompiler = async (query: Query) => {
   const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
   const list = statement(
@@ -159,7 +157,6 @@ describe('A job', () => {
   })
 })
 
-/** Columns that a charge or nearly any commit changes, by table. (Assets are listed by tag.) */
 const changing = {
   wallets: ['num', 'points', 'event_sequence'],
   assets: ['caption', 'headline', 'custom', 'head_sequence', 'head_commit_id', 'updated_at'],

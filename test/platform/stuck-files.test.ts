@@ -30,7 +30,6 @@ async function* bytes(text: string) {
   yield Buffer.from(text)
 }
 
-/** A block that nothing needs, as if it had been imported long ago. */
 async function makeGarbage(text: string): Promise<string> {
   await contentStore.importFile(bytes(text))
   const folder = join(config.dir, 'blocks')

@@ -5,7 +5,6 @@ import { type ConnectedDatabase, createDatabase } from '../../src/platform/datab
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 
-/** Of a busy machine, what takes a moment is answered within this. */
 const PATIENCE_MS = 1_000
 
 let testDatabase: TestDatabase

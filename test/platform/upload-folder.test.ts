@@ -28,7 +28,6 @@ const read = async (source: AsyncIterable<Uint8Array>) => {
   return Buffer.concat(pieces)
 }
 
-/** In memory of its own, as what comes from a socket. */
 const own = (bytes: Uint8Array) => Buffer.from(Uint8Array.from(bytes).buffer)
 
 it('A piece that was given back twice is read into by one reader alone', async () => {

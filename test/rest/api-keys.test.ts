@@ -18,7 +18,6 @@ const issued = async (name = 'Partner') => {
 }
 
 let people = 0
-/** A request for which the key matters. */
 const signUp = (key: string) => {
   people += 1
   const json = { username: `person${people}`, email: `person${people}@example.org`, password: PASSWORD }

@@ -17,7 +17,6 @@ interface Entry {
 const read = async (user: SignedIn, query = ''): Promise<Entry[]> =>
   expectOk(await user.rest('GET', `auth/users/me/audit-entries/${query}`)).results
 const actions = async (user: SignedIn) => (await read(user)).map(({ action }) => action)
-/** The last entry, as far as it is the same each time. */
 const last = async (user: SignedIn) => {
   const [{ action, subject, address }] = (await read(user, '?limit=1')) as [Entry]
   return { action, subject, address }

@@ -34,7 +34,6 @@ interface Scene {
   hidden: string
 }
 
-/** A user with a public and a private asset, links to them, and pictures. */
 async function createScene({ newUser }: TestApp): Promise<Scene> {
   const user = await newUser({ num: '100' })
   const small = { width: 40, height: 30 }
@@ -49,7 +48,6 @@ async function createScene({ newUser }: TestApp): Promise<Scene> {
 
 const URL_IN_TEXT = /https?:\/\/[^\s"<>\\]*/g
 
-/** Origins of URLs that do not depend on the request: a vocabulary, and a part of commits on the chain. */
 const CONSTANT = /https:\/\/schema\.org|"actionResult":"[^"]*"/g
 
 const originsIn = ({ status, text }: Answer) => {
@@ -66,7 +64,6 @@ const document = `query ($id: ID!) {
   }
 }`
 
-/** Origins of the URLs in responses to requests with this Host header, by what was requested. */
 async function readOrigins({ user, shown, hidden }: Scene, host: string): Promise<Record<string, string[]>> {
   const headers = { host }
   const get = (path: string) => user.rest('GET', path, { headers })

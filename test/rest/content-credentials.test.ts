@@ -15,7 +15,6 @@ const DID_WEB = 'did:web:connected-identities.identity.adobe.com'
 
 const newJpeg = async () => Buffer.from(await (await newPicture({ width: 40, height: 30 })).arrayBuffer())
 
-/** Registers a picture and returns the report on its manifest from REST, GraphQL and the asset page. */
 async function register(bytes: Uint8Array, type = 'image/jpeg') {
   const asset_file = new File([new Uint8Array(bytes)], 'portrait', { type })
   const { id, uuid } = await user.register({ asset_file, public_access: 'true' })

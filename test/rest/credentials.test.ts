@@ -7,7 +7,6 @@ const user = await app.newUser()
 const admin = await app.admin()
 const asset = await user.register({ public_access: 'true' })
 
-/** The system's: an operator issues keys on the command line. */
 const { key } = await app.services.apiKeys.issue(
   { kind: 'system' },
   { name: 'Partner' },

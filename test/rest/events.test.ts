@@ -35,7 +35,6 @@ const soon = (reader: EventReader, expected: number[]) =>
     (found) => String(found) === String(expected),
   )
 
-/** An event as another process leaves it: committed, and announced to nobody. */
 const tell = (user: SignedIn, type = 'points.granted') =>
   app.sql(
     `with fed as (

@@ -25,14 +25,12 @@ const found: { operations: Record<string, Example>; errors: Partial<Record<Error
   errors: {},
 }
 
-/** Operations that answer JSON, with their method and path. */
 const operations = new Map(
   Object.entries(description.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => [operation.operationId, { method, path, operation }] as const),
   ),
 )
 
-/** Those that have no example, each with its reason. */
 const without: Record<string, string> = {
   exportMe: 'It is as long as a life.',
   getDescription: 'It is this document.',
@@ -42,7 +40,6 @@ const without: Record<string, string> = {
 
 const SECRETS = new Set(['auth_token', 'key', 'webhook_secret'])
 
-/** A secret is shown by its beginning; addresses are those of no server. */
 const shown = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (name, inner: unknown) =>
@@ -63,7 +60,6 @@ const ask = (rest: Rest, operationId: string, { params = {}, query = {}, ...opti
   return rest(method.toUpperCase(), `${address}?${new URLSearchParams(query)}`, options)
 }
 
-/** Asks, notes what was answered, and gives it. */
 async function note(rest: Rest, operationId: string, asked: Asked = {}) {
   const answer = await ask(rest, operationId, asked)
   const body = expectOk(answer)
@@ -74,7 +70,6 @@ async function note(rest: Rest, operationId: string, asked: Asked = {}) {
   return body
 }
 
-/** Asks for what is refused, and notes how. */
 async function noteRefusal(code: ErrorCode, rest: Rest, operationId: string, asked: Asked = {}) {
   const answer = expectError(await ask(rest, operationId, asked), code)
   expect(codeOf(answer)).toBe(code)
@@ -227,7 +222,6 @@ it('all are answered', async () => {
   }
 })
 
-/** What an example is made of: its keys and types, and those of the first item of a list. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value

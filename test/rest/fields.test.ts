@@ -20,7 +20,6 @@ const readers: Record<keyof Fields, (fields: Fields) => unknown> = {
   uploadOrNull: (fields) => fields.uploadOrNull('field'),
 }
 
-/** What was read, or the code of the refusal. Any other error passes on. */
 function outcomeOf(read: () => unknown): unknown {
   try {
     return read()

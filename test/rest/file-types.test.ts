@@ -8,7 +8,6 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 
-/** Registers bytes in a form as programs write it; without `type` its part has none. */
 async function register(filename: string, bytes: Uint8Array, type?: string) {
   const lines = [`--x`, `Content-Disposition: form-data; name="asset_file"; ${filename}`]
   const head = [...lines, ...(type === undefined ? [] : [`Content-Type: ${type}`]), '', ''].join('\r\n')
@@ -78,7 +77,6 @@ it.each([
   expect(await typeOf(name, file, type)).toBe(expected)
 })
 
-/** An `ftyp` box with these brands, the major one first, and random content behind it. */
 function newFilm(...brands: string[]): Uint8Array {
   const [major, ...compatible] = brands
   const box = Buffer.from(`\0\0\0\0ftyp${major}\0\0\0\0${compatible.join('')}`, 'latin1')

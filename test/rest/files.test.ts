@@ -9,7 +9,6 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
-/** More than one block. */
 const bytes = randomBytes(700_000)
 const shown = await user.register({
   asset_file: new File([bytes], 'Größe.png', { type: 'image/png' }),
@@ -120,7 +119,6 @@ describe('the bytes of a public asset', () => {
   })
 })
 
-/** The same link with one parameter that is another one, or left out. */
 const changed = (name: string, change: (value: string) => string | undefined) => (link: URL) => {
   const query = new URLSearchParams(link.search)
   const value = change(query.get(name)!)

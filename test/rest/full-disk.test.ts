@@ -11,7 +11,6 @@ const { dir } = app.installation.config
 const user = await app.newUser()
 const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
 
-/** Everything that is stored: blocks, and what interrupted work left. */
 const stored = async () => {
   const found = await Promise.all(
     ['blocks', 'uploads'].map((folder) =>
@@ -25,7 +24,6 @@ const stored = async () => {
     .sort()
 }
 
-/** Of several blocks and writes. */
 const largeFile = () => new File([randomBytes(700_000)], 'large.png', { type: 'image/png' })
 
 const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [

@@ -32,12 +32,10 @@ const chunksOf = (bytes: Uint8Array) =>
 const register = async (bytes: Uint8Array<ArrayBuffer>, publicAccess: boolean, name = 'film.mp4', type = 'video/mp4') =>
   (await user.register({ asset_file: new File([bytes], name, { type }), public_access: String(publicAccess) })).id
 
-/** Five blocks, of which the second and the fourth are the same; above them the first of the file. */
 const part = randomBytes(CHUNK)
 const bytes = Buffer.concat([randomBytes(CHUNK), part, randomBytes(CHUNK), part, randomBytes(1_000)])
 const [one, twin, three, , last] = (await chunksOf(bytes)) as [string, string, string, string, string]
 const several: string = await register(bytes, true)
-/** One block. */
 const text = Buffer.from(`one block ${randomBytes(8).toString('hex')}`)
 const single: string = await register(text, true, 'note.txt', 'text/plain')
 const secret = Buffer.concat([randomBytes(CHUNK), part, randomBytes(10)])

@@ -7,7 +7,6 @@ import { createTestApp } from '../support/test-app.ts'
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-/** The commands of a section: a line that ends with a backslash goes on in the next. */
 async function commandsOf(heading: string): Promise<string[]> {
   const guide = await readFile('docs/guide.md', 'utf8')
   const [, section = ''] = new RegExp(`^## ${heading}\n(.*?)^## `, 'ms').exec(guide) ?? []

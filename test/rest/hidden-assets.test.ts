@@ -9,7 +9,6 @@ import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 const app = await createTestApp({ withChain: true })
 const store = await createStore(app)
 
-/** A file, with what identifies it and its asset. */
 interface Subject {
   file: File
   nid: string
@@ -31,9 +30,7 @@ async function subjectOf(file: File, treeCid: string): Promise<Subject> {
 
 let owner: SignedIn
 let other: SignedIn
-/** Registered privately by `owner`. */
 let hidden: Subject
-/** Registered by nobody. */
 let absent: Subject
 
 beforeAll(async () => {
@@ -52,7 +49,6 @@ const callers = {
   'an anonymous caller': () => app,
 }
 
-/** What a caller learns from an answer, without the names of the subject and of the request. */
 function learned({ status, headers, text }: Answer, { nid, sha256, treeCid }: Subject) {
   const told = [...headers].filter(([name]) => !['date', 'x-request-id', 'content-length'].includes(name))
   const named = (value: string) =>

@@ -12,7 +12,6 @@ for (let i = 0; i < 6; i++) await user.register({ public_access: 'true' })
 await app.sql(`update assets set meta = to_jsonb(repeat('x', 1100000))::text`)
 const newestFirst = (await app.sql('select nid from assets order by id desc')).map(({ nid }) => nid)
 
-/** Without triggers, which forbid such rows. */
 const withoutTriggers = (statement: string) =>
   app.sql(`do $do$ begin set local session_replication_role = replica; ${statement}; end $do$`)
 

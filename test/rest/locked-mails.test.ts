@@ -27,7 +27,6 @@ const change = async (user: SignedIn, how: 'lock' | 'unlock') =>
 const setEmail = (user: SignedIn, email: string) =>
   user.rest('POST', 'auth/users/set_email/', { json: { current_password: PASSWORD, new_email: email } })
 
-/** Every purpose of a link: how it is asked for, and what it does. */
 const links = {
   PASSWORD_RESET: {
     template: 'password-reset',

@@ -16,7 +16,6 @@ interface Page {
 }
 const get = async (link: string): Promise<Page> => expectOk(await stranger.rest('GET', link.replace(app.url, '')))
 
-/** Without the triggers of foreign keys, which take longer than all else. */
 const quickly = (statements: string[]) =>
   app.sql(`do $do$ begin set local session_replication_role = replica; ${statements.join('; ')}; end $do$`)
 

@@ -8,7 +8,6 @@ const app = await createTestApp()
 const json = { 'Content-Type': 'application/json' }
 const update = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
 const orders = 'query ($status: OrderStatus) { orders(status: $status) { totalCount } }'
-/** As long as a body may be. What is as dear as the square of its length takes a quarter of an hour at that, and the test's patience ends. */
 const LENGTH = 900_000
 const zeros = `1.${'0'.repeat(LENGTH)}1`
 const REPEATED = 'Expected value of type "x" '

@@ -28,7 +28,6 @@ const moved = (user: SignedIn, kind: string) =>
 const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
 const troubles = () => app.log.lines.splice(0)
 
-/** Makes commits ready as the relay does, with a custody of the test's, for as long as `work` takes. */
 async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>) {
   const stopping = new AbortController()
   const lease: Pick<Lease, 'acquire' | 'write'> = {

@@ -7,7 +7,6 @@ const user = await app.newUser({ num: '100' })
 const PATH = 'assets/merge-trees/'
 const MERGE = 'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree assetTrees } }'
 
-/** An asset of three commits, and its trees as its history tells them. */
 async function grownAsset(fields: Record<string, string> = {}) {
   const asset = await user.register({ caption: 'One', nit_commit_custom: '{"a":1,"b":{"x":1}}', ...fields })
   const patch = (json: object) => user.rest('PATCH', `assets/${asset.id}/`, { json })

@@ -33,10 +33,8 @@ const details = (answer: Answer) => expectError(answer, 'VALIDATION_FAILED').bod
 interface Secrets {
   webhook_secret: Uint8Array | null
   previous_secret: Uint8Array | null
-  /** Seconds until the previous secret ends. */
   remaining: number | null
 }
-/** The opened secrets of an app. */
 async function secretsOf(id: string) {
   const { uuid } = fromId(id)!
   const [row] = await app.sql<Secrets>(

@@ -21,7 +21,6 @@ const lockUser = statement(
   'select from users where id = $user for update',
 )
 
-/** Keeps a transaction open until `release`. */
 function hold(begin: (query: typeof database.query) => Promise<unknown>) {
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -41,7 +40,6 @@ function hold(begin: (query: typeof database.query) => Promise<unknown>) {
   }
 }
 
-/** How many sessions wait for a lock. */
 const waiting = async () =>
   (
     await app.sql<{ n: number }>(

@@ -11,7 +11,6 @@ const app = await createTestApp()
 const admin = await app.admin()
 const store = await createStore(app, { price: '2.5' })
 
-/** An order that somebody paid: 1 in points and 1.5 in currency units, unless they are richer. */
 async function buy(from: TestStore = store, buyer?: SignedIn): Promise<{ buyer: SignedIn; id: string }> {
   const payer = buyer ?? (await app.newUser({ points: '1', num: '10' }))
   const { id } = await from.order(payer, { action_args: { token: 'live' } })

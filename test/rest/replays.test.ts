@@ -10,7 +10,6 @@ const admin = await app.admin()
 const newKey = () => ({ 'Idempotency-Key': randomUUID() })
 const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
 
-/** A week passes for all keys. */
 async function forgetKeys() {
   await app.sql(`update idempotency_keys set created_at = created_at - interval '8 days'`)
   await app.maintenance.sweep()

@@ -87,7 +87,6 @@ it('A key share whose account is not in the database is told, and kept: the data
   await vault.forget(owner)
 })
 
-/** Takes one-block files away, as an older backup lacks them. */
 async function lose(...cids: string[]) {
   const rows = await app.sql<{ cid: string }>('select cid from pins where cid = any ($1)', [cids])
   expect(rows).toHaveLength(cids.length)

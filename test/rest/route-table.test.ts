@@ -9,71 +9,7 @@ import { directRoutes } from '../support/route-tables.ts'
 const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))
 const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
 
-/** Old callers read by POST here, where GET would be the word. */
 const readingPosts = new Set(['POST assets/merge-trees', 'POST assets/:nid/download', 'POST auth/devices'])
-
-/** What the contract names so far; a path may only be added. */
-const published = [
-  'POST auth/users',
-  'GET auth/users',
-  'GET auth/users/me',
-  'DELETE auth/users/me',
-  'PATCH auth/users/me',
-  'PATCH auth/users/profile',
-  'GET auth/users/profile',
-  'GET auth/users/me/audit-entries',
-  'GET auth/sessions',
-  'DELETE auth/sessions/:id',
-  'POST auth/sessions/revoke-others',
-  'POST auth/users/reset_password',
-  'POST auth/users/reset_password_confirm',
-  'POST auth/users/set_password',
-  'POST auth/users/set_email',
-  'POST auth/users/set_username',
-  'POST auth/users/activation',
-  'POST auth/users/resend_activation',
-  'POST auth/token/login',
-  'POST auth/token/logout',
-  'POST assets',
-  'GET assets',
-  'GET assets/:nid',
-  'PATCH assets/:nid',
-  'DELETE assets/:nid',
-  'GET assets/:nid/history',
-  'GET history',
-  'GET assets/:nid/tree',
-  'GET assets/:nid/content-credentials',
-  'POST assets/:nid/revert',
-  'GET lookup',
-  'POST store/network-apps',
-  'GET store/network-apps',
-  'GET store/network-apps/:id',
-  'PATCH store/network-apps/:id',
-  'DELETE store/network-apps/:id',
-  'POST store/network-apps/:id/rotate-secret',
-  'POST store/api-keys',
-  'GET store/api-keys',
-  'DELETE store/api-keys/:id',
-  'POST store/network-app-orders',
-  'GET store/network-app-orders',
-  'GET store/network-app-orders/:id',
-  'POST store/network-app-orders/:id/confirm',
-  'POST store/network-app-orders/:id/cancel',
-  'GET store/webhook-deliveries',
-  'POST store/webhook-deliveries/:id/replay',
-  'POST store/network-apps/:id/test-events',
-  'POST store/point-grants',
-  'POST assets/merge-trees',
-  'POST assets/:nid/download',
-  'POST auth/devices',
-  'GET wallet/deposits',
-  'GET wallet/transfers',
-  'GET events',
-]
-
-it.each(published)('the contract’s %s is there', (name) => {
-  expect(table.map((each) => each.name)).toContain(name)
-})
 
 it('no two routes clash', () => {
   const keys = [

@@ -13,7 +13,6 @@ type Person = typeof first
 const fileOf = (bytes: string, name: string, type = 'text/plain') => new File([bytes], name, { type })
 const pathOf = (link: string) => new URL(link).pathname + new URL(link).search
 
-/** Registers bytes as a thumbnail of another file of theirs, as two pictures of the same pixels have one. */
 async function registerWithThumbnail(person: Person, cid: string, fields: Record<string, string | File> = {}) {
   const asset = await person.register({ asset_file: fileOf(randomUUID(), 'secret name.txt'), ...fields })
   await app.sql(

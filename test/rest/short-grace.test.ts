@@ -21,7 +21,6 @@ const newBytes = (() => {
 async function* stream(bytes: Uint8Array) {
   yield bytes
 }
-/** As if everything in the store had been written so many seconds ago. */
 const age = async (seconds: number) => {
   const then = new Date(Date.now() - seconds * 1_000)
   const entries = await readdir(join(config.dir, 'blocks'), { recursive: true, withFileTypes: true })

@@ -11,7 +11,6 @@ const asset = await user.register({ public_access: 'false' })
 
 const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { displayName } } }'
 
-/** Each gives a thing this name. */
 const refusing = {
   'a display name': (name: string) => user.rest('PATCH', 'auth/users/profile/', { json: { display_name: name } }),
   'a display name by GraphQL': (name: string) => user.graphql(UPDATE, { input: { displayName: name } }),
@@ -19,7 +18,6 @@ const refusing = {
     admin.rest('POST', 'store/network-apps/', { json: { name, price_mode: 'fixed', price: '1' } }),
   'an API key': (name: string) => admin.rest('POST', 'store/api-keys/', { json: { name } }),
 }
-/** What is kept of it. */
 const stripping = {
   'a session': async (name: string) => {
     const json = { email: user.email, password: PASSWORD, device: name }

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { type ErrorCode, errorCodes } from '../../src/domain/errors.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../../src/rest/status.ts'
 
-/** As old callers know them; they will not change. */
 const published: [string, number][] = [
   ['asset_commit_insufficient_fund', 400],
   ['asset_write_permission_denied', 403],

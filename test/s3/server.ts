@@ -20,7 +20,6 @@ export const SECRET = 'a-secret-that-nobody-must-read'
 
 const carryOut = promisify(execFile)
 
-/** The program, built where it is not there yet. Raises with what is needed for that. */
 const install = async () => {
   if (process.env.VERSITYGW) return process.env.VERSITYGW
   const program = join(FOLDER, 'versitygw')
@@ -38,25 +37,18 @@ const install = async () => {
 
 export interface S3Server {
   url: string
-  /** What stands in the environment of a gateway that uses it, but for the credentials. */
   env: Record<string, string>
-  /** Starts it again, where it was before. */
   start(secret?: string): Promise<void>
   kill(): Promise<void>
   freeze(): void
   thaw(): void
-  /** Paths of the blocks' files. */
   blocks(): Promise<string[]>
-  /** As if everything had been written so many seconds ago. */
   age(seconds: number): Promise<void>
-  /** Takes the bucket away, or puts it back. */
   hide(): Promise<void>
   show(): Promise<void>
-  /** Ends it, and removes all that it kept. */
   stop(): Promise<void>
 }
 
-/** Starts one with an empty bucket, whose credentials the SDK finds in this process's environment. */
 export const startS3Server = async (): Promise<S3Server> => {
   process.env.AWS_ACCESS_KEY_ID = KEY_ID
   process.env.AWS_SECRET_ACCESS_KEY = SECRET

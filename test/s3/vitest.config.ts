@@ -1,7 +1,6 @@
 import { mergeConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
-/** Apart from the others: it builds a server for S3, and installs a client of its own. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   { test: { include: ['test/s3/*.s3.ts'], testTimeout: 600_000, hookTimeout: 1_800_000 } },

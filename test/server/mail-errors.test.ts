@@ -8,16 +8,12 @@ import { elsewhereCertificate, expiredCertificate, tlsKey, validCertificate } fr
 
 interface Script {
   greeting?: string
-  /** Capabilities besides AUTH PLAIN. */
   offers?: string[]
-  /** Replies by the first four letters of the command. */
   replies?: Record<string, string>
-  /** For STARTTLS, or for a server that starts with TLS. */
   certificate?: string
   isTlsFirst?: boolean
 }
 
-/** Speaks SMTP as a script says. */
 function serve(socket: Socket, script: Script, isFirst = true) {
   const { greeting = '220 server', offers = [], replies = {}, certificate } = script
   const say = (line: string) => socket.write(`${line}\r\n`)
@@ -44,7 +40,6 @@ function serve(socket: Socket, script: Script, isFirst = true) {
   if (isFirst) say(greeting)
 }
 
-/** Starts a server that follows a script. Returns its port. */
 async function start(script: Script): Promise<number> {
   const server = script.isTlsFirst
     ? createTlsServer({ key: tlsKey, cert: script.certificate! }, (socket) => serve(socket, script))
@@ -61,7 +56,6 @@ interface Line {
 
 const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
 
-/** What the doctor reports on a mail server. */
 async function doctor(SMTP_URL: string, env: Record<string, string> = {}): Promise<Line[]> {
   const variables = { ANNAL_DIR: '/nowhere', MAIL_FROM: 'Annal <annal@example.org>', SMTP_URL, ...env }
   const { stdout } = await annalHere(variables, ['doctor', '--only', 'mail', '--json'])

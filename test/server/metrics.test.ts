@@ -22,7 +22,7 @@ import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { send } from '../support/http-client.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
-import { parseMetrics, type Scrape, scrape } from '../support/scrape.ts'
+import { type Scrape, scrape } from '../support/scrape.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { createTestLog } from '../support/test-log.ts'
@@ -33,7 +33,6 @@ const app = await createTestApp({
 })
 const now = () => scrape(app.operatorsUrl)
 
-/** By how much samples rise while something is done. */
 async function rises(
   work: () => Promise<unknown>,
   samples: [name: MetricName | string, labels?: Record<string, string>][],
@@ -225,7 +224,6 @@ describe('Metrics', () => {
 
 describe('/metrics', () => {
   const host = '127.0.0.1'
-  /** At a port of its own, as somebody's whose configuration is this. */
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
     const text = async () => 'annal_up 1\n'
     const own = createMetricsHandler({ access, watch: blindWatch, scrape: text })
@@ -269,8 +267,4 @@ describe('docs/metrics.md', () => {
     )
     expect(rows).toEqual(wanted)
   })
-})
-
-it('a text that is no metric is told from one that is', () => {
-  expect(() => parseMetrics('what is this')).toThrow(/text format/)
 })

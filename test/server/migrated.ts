@@ -7,17 +7,14 @@ import { listMigrations } from '../../src/platform/database/new-migration.ts'
 import { withSchemaEngine } from '../../src/platform/database/schema-engine.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
-/** Of Prisma's engine: nothing in the database is somebody else's. */
 export const filters = { externalTables: [], externalEnums: [] }
 
-/** A database of its own, with a connection to look into it. */
 export interface Migrated {
   url: string
   client: pg.Client
   close(): Promise<void>
 }
 
-/** One without a table. */
 export async function openEmptyDatabase(): Promise<Migrated> {
   const database: TestDatabase = await createTestDatabase()
   const client = new pg.Client({ connectionString: database.url })
@@ -33,7 +30,6 @@ export async function openEmptyDatabase(): Promise<Migrated> {
   }
 }
 
-/** A folder below `dir` with the migrations before the one that is named. */
 export async function migrationsBefore(end: string, dir: string): Promise<string> {
   const folder = join(dir, end)
   await cp('prisma/migrations', folder, { recursive: true })
@@ -42,14 +38,12 @@ export async function migrationsBefore(end: string, dir: string): Promise<string
   return folder
 }
 
-/** What `prisma migrate deploy` does. */
 export const deploy = async (url: string, migrations?: string) => {
   const migrationsList = await listMigrations(migrations)
   const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters })
   return (await withSchemaEngine(url, apply)).appliedMigrationNames
 }
 
-/** Everything that migrations make, in PostgreSQL's words. */
 export const schemaOf = async ({ client }: Migrated) => {
   const { rows } = await client.query<{ definition: string }>(
     `select format('%s.%s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)) as definition

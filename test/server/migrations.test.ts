@@ -57,13 +57,11 @@ const seed = `
   INSERT INTO entries (transfer_id, position, wallet_id, currency, amount) VALUES ('${ids.transfer}', 0, '${ids.user}', 'NUM', 12);
 `
 
-/** In the order in which they are applied. */
 const migrationNames = async () => {
   const entries = await readdir('prisma/migrations', { withFileTypes: true })
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
 }
 
-/** Runs a statement and takes it back. */
 const attempt = async (sql: string) => {
   await database.query('BEGIN')
   try {

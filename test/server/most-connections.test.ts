@@ -21,7 +21,6 @@ const open = async (port: number) => {
   return socket
 }
 
-/** What is answered on a connection; nothing where it was closed as it came. */
 async function ask(socket: Socket) {
   socket.end('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   return (await text(socket).catch(() => '')).slice(0, 12)

@@ -12,7 +12,6 @@ const { config, log } = app.installation
 const isRoot = process.getuid?.() === 0
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-/** A database takes the keys that it is first opened with; here each folder is a first one. */
 const open = async (dir: string) => {
   await app.sql(`delete from settings where key = 'vault'`)
   await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
@@ -25,7 +24,6 @@ const SOMEBODY = 54_321
 const doctorOf = async (dir: string) =>
   JSON.parse((await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])).stdout)
 
-/** Makes all that lies in `dir` somebody else's. */
 const chownAll = async (dir: string) => {
   for (const name of ['', ...(await readdir(dir, { recursive: true }))])
     await chown(join(dir, name), SOMEBODY, SOMEBODY)

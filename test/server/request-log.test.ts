@@ -19,7 +19,6 @@ const admin = await app.admin()
 const asset = await user.register({ public_access: 'true' })
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
 
-/** The line with a request ID, once it is there. */
 async function lineOf(requestId: string | null, { requests }: TestLog = app.log) {
   expect(requestId).toBeTruthy()
   const found = await eventually(

@@ -27,20 +27,17 @@ const jobs = await startJobs(app.installation)
 await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
 atEnd(() => jobs.stop(1_000))
 
-/** A caller who follows what they ask for. */
 function newCaller() {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')]
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } }
 }
 const spansOf = (traceId: string) => collector.spans.filter((span) => span.traceId === traceId)
-/** Once there are spans of all these names. */
 const traced = (traceId: string, ...names: string[]) =>
   eventually(
     () => spansOf(traceId),
     (spans) => names.every((name) => spans.some((span) => span.name === name)),
   )
 const named = (spans: ReceivedSpan[], name: string) => spans.find((span) => span.name === name)!
-/** Names from a span to the root of what was exported. */
 function wayUp(spans: ReceivedSpan[], name: string): string[] {
   const way: string[] = []
   const above = ({ parentSpanId }: ReceivedSpan) => spans.find(({ spanId }) => spanId === parentSpanId)

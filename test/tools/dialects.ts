@@ -5,7 +5,6 @@ import { getIntrospectionQuery as queryOf16 } from 'graphql-16'
 export interface Dialect {
   name: string
   query: string
-  /** Directives of the schema that the tool does not ask for. */
   unasked: RegExp
 }
 
@@ -18,11 +17,9 @@ const all = {
 } as const
 
 const nothing = /(?!)/g
-/** What came after the specification of June 2018, for which most tools ask only when they are told to. */
 export const sinceJune2018 = / @specifiedBy\(url: "[^"]*"\)| @oneOf/g
 const sinceOctober2021 = / @oneOf/g
 
-/** Written by hand since 2016, and copied from project to project: seven levels of wrapped types. */
 const inlined = `
   query IntrospectionQuery {
     __schema {
@@ -44,7 +41,6 @@ const inlined = `
     kind name ${'ofType { kind name '.repeat(7)} ${'} '.repeat(7)}
   }`
 
-/** Without fragments, as a builder of queries writes it. */
 const wrapped = `kind name ${'ofType { kind name '.repeat(6)} ${'} '.repeat(6)}`
 const value = `name description type { ${wrapped} } defaultValue`
 const withoutFragments = `{ __schema {
@@ -77,7 +73,6 @@ export const dialects: Dialect[] = [
   { name: 'a builder without fragments', query: withoutFragments, unasked: sinceOctober2021 },
 ]
 
-/** What some tools ask before, to find out in which dialect to ask. */
 export const probe = `query Probe {
   type: __type(name: "__Type") { ...Names }
   field: __type(name: "__Field") { ...Names }
@@ -88,7 +83,6 @@ export const probe = `query Probe {
 }
 fragment Names on __Type { name fields { name args { name } } }`
 
-/** The schema as a service tells it, sorted as ours is committed. Raises with the service's refusal. */
 export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>): Promise<string> {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) })
@@ -97,8 +91,6 @@ export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>)
   return `${printSchema(lexicographicSortSchema(buildClientSchema(data)))}\n`
 }
 
-/** Returns SDL without the definition of `@oneOf`, as `printSchema` prints it. */
 export const withoutOneOf = (sdl: string) => sdl.replace(/^"""[^"]*"""\ndirective @oneOf on INPUT_OBJECT\n\n/, '')
 
-/** Returns what a tool that uses this dialect prints of a schema in SDL. */
 export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => withoutOneOf(sdl).replace(unasked, '')

@@ -1,8 +1,6 @@
 /** Whom a tool asks, and as whom. */
 export interface Endpoint {
-  /** Of the GraphQL door. */
   url: string
-  /** An access token. */
   token: string
 }
 

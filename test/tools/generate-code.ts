@@ -13,7 +13,6 @@ const operations = `
   subscription Commits($nid: ID!) { commitUpdated(nid: $nid) { id status } }
 `
 
-/** What somebody writes who uses the generated types. */
 const usage = `import { type ErrorCode, MeDocument, type MeQuery } from './generated/graphql'
 
 export const nameOf = ({ me }: MeQuery): string => me.username
@@ -24,10 +23,6 @@ export const kinds = MeDocument.definitions.map(({ kind }) => kind)
 export const wrong = ({ me }: MeQuery) => me.nickname
 `
 
-/**
- * Makes a project in `dir` as `graphql-codegen init` does, with a cache that needs `__typename` in every selection. Reads the schema from
- * the URL, generates code and compiles it. Returns the schema as SDL and the path of the manifest. Raises an error with the tool's output.
- */
 export async function generateCode(url: string, dir: string): Promise<{ sdl: string; manifest: string }> {
   await mkdir(join(dir, 'src'), { recursive: true })
   await symlink(modules, join(dir, 'node_modules'))

@@ -3,18 +3,13 @@ import type { Page } from 'playwright-core'
 import { eventually } from '../support/eventually.ts'
 
 export interface Visit {
-  /** What the documentation tells after each click. */
   docs: { start: string; query: string; field: string; type: string }
-  /** What the editor proposes for the beginning of a field. */
   proposals: string[]
-  /** The answers that are shown. */
   prices: unknown
   me: unknown
-  /** What the browser complains about. */
   complaints: string[]
 }
 
-/** What somebody chooses when a browser asks for a file. */
 export interface FileToChoose {
   name: string
   mimeType: string
@@ -23,13 +18,11 @@ export interface FileToChoose {
 
 type Look = (name: string) => Promise<unknown>
 
-/** What an editor holds. It writes blanks that do not break, and draws only what is in view. */
 const textOf = async (page: Page, label: string) => {
   const lines = await page.locator(`section[aria-label="${label}"] .view-line`).allTextContents()
   return lines.join('\n').replaceAll('\u00a0', ' ')
 }
 
-/** Whether GraphiQL has read the document as it stands: it does so a moment later, keeps it then, and would run the one before until then. */
 async function isRead(page: Page): Promise<boolean> {
   const document = await heldBy(page, 'operation.graphql')
   return page.evaluate((document) => {
@@ -38,7 +31,6 @@ async function isRead(page: Page): Promise<boolean> {
   }, document)
 }
 
-/** Runs what the editor holds, and waits for the whole answer to be shown. */
 async function answerTo(page: Page): Promise<unknown> {
   // Proposals lie over the button, and may come late; an editor that is left makes none.
   await page.locator('section[aria-label="Result Window"]').click()
@@ -83,7 +75,6 @@ async function readDocs(page: Page, look: Look): Promise<Visit['docs']> {
   return { start, query, field, type }
 }
 
-/** What the browser complains about from now on. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []
   page.on('pageerror', ({ message }) => complaints.push(message))
@@ -93,7 +84,6 @@ export function complaintsOf(page: Page): string[] {
   return complaints
 }
 
-/** Visits the playground of a service as somebody who has a token already. */
 export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
   const complaints = complaintsOf(page)
   // The schema, by which it completes what is typed.
@@ -121,23 +111,18 @@ export async function visitGraphiQL(page: Page, url: string, token: string, look
   return { docs, proposals, prices, me, complaints }
 }
 
-/** As Monaco tells them. */
 interface Editors {
   editor: { getModels(): { uri: { path: string }; getValue(): string }[] }
 }
 
-/** A tab that was run. */
 export interface RunTab {
-  /** As it stands on the tab. */
   name: string
-  /** What was sent below the document, as the editors show it. */
   variables: string
   headers: string
   // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
   answer: any
 }
 
-/** What an editor below the document holds, by the end of its address. */
 const heldBy = (page: Page, file: string) =>
   page.evaluate((file) => {
     const { monaco } = globalThis as unknown as { monaco: Editors }
@@ -147,7 +132,6 @@ const heldBy = (page: Page, file: string) =>
       .getValue()
   }, file)
 
-/** Runs the tabs that the playground opens on, from left to right, as somebody does who changes nothing. */
 export async function runTabs(page: Page, url: string, file: FileToChoose, look: Look): Promise<RunTab[]> {
   page.on('filechooser', (chooser) => void chooser.setFiles(file))
   await page.goto(url)

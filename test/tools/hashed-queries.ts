@@ -4,13 +4,11 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
 import { hashOf } from '../../src/graphql/trusted-documents.ts'
 import { type Endpoint, headersOf } from './endpoint.ts'
 
-/** A request as it left: what it asked by, and whether the document was in it. */
 export interface SentQuery {
   method: string
   hasDocument: boolean
 }
 
-/** Asks twice by Apollo Client, as its manual says, and tells the answer to the second and everything that was sent. */
 export async function askTwiceByApollo(endpoint: Endpoint, query: string, useGETForHashedQueries: boolean) {
   const sent: SentQuery[] = []
   const watched: typeof fetch = (url, init) => {

@@ -7,7 +7,6 @@ import { type Endpoint, headersOf } from './endpoint.ts'
 
 export interface Subscriber {
   name: string
-  /** Data as it comes, until the caller leaves. */
   follow(endpoint: Endpoint, query: string, variables: Record<string, unknown>): AsyncIterable<unknown>
 }
 
@@ -30,7 +29,6 @@ async function* bySse(endpoint: Endpoint, query: string, variables: Record<strin
   }
 }
 
-/** The link that the manual of graphql-sse gives. */
 function createSseLink(endpoint: Endpoint): ApolloLink {
   const client = createClient({ url: endpoint.url, headers: headersOf(endpoint), retryAttempts: 0 })
   return new ApolloLink(
@@ -95,12 +93,9 @@ export const subscribers: Subscriber[] = [
 
 export const commitUpdated = 'subscription ($nid: ID!) { commitUpdated(nid: $nid) { sequence } }'
 
-/** How many changes are made once the client hears of any. */
 const CHANGES = 3
-/** Changes that nobody hears of, for the client is not connected yet. */
 const MOST_UNHEARD = 200
 
-/** Follows an asset while it is changed, and returns the positions of the commits that the client was told of. */
 export async function followChanges({
   follow,
   endpoint,
@@ -110,7 +105,6 @@ export async function followChanges({
   follow: Subscriber['follow']
   endpoint: Endpoint
   nid: string
-  /** Makes the `n`-th change. */
   change(n: number): Promise<void>
 }): Promise<number[]> {
   const stream = follow(endpoint, commitUpdated, { nid })[Symbol.asyncIterator]()

@@ -8,7 +8,6 @@ import { type Endpoint, headersOf } from './endpoint.ts'
 
 export interface Uploader {
   name: string
-  /** Returns the nid. Raises with what the client tells of a refusal. */
   upload(endpoint: Endpoint, file: File): Promise<string>
 }
 

@@ -27,9 +27,7 @@ import { type Block, blocksOf, carOf, manifestOf, withManifest } from './proof-b
 type World = Forger & { url: string }
 
 let dir: string
-/** The chain that everybody knows. */
 let world: World
-/** One that the forger keeps at home: a registry at the same address, and whatever account they like writes to it. */
 let home: World
 
 async function startWorld(): Promise<World> {
@@ -45,7 +43,6 @@ async function prove({ url, registry, blocks }: World, nid: string): Promise<Blo
   return blocksOf(Buffer.concat(parts))
 }
 
-/** What is said of a proof at a terminal. */
 async function read(proof: readonly Block[], ...args: string[]) {
   const path = join(dir, 'proof.car')
   await writeFile(path, await carOf(proof))
@@ -58,7 +55,6 @@ async function verify(proof: readonly Block[], ...args: string[]): Promise<Verif
   return { code, ...JSON.parse(stdout) }
 }
 
-/** All that a reader can know: the newest block, a node, the registry and whose commits count. */
 async function everything(): Promise<string[]> {
   const { hash } = (await world.rpc.call('eth_getBlockByNumber', 'latest', false)) as { hash: string }
   return ['--block-hash', hash, ...known()]
@@ -142,7 +138,6 @@ it('nobody’s words move the cursor of whoever reads what was found, or pass fo
   expect((await read(version)).stderr.trimEnd()).not.toMatch(/[\p{C}]/u)
 })
 
-/** A block whose few nodes of receipts name each other again and again, so that there is one at each of some million positions. */
 async function endlessReceipts(): Promise<{ header: Block; nodes: Block[] }> {
   const nodes: Block[] = []
   const hold = (node: RlpStructuredData) => {

@@ -11,23 +11,15 @@ export type Forge = (honest: CommitData) => Partial<CommitData> | string
 export interface Forger {
   registry: string
   recorder: string
-  /** Bytes by their names. */
   blocks: Map<string, Uint8Array>
   rpc: Rpc
-  /** Holds a document, and returns its name. */
   hold(text: string): string
-  /** Commits texts to assets, all in one block. */
   commit(...commits: readonly [nid: string, text: string][]): Promise<void>
-  /** The text of a commit as an honest service writes it, changed as `forge` says. `tree`: fields of its tree that are others. */
   write(nid: string, sequence: number, forge?: Forge, tree?: object): Promise<string>
 }
 
 const REGISTRATION_TIME = 1_700_000_000
 
-/**
- * An account with coins that writes, onto a chain that mines when it is told to; with a registry of its own unless one is given. `author`
- * signs the trees.
- */
 export async function createForger(
   rpcUrl: string,
   key: string,

@@ -12,7 +12,6 @@ import { atEnd } from '../support/at-end.ts'
 import { startToldGateway, type ToldGateway } from '../support/told-node.ts'
 import { createForger, type Forger } from './forger.ts'
 
-/** Emits 2,000 events, each with three topics and 32 bytes of data, as an airdrop of a token does. */
 const airdrop = '6107d05b80808060206000a36001900380600357 00'.replace(' ', '')
 const airdropDeployment = `0x60${(airdrop.length / 2).toString(16).padStart(2, '0')}80600b6000396000f3${airdrop}`
 
@@ -25,7 +24,6 @@ const sender = new Wallet(relayKeys[1]!)
 let nonce = 0
 let contract: string
 
-/** Sends a transaction that waits for the next block. */
 async function send(transaction: TransactionLike<string>) {
   const fees =
     transaction.type === 0 || transaction.type === 1
@@ -56,7 +54,6 @@ const read = ({ code, stdout, stderr }: Said): Verification & { code: number } =
   return { code, ...JSON.parse(stdout) }
 }
 
-/** Writes a proof with the command, and verifies it and the chain with both programs. */
 async function verifyAll(nid: string, name: string): Promise<(Verification & { code: number })[]> {
   const path = join(dir, `${name}.car`)
   const sources = ['--rpc', url, '--registry', forger.registry, '--gateway', gateway.url]

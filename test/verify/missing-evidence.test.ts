@@ -19,7 +19,6 @@ let forger: Forger
 let node: ToldNode
 let gateway: ToldGateway
 let dir: string
-/** A registration and three changes, in three blocks. */
 let nid: string
 let firstBlock: number
 let secondBlock: number
@@ -34,7 +33,6 @@ const read = ({ code, stdout, stderr }: Said): Verification & { code: number } =
 }
 const verify = async (...args: string[]) => read(await run(...args))
 
-/** Every reason that is given. */
 const reasonsOf = ({ complete, settled, file, commits, missing }: Verification) => [
   ...missing,
   ...[complete, settled, file, ...commits.flatMap(({ checks }) => checks)].flatMap((each) => each?.finding ?? []),
@@ -46,7 +44,6 @@ function expectUnsettled(found: Verification & { code: number }) {
   expect(JSON.stringify(found)).not.toMatch(/"result":"wrong"|TypeError|undefined|is not a function/)
 }
 
-/** Replaces the clock of deadlines: they end when the returned function is called. */
 function holdTime() {
   const deadlines: AbortController[] = []
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
@@ -100,7 +97,6 @@ const garbage: [string, unknown][] = [
   ['a list of texts', ['0xzz']],
   ['nested objects', { number: {}, hash: [], logs: 'x', accountProof: 'x', storageProof: {} }],
 ]
-/** Without the proof of its state a node is asked for the list of the registry. */
 const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getBlockReceipts', 'eth_getProof']
 
 describe('a node', () => {

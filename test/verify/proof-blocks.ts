@@ -11,7 +11,6 @@ export interface Block {
   bytes: Uint8Array
 }
 
-/** The blocks of a proof, its manifest first. */
 export async function blocksOf(car: Uint8Array): Promise<Block[]> {
   const blocks: Block[] = []
   for await (const block of (await CarReader.fromBytes(car)).blocks()) blocks.push(block)
@@ -32,7 +31,6 @@ export async function carOf(all: readonly Block[]): Promise<Uint8Array> {
 
 export const manifestOf = ([first]: readonly Block[]) => JSON.parse(Buffer.from(first!.bytes).toString()) as Manifest
 
-/** The proof with another manifest, under its right name. */
 export function withManifest(blocks: readonly Block[], change: (manifest: Manifest) => unknown): Block[] {
   const manifest = manifestOf(blocks)
   change(manifest)

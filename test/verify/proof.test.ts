@@ -21,7 +21,6 @@ let app: TestApp
 let owner: SignedIn
 let dir: string
 let id: string
-/** The blocks of the honest proof, its manifest first. */
 let blocks: Block[]
 let anchor: string
 
@@ -49,7 +48,6 @@ const isOf =
     cid.code === code
 const isReceiptOfCommit = (block: Block) =>
   isOf(CODES.receiptNode)(block) && Buffer.from(block.bytes).includes(topicOf(id).slice(2), 'hex')
-/** The last of these blocks with one bit changed, under its old name. */
 const bent = (isMeant: (block: Block) => boolean): Block[] => {
   const last = blocks.findLastIndex(isMeant)
   return blocks.map((block, index) =>

@@ -13,7 +13,6 @@ let chain: TestChain
 let forger: Forger & { author: Wallet }
 let node: ToldNode
 let gateway: ToldGateway
-/** The honest history: a registration, a change, and two changes in one block. */
 let nid: string
 let honest: Verification
 
@@ -31,7 +30,6 @@ async function verify(asset: string, ...args: string[]): Promise<Verification & 
   return { code, ...JSON.parse(stdout) }
 }
 
-/** What is not right, each by its name: `2 tree wrong` is of the second commit. */
 const namesOf = ({ commits, complete, settled, recorder, file }: Verification) => [
   ...Object.entries({ complete, settled, recorder, file }).flatMap(([name, finding]) =>
     finding && finding.result !== 'right' ? [`${name} ${finding.result}`] : [],
@@ -42,7 +40,6 @@ const namesOf = ({ commits, complete, settled, recorder, file }: Verification) =
 ]
 
 let files = 0
-/** A file that nobody registered. */
 const newNid = () => {
   files += 1
   return forger.hold(`file ${files} of ${performance.timeOrigin} ${process.pid}`)
@@ -50,7 +47,6 @@ const newNid = () => {
 
 const another = Wallet.createRandom()
 
-/** What is forged of a change, what that is named, and fields of its tree that are others. */
 const forgeries: [string, string[], Forge, object?][] = [
   [
     'a hash that is not the tree’s',
@@ -95,7 +91,6 @@ const forgeries: [string, string[], Forge, object?][] = [
   ],
   ['a time that is no number', ['2 layout wrong'], (data) => JSON.stringify({ ...data, timestampCreated: '1' })],
 ]
-/** Their assets, by what is forged. */
 const forged = new Map<string, string>()
 
 beforeAll(async () => {
@@ -260,7 +255,6 @@ const treeOf = (commit: number) => honest.commits[commit - 1]!.commitData!.asset
 type Block = { transactions: Record<string, unknown>[]; hash: string; number: string; [field: string]: unknown }
 type Receipts = { logs: { topics: string[]; data: string }[] }[]
 
-/** Changes what the node says of the block of the second commit. */
 const inBlock =
   (method: string, change: (truth: never) => void): Lie =>
   (asked, params, truth) => {
@@ -270,7 +264,6 @@ const inBlock =
     return said
   }
 
-/** Says that the registry's list is these entries of it. */
 const listOnly =
   (...entries: number[]): Lie =>
   (method, _, truth) => {
@@ -285,7 +278,6 @@ const listOnly =
     }
   }
 
-/** Proves a state, and not that of the block. */
 const otherState: Lie = (method, _, truth) => {
   if (method !== 'eth_getProof') return undefined
   const { accountProof, ...rest } = truth as { accountProof: string[] }

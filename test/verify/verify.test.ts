@@ -29,9 +29,6 @@ async function judge(nid: string, ...args: string[]): Promise<Verification & { c
   return { code, ...JSON.parse(out) }
 }
 
-/**
- * Until the state can be proven: other tests share the chain, and put coins onto it between two blocks, which no block knows of.
- */
 const proven = (nid: string) =>
   eventually(
     async () => {
@@ -41,7 +38,6 @@ const proven = (nid: string) =>
     ({ complete }) => complete.result === 'right',
   )
 
-/** Waits until the chain has all commits of an asset. */
 const settled = (nid: string) =>
   eventually(
     () =>

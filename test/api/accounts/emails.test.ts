@@ -18,14 +18,12 @@ beforeAll(async () => {
 })
 
 const newAddress = () => `new-${randomUUID()}@example.org`
-/** An account of its own, whose address is verified. */
 async function newVerifiedUser(): Promise<SignedIn> {
   const user = await app.newUser()
   await app.sql('update users set email_verified = true where id = $1::uuid', [user.id])
   return user
 }
 
-/** The newest link to verify an address by; of an account, where several wait for it. */
 async function linkOf(email: string, uid?: string): Promise<MailedLink> {
   const links = await eventually(
     () => mails.linksTo(email, 'email-verification').filter((link) => uid === undefined || link.uid === uid),
@@ -52,7 +50,6 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
   const reset = (link: MailedLink, newPassword: string) => api.resetPassword(app, { ...link, newPassword })
   const trySignUp = (email: string, password = PASSWORD) =>
     api.signUp(app, { username: `s${randomUUID().slice(0, 12)}`, email, password })
-  /** Signs up and returns the ID of the account. */
   const signUp = async (email: string, password?: string): Promise<string> => (await trySignUp(email, password)).ok().id
 
   describe('changing the e-mail address', () => {
@@ -270,7 +267,6 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
   })
 
   describe('a mailbox', () => {
-    /** As if so many had named each mailbox that is counted. */
     const claim = (count: number) =>
       app.sql(
         `update limits set count = $1::int where key like 'sign-up-address:%' or key like 'email-change-address:%'`,

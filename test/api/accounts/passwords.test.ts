@@ -27,7 +27,6 @@ describe.each(bothApis)('passwords over $name', (api) => {
     api.resetPassword(app, { ...link, newPassword }, { headers })
   const login = (email: string, password: string) => api.signIn(app, { email, password })
 
-  /** Asks for a reset, and reads the mail. */
   async function linkOf({ email }: TestUser, count = 1): Promise<MailedLink> {
     ;(await request(email)).ok()
     return mails.awaitLink(email, 'password-reset', count)

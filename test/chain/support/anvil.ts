@@ -12,7 +12,6 @@ export interface TestChain {
 
 const require = createRequire(import.meta.url)
 
-/** Anvil's published accounts, as private keys. */
 export const relayKeys = [
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',

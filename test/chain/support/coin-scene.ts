@@ -80,7 +80,6 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const pay = async (to: string, value: bigint) =>
     chain.rpc.call<string>('eth_sendTransaction', { from: sender, to, value: quantity(value), gas: '0x186a0' })
 
-  /** Somebody to whom so much was credited: it lies on their address. */
   const rich = async (value: bigint): Promise<SignedIn> => {
     const user = await app.newUser({ points: '0' })
     await eventually(
@@ -101,7 +100,6 @@ export async function createCoinScene(env: Record<string, string> = {}) {
        from coin_moves where wallet_id = $1::uuid and kind = 'GATHERING' order by nonce`,
       [user.id],
     )
-  /** Mines until every move of theirs is settled. */
   const settled = (user: SignedIn, count = 1) =>
     eventually(
       async () => {
@@ -116,7 +114,6 @@ export async function createCoinScene(env: Record<string, string> = {}) {
     )
     return Object.fromEntries(rows.map(({ book, sum }) => [book, toUnits(sum)])) as Record<string, bigint>
   }
-  /** What each book gained while `work` was done. */
   const changed = async (work: () => Promise<unknown>) => {
     const before = await books()
     await work()

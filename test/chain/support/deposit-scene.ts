@@ -20,21 +20,17 @@ export const COIN = 10n ** 18n
 export interface DepositScene {
   url: string
   rpc: Rpc
-  /** An account of the chain that has coins. */
   sender: string
   watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): DepositWatcher
   mine(blocks: number): Promise<void>
   headNumber(): Promise<number>
-  /** Where the chain can be put back to. */
   snapshot(): Promise<string>
   revert(snapshot: string): Promise<void>
-  /** Until a watcher has read all there is, and credited what counts. */
   caughtUp(): Promise<void>
   send(to: TestUser, value: bigint, from?: string): Promise<string>
   stop(): Promise<void>
 }
 
-/** Every scene has a chain of its own under the same id, so what another one left is forgotten. */
 export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   await app.sql(`delete from settings where key like 'deposits%' or key like 'balances%'`)
   for (const table of ['setbacks', 'balance_marks', 'spendings']) await app.sql(`delete from ${table}`)
@@ -95,12 +91,10 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   }
 }
 
-/** Deposits of a wallet as its owner sees them, newest first, by GraphQL. */
 export const depositsOf = async (user: SignedIn): Promise<Record<string, unknown>[]> => {
   const asked = `{ deposits(first: 100) { nodes { id kind status amount transactionHash blockNumber confirmations shortfall } } }`
   return expectOk(await user.graphql(asked)).deposits.nodes
 }
 
-/** What contradicts the books. */
 export const contradictions = async (app: TestApp) =>
   (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)

@@ -8,14 +8,12 @@ import { startChain, type TestChain } from './anvil.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './world.ts'
 
 export interface RelayScene {
-  /** Makes other databases. */
   server: TestServer
   world: World
   chain: TestChain
   proxy: ChainProxy
 }
 
-/** Before each test of the file, `enter` gets a scene of its own; after it, all of it is gone. */
 export function useRelayScene(enter: (scene: RelayScene) => void): void {
   let server: TestServer
   let scene: RelayScene
@@ -37,22 +35,18 @@ export function useRelayScene(enter: (scene: RelayScene) => void): void {
   })
 }
 
-/** Whether so many commits have this status. */
 export const all =
   (status: string, count: number) =>
   (seen: Record<string, number>): boolean =>
     seen[status] === count
 
-/** Until the relay has its registry. */
 export const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
 
-/** What a chain has of an asset: the messages of its commits, in order. */
 export async function messagesOn({ url }: TestChain, { database }: World, { nid }: TestAsset) {
   const commits = await createRegistry({ rpcUrl: url, database }).readCommits(nid)
   return commits.map(({ commitData }) => commitData?.abstract)
 }
 
-/** Every asset has all its commits on the chain, once and in order. */
 export async function expectWhole(chain: TestChain, world: World, assets: readonly TestAsset[]): Promise<void> {
   for (const asset of assets) {
     const expected = Array.from({ length: asset.sequence }, (_, index) => `change ${index + 1}`)

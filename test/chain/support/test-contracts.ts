@@ -18,11 +18,9 @@ const compiled = (() => {
 
 export interface TestContract {
   address: string
-  /** Sends a transaction that calls it; returns its hash. `value`: coins that go with it; `more`: of the transaction. */
   call(method: string, args: readonly unknown[], value?: bigint, more?: object): Promise<string>
 }
 
-/** Puts a contract onto the scene's chain, in a block of its own. */
 export async function deploy(
   scene: Pick<DepositScene, 'rpc' | 'sender' | 'mine'>,
   name: Name,

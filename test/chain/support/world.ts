@@ -27,12 +27,10 @@ export interface World {
   log: TestLog
   addUser(): Promise<{ id: string; address: string }>
   addAsset(owner: { id: string; address: string }): Promise<TestAsset>
-  /** Accepts one commit as the service would: charged, PENDING. Returns its identifier. */
   addCommit(asset: TestAsset, message?: string): Promise<string>
   addCommits(assets: number, commitsEach: number): Promise<TestAsset[]>
   relay(rpcUrl: string, options?: Partial<RelayOptions & RegistryOptions>): Relay
   sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** How many commits have each status. */
   statuses(): Promise<Record<string, number>>
   close(): Promise<void>
 }
@@ -45,12 +43,10 @@ export interface TestAsset {
 }
 
 export interface TestServer {
-  /** A fresh database with all tables. */
   createWorld(): Promise<World>
   stop(): Promise<void>
 }
 
-/** What the worlds of a test file have in common: a folder of keys and files. Their databases are clones of the template. */
 export const startServer = async (): Promise<TestServer> => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-chain-'))
   const vault = createLocalKeyVault({ key: undefined, dir })
