@@ -207,8 +207,6 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
       select '0x' || seed_hash('move', n), seed_id('01d', -n), ${hex('00')}, 1000000000, 9.9 from ${eachTenth}`,
     withdrawals: `insert into withdrawals (id, wallet_id, recipient, amount, fee, gas_limit, status, created_at, due_at, settled_at)
       select seed_id('019', -n), seed_user(n), seed_address(-n), 1, 0.1, 21000, 'CANCELLED', seed_at(-n), seed_at(-n), seed_at(-n) from ${each(withdrawals)}`,
-    spendings: `insert into spendings (transaction_hash, wallet_id, amount, block_number) select '0x' || seed_hash('move', n), seed_user(n), 10, 0 from ${eachTenth}`,
-    balance_marks: `insert into balance_marks (wallet_id, block_number, balance) select seed_user(n), 0, 1 from ${eachTenth}`,
     deposits: `insert into deposits (id, reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash, gathered_by, created_at, credited_at)
       select seed_id('011', -n), 'deposit:0x' || seed_hash('deposit', n) || ':-1', 'COIN', 'CREDITED', '0x' || seed_hash('deposit', n), seed_user(n), 50 + ${ordersOfEach}, 0,
         '0x' || seed_hash('block', 0), case when n between 2 and ${tenth} then seed_id('01d', -n) end, seed_at(-n), seed_at(-n)

@@ -10,8 +10,8 @@ import { bringsTokens } from './deposits/finder.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/prepare-statements.ts'
 import { transactionsOfSql } from './relay/statements.ts'
-import { type BlockReply, hasSucceeded, type ReceiptReply } from './replies.ts'
-import { quantity, type RpcCall, resultOf } from './rpc.ts'
+import { hasSucceeded, type ReceiptReply } from './replies.ts'
+import { resultOf } from './rpc.ts'
 
 const commitColumns = {
   commit_id: uuid,
@@ -45,16 +45,13 @@ const findFirstBlock = statement(
 )
 const depositColumns = {
   id: uuid,
-  hash: orNull(text),
-  /** Of tokens: the place among the token's events of the transaction. */
+  hash: text,
+  /** Index among the token's events of the transaction. Null for coins. */
   position: orNull(int),
   wallet_id: uuid,
   address: text,
   amount: numeric,
-  block_number: int,
-  block_hash: text,
 }
-/** The deposits in the books, a page at a time. */
 const findDeposits = statement(
   'check_chain_deposits',
   {
@@ -62,7 +59,7 @@ const findDeposits = statement(
     columns: depositColumns,
   },
   `select d.id, d.transaction_hash as hash, case d.kind when 'TOKEN' then split_part(d.reference, ':', 3)::int end as position,
-     d.wallet_id, w.address, trim_scale(d.amount) as amount, d.block_number, d.block_hash
+     d.wallet_id, w.address, trim_scale(d.amount) as amount
    from deposits d join wallets w on w.user_id = d.wallet_id
    where d.status = 'CREDITED' and d.id > $after order by d.id limit $limit`,
 )
@@ -192,20 +189,10 @@ async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean>
   return receipt !== null && receipt.logs.length > 0
 }
 
-/** Asked by its transaction; what a contract sent has none, and stands in a block. */
-const whereaboutsOf = ({ hash, block_number }: { hash: string | null; block_number: number }): RpcCall =>
-  hash === null
-    ? { method: 'eth_getBlockByNumber', params: [quantity(block_number), false] }
-    : { method: 'eth_getTransactionReceipt', params: [hash] }
-
-/** A block, or the receipt of a transaction. */
-type Whereabouts = Partial<BlockReply & ReceiptReply>
-
-/** Of tokens the same transaction may bring another amount, or to somebody else, once it is included in another block. */
-const isThere = (row: RowOf<typeof depositColumns>, found: Whereabouts | null) => {
-  if (row.hash === null) return found?.hash === row.block_hash
-  if (!found || !hasSucceeded(found)) return false
-  return row.position === null || bringsTokens(found.logs ?? [], { ...row, position: row.position })
+/** Returns whether a receipt has the deposit. In another block, the same transaction can bring another amount of tokens or pay another address. */
+const isThere = (row: RowOf<typeof depositColumns>, receipt: ReceiptReply | null) => {
+  if (!receipt || !hasSucceeded(receipt)) return false
+  return row.position === null || bringsTokens(receipt.logs, { ...row, position: row.position })
 }
 
 async function* lostDeposits({ database, registry }: ChainCheck) {
@@ -216,12 +203,13 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
     keyOf: ({ id }) => id,
   })
   for await (const rows of pages) {
-    const answers = await registry.rpc.batch(rows.map(whereaboutsOf))
+    const answers = await registry.rpc.batch(
+      rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
     for (const [index, row] of rows.entries()) {
-      if (isThere(row, resultOf<Whereabouts | null>(answers[index]))) continue
-      const subject = row.hash === null ? { block: row.block_number } : { transaction: row.hash }
+      if (isThere(row, resultOf<ReceiptReply | null>(answers[index]))) continue
       yield {
-        ...subject,
+        transaction: row.hash,
         user: toId('user', row.wallet_id),
         amount: row.amount,
         problem: 'credited, and the chain does not have it',

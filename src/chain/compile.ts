@@ -1,43 +1,40 @@
 /**
- * Compiles `registry.sol` and `balances.sol` into JSON, which is committed, so that nobody needs the compiler to run Annal.
+ * Compiles `registry.sol` into JSON. The JSON is committed, so running Annal needs no compiler.
  *
- *     node src/chain/compile.ts            writes the artefacts
- *     node src/chain/compile.ts --check    exits with 1 when a committed artefact differs
+ *     node src/chain/compile.ts            writes the artefact
+ *     node src/chain/compile.ts --check    exits with 1 when the committed artefact differs
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'
 
-/** Every contract, by the name of its files. */
-export const contracts = { registry: 'CommitRegistry', balances: 'Balances' } as const
-/** A contract. */
-export type ContractName = keyof typeof contracts
+const CONTRACT = 'CommitRegistry'
+const SOURCE = 'registry.sol'
 
-/** Where a compiled contract lies, with its interface. */
-export const artefactFile = (name: ContractName) => new URL(`${name}.json`, import.meta.url)
+/** The compiled contract with its interface. */
+export const artefactFile = new URL('registry.json', import.meta.url)
 
 interface CompilerOutput {
   errors?: { severity: string; formattedMessage: string }[]
   contracts?: { [file: string]: { [contract: string]: { abi: unknown; evm: { bytecode: { object: string } } } } }
 }
 
-/** The artefact's exact text. Raises with the compiler's messages when the source does not compile cleanly. */
-export const compile = async (name: ContractName): Promise<string> => {
-  const file = `${name}.sol`
+/** Returns the exact text of the artefact. Throws the compiler's messages when the source does not compile cleanly. */
+export const compile = async (): Promise<string> => {
   const input = {
     language: 'Solidity',
-    sources: { [file]: { content: await readFile(new URL(file, import.meta.url), 'utf8') } },
+    sources: { [SOURCE]: { content: await readFile(new URL(SOURCE, import.meta.url), 'utf8') } },
     settings: {
       // Paris has no PUSH0, so the bytecode runs on every EVM chain since the merge, also on those that lag behind.
       evmVersion: 'paris',
       optimizer: { enabled: true, runs: 10_000 },
       // Without the metadata's hash the bytecode depends on the code alone, not on comments and paths.
       metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { [file]: { [contracts[name]]: ['abi', 'evm.bytecode.object'] } },
+      outputSelection: { [SOURCE]: { [CONTRACT]: ['abi', 'evm.bytecode.object'] } },
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput
-  const contract = output.contracts?.[file]?.[contracts[name]]
+  const contract = output.contracts?.[SOURCE]?.[CONTRACT]
   if (output.errors?.length || !contract) {
     throw new Error(output.errors?.map((each) => each.formattedMessage).join('\n') ?? 'The compiler returned nothing.')
   }
@@ -47,14 +44,10 @@ export const compile = async (name: ContractName): Promise<string> => {
 }
 
 if (import.meta.main) {
-  for (const name of Object.keys(contracts) as ContractName[]) {
-    const [file, artefact] = [artefactFile(name), await compile(name)]
-    if (!process.argv.includes('--check')) await writeFile(file, artefact)
-    else if ((await readFile(file, 'utf8').catch(() => '')) !== artefact) {
-      process.stderr.write(
-        `${fileURLToPath(file)} is not what ${name}.sol compiles to. Run: node src/chain/compile.ts\n`,
-      )
-      process.exitCode = 1
-    }
+  const artefact = await compile()
+  if (!process.argv.includes('--check')) await writeFile(artefactFile, artefact)
+  else if ((await readFile(artefactFile, 'utf8').catch(() => '')) !== artefact) {
+    process.stderr.write(`${fileURLToPath(artefactFile)} is outdated. Run: node src/chain/compile.ts\n`)
+    process.exitCode = 1
   }
 }

@@ -43,6 +43,8 @@ export function createProgram(version: string): Command {
     })
     .showHelpAfterError('(add --help for what is possible)')
     .exitOverride()
+    // Options behind a subcommand belong to the subcommand, also where its parent has an option of the same name.
+    .enablePositionalOptions()
     .addHelpText(
       'after',
       `

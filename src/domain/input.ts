@@ -121,3 +121,9 @@ export function inspect<Schema extends z.ZodObject>(
   const good = Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(fields, name)))
   return { data: schema.partial().parse(good) as Partial<z.output<Schema>>, refusals: [validationFailed(fields)] }
 }
+
+/** An amount above 0 as a decimal string, as large as the ledger can hold. */
+export const positiveAmount = z
+  .string({ error: 'Expected an amount such as 0.5.' })
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
+  .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')

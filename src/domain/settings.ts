@@ -17,8 +17,6 @@ export const settingKeys = {
   deposits: 'deposits:',
   /** The newest block, and up to which one deposits count. */
   depositsHead: 'deposits-head',
-  /** Of a chain: since when balances of addresses are looked at. */
-  balancesSince: 'balances-since:',
   /** How many moves of coins that are set aside wait for what is not credited yet. */
   movesWaiting: 'coin-moves-waiting',
   /** Of a treasury's address: how many transactions it had sent when it was first looked at. */

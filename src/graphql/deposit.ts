@@ -7,13 +7,12 @@ import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
-/** What came in. */
+/** The currency of a deposit. */
 export const DepositKind = builder.enumType('DepositKind', {
-  description: 'What came in.',
+  description: 'The currency of a deposit.',
   values: {
-    COIN: { description: 'The chain’s own coin, by a transaction to the address.' },
-    CONTRACT: { description: 'The chain’s own coin, sent by a contract.' },
-    TOKEN: { description: 'The token that counts beside the chain’s own coin.' },
+    COIN: { description: 'The chain’s own coin.' },
+    TOKEN: { description: 'The ERC-20 token that the operator configured.' },
   } as const,
 })
 
@@ -30,7 +29,7 @@ export const DepositStatus = builder.enumType('DepositStatus', {
 })
 
 const DepositType = builder.prismaObject('Deposit', {
-  description: 'What came in to the address of a wallet over the chain. Its owner sees it.',
+  description: 'A deposit to the address of a wallet on the chain. Only the owner of the wallet sees it.',
   interfaces: [Node],
   select: {
     ...{ id: true, kind: true, status: true, amount: true, transactionHash: true, blockNumber: true, shortfall: true },
@@ -38,19 +37,17 @@ const DepositType = builder.prismaObject('Deposit', {
   },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `deposit_01h2x…`.', resolve: ({ id }) => toId('deposit', id) }),
-    kind: t.field({ type: DepositKind, description: 'What came in.', resolve: ({ kind }) => kind }),
+    kind: t.field({ type: DepositKind, description: 'Currency of the deposit.', resolve: ({ kind }) => kind }),
     status: t.field({ type: DepositStatus, description: 'Whether it counts.', resolve: ({ status }) => status }),
     amount: t.field({ type: 'Decimal', description: 'Currency units.', resolve: ({ amount }) => amount }),
     transactionHash: t.string({
       ...characters(66),
-      nullable: true,
-      description: 'The transaction that brought it; null for what a contract sent, which no transaction names.',
+      description: 'Hash of the transaction.',
       resolve: ({ transactionHash }) => transactionHash,
     }),
     blockNumber: t.int({
       nullable: true,
-      description:
-        'The block that has it; of what a contract sent, the one by which it had come in. Null when the chain does not have it any more.',
+      description: 'Block of the transaction. Null when the chain has lost the block.',
       resolve: ({ blockNumber }) => blockNumber,
     }),
     confirmations: t.int({

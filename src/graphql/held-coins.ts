@@ -58,13 +58,12 @@ const AccountDepositType = builder.prismaObject('Deposit', {
   fields: (t) => ({
     depositId: t.id({ description: 'Identifier of the deposit.', resolve: ({ id }) => toId('deposit', id) }),
     userId: t.id({ description: 'Whose it is.', resolve: ({ walletId }) => toId('user', walletId) }),
-    kind: t.field({ type: DepositKind, description: 'What came in.', resolve: ({ kind }) => kind }),
+    kind: t.field({ type: DepositKind, description: 'Currency of the deposit.', resolve: ({ kind }) => kind }),
     status: t.field({ type: DepositStatus, description: 'Whether it counts.', resolve: ({ status }) => status }),
     amount: t.field({ type: 'Decimal', description: 'Currency units.', resolve: ({ amount }) => amount }),
     transactionHash: t.string({
       ...characters(66),
-      nullable: true,
-      description: 'The transaction that brought it; null for what a contract sent.',
+      description: 'Hash of the transaction.',
       resolve: ({ transactionHash }) => transactionHash,
     }),
     blockNumber: t.int({

@@ -45,7 +45,7 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
     subjectId: t.exposeID('subjectId', {
       nullable: true,
       description:
-        'Identifier of the commit, order, grant or user it is about; for a deposit the transaction’s hash, or the block’s where a contract paid.',
+        'ID of the commit, order, grant, withdrawal or user that the transfer is about. For a deposit: the hash of the transaction.',
     }),
     num: t.expose('num', {
       type: 'Decimal',

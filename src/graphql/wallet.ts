@@ -12,8 +12,8 @@ export const WalletType = builder.prismaObject('Wallet', {
     address: t.field({
       type: 'Address',
       description:
-        "The key pair's address on the chain. Coins that are sent to it, also by a contract, and the configured token are credited to the " +
-        'wallet once they are deep enough in the chain; `deposits` shows them before. Nothing else that is sent to it counts.',
+        "The key pair's address on the chain. Coins of plain transactions to it and the configured token are credited to the wallet " +
+        'after enough confirmations. `deposits` shows them before. Coins that a contract sends are not credited automatically.',
       resolve: (wallet) => wallet.address,
     }),
     num: t.field({ type: 'Decimal', description: 'Balance in currency units.', resolve: (wallet) => wallet.num }),

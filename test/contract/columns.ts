@@ -61,7 +61,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'what an administrator wrote about running the service', exported: true }, 'reason'),
     moment('created_at'),
   ),
-  balance_marks: table(row('wallet_id'), chain('block_number'), money('balance')),
+
   chain_transactions: table(
     row('commit_id'),
     chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
@@ -170,7 +170,6 @@ export const columns: Record<string, Names> = {
   ),
   processes: ours('id name roles started_at seen_at'),
   settings: ours('key value'),
-  spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
   lying_coins: table(row('wallet_id'), money('amount')),
   coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),

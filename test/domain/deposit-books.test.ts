@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
-import { add } from '../../src/domain/money.ts'
 import type { FoundDeposit } from '../../src/domain/ports/deposits.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
@@ -10,7 +9,6 @@ import { expectOk } from '../support/expect-error.ts'
 import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
-import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
 const books = createDepositBooks(app.installation)
@@ -37,7 +35,6 @@ async function newScan() {
   const chainId = 700_000 + chains
   let places = 0
   let position = 'place 0'
-  await books.beginBalances(chainId)
   await books.begin(chainId, position)
   const next = () => {
     places += 1
@@ -50,20 +47,10 @@ async function newScan() {
     async note(to: SignedIn, amount: string, blockNumber: number, more: Partial<FoundDeposit> = {}) {
       const found = { kind: 'COIN' as const, transactionHash: newHash(), position: -1, address: to.address, amount }
       const move = next()
-      await books.note(chainId, move, {
-        deposits: [{ ...found, blockNumber, blockHash: newHash(), ...more }],
-        spendings: [],
-      })
+      await books.note(chainId, move, [{ ...found, blockNumber, blockHash: newHash(), ...more }])
       position = move.to
     },
     credit: (due: number) => books.creditDue({ chainId, position }, due),
-    /** Looks at what addresses hold at a block. */
-    look: (number: number, held: [SignedIn, string][], hash = newHash()) =>
-      books.settleBalances(
-        { chainId, position },
-        { number, hash },
-        held.map(([{ address }, balance]) => ({ address, balance })),
-      ),
     /** Freezes what was credited from blocks above this one, and moves the scan back to it. */
     async goBack(height: number) {
       const move = next()
@@ -71,12 +58,6 @@ async function newScan() {
       position = move.to
     },
   }
-}
-
-/** Takes so much out of a wallet. */
-async function spend(user: SignedIn, amount: string) {
-  const json = { amount, to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
-  expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
 }
 
 const rowOf = ({ id }: SignedIn) => `wallets where user_id = '${id}'`
@@ -92,76 +73,6 @@ async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Pro
   })
   return Promise.all(begun.outcomes)
 }
-
-/** Somebody spent 6.9 of the 7 that a contract had sent, and the chain has lost them. */
-async function oweForContract() {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.look(100, [[user, '7']])
-  await scan.credit(100)
-  await spend(user, '6.9')
-  const left = await num(user)
-  const owed = add('7', `-${left}`)
-  await scan.goBack(90)
-  return { scan, user, left, owed }
-}
-
-it('releases what a contract sent, was spent, and is found again after a reorganisation, instead of crediting it twice', async () => {
-  const { scan, user, left, owed } = await oweForContract()
-  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', shortfall: owed, block: null }])
-  expect(await num(user)).toBe('0')
-
-  await scan.look(101, [[user, '7']])
-  await scan.credit(101)
-  expect(await num(user)).toBe(left)
-  expect(await depositsOf(user)).toEqual([
-    { kind: 'CONTRACT', status: 'CREDITED', amount: '7', shortfall: '0', block: 101 },
-  ])
-  expect(await contradictions()).toEqual([])
-})
-
-it('gives back to frozen deposits of contracts no more than an address has too much, and credits the rest anew', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  await scan.look(100, [[user, '2']])
-  await scan.look(101, [[user, '9']])
-  await scan.credit(101)
-  await scan.goBack(90)
-
-  await scan.look(102, [[user, '2.5']])
-  await scan.credit(102)
-  expect(await num(user)).toBe('2.5')
-  await scan.look(103, [[user, '9.5']])
-  await scan.credit(103)
-  expect(await num(user)).toBe('9.5')
-  expect((await depositsOf(user)).map(({ status, amount, block }) => [status, amount, block])).toEqual([
-    ['CREDITED', '2', 102],
-    ['CREDITED', '7', 103],
-    ['CREDITED', '0.5', 102],
-  ])
-  expect(await contradictions()).toEqual([])
-})
-
-it('takes what is owed for what a contract had sent from what comes back of it in parts', async () => {
-  const { scan, user, left, owed } = await oweForContract()
-
-  await scan.look(101, [[user, '3']])
-  await scan.credit(101)
-  expect(await num(user)).toBe('0')
-  expect(await depositsOf(user)).toMatchObject([
-    { status: 'FROZEN', shortfall: add(owed, '-3') },
-    { status: 'CREDITED', amount: '3' },
-  ])
-  await scan.look(102, [[user, '7.5']])
-  await scan.credit(102)
-  expect(await num(user)).toBe(add(left, '0.5'))
-  expect(await depositsOf(user)).toMatchObject([
-    { status: 'FROZEN', shortfall: '0' },
-    { status: 'CREDITED', amount: '3' },
-    { status: 'CREDITED', amount: '4.5' },
-  ])
-  expect(await contradictions()).toEqual([])
-})
 
 it('freezes what another process credits while the scan is about to go back', async () => {
   const scan = await newScan()
@@ -184,7 +95,7 @@ it('freezes however many there are before the scan goes back', async () => {
   const user = await newUser()
   const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
   const deposits = Array.from({ length: 501 }, () => ({ ...found, transactionHash: newHash(), blockHash: newHash() }))
-  await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, { deposits, spendings: [] })
+  await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)
   const place = { chainId: scan.chainId, position: 'read' }
   expect(await books.creditDue(place, 100)).toBe(501)
   expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(500)
@@ -207,26 +118,11 @@ it('are written down for buyer and seller while a sale between them has one wall
   const sale = await whileHeld(app, `update wallets set num = num where user_id = '${last.id}'`, async () => {
     const answer = store.confirm(buyer, id)
     await waiting(app, 1)
-    expect(
-      await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, { deposits, spendings: [] }),
-    ).toBe(true)
+    expect(await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)).toBe(true)
     return { answer }
   })
   expectOk(await sale.answer)
   expect(await contradictions()).toEqual([])
-})
-
-it('forgets what another process finds while the scan goes back', async () => {
-  const scan = await newScan()
-  const user = await newUser()
-  const place = scan.place()
-  const [found] = await inTurnWhileHeld<unknown>(rowOf(user), [
-    () => scan.look(95, [[user, '5']]),
-    () => books.goBack(place, 'gone back', 90),
-  ])
-  expect(found).toMatchObject({ found: 1 })
-  expect(await books.scanned(scan.chainId)).toBe('gone back')
-  expect(await depositsOf(user)).toEqual([])
 })
 
 it('leaves a deposit frozen whose transaction comes back with another outcome, and credits what it brings now', async () => {
@@ -264,25 +160,6 @@ it('leaves a deposit frozen whose transaction comes back with another outcome, a
   expect(await num(user)).toBe('1000')
   expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['CREDITED', 'FROZEN'])
   expect(await contradictions()).toEqual([])
-})
-
-it.each([
-  ['in the order of blocks', [100, 101]],
-  ['the other way round', [101, 100]],
-])('finds what a contract sent once when two look at one place of the scan, %s', async (_, blocks) => {
-  const scan = await newScan()
-  const user = await newUser()
-  const looks = await inTurnWhileHeld(
-    rowOf(user),
-    blocks.map((block) => () => scan.look(block, [[user, '7']])),
-  )
-  expect(looks).toEqual([
-    { found: 1, lacking: [] },
-    { found: 0, lacking: [] },
-  ])
-  await scan.credit(101)
-  expect(await num(user)).toBe('7')
-  expect(await scan.look(102, [[user, '7']])).toEqual({ found: 0, lacking: [] })
 })
 
 /** A move of all that lies at an address, as it is signed. */

@@ -72,7 +72,6 @@ async function receive(): Promise<string> {
   await app.sql(`insert into settings values ($1, '1')`, [key])
   await app.installation.database.query(noteDeposits, {
     ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
-    ...{ spentBy: [], spenders: [], spent: [], spentIn: [] },
   })
   return key
 }

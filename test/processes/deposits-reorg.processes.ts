@@ -276,39 +276,6 @@ it('freezes nothing on the word of a node that has no blocks to show, and reads 
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })
 
-it('holds no address to blocks of a chain that has changed since its own were read', async () => {
-  const proxy = await startChainProxy(atEnd, scene.url)
-  const user = await app.newUser({ points: '0' })
-  scene.watch({ rpcUrl: proxy.url })
-  await scene.caughtUp()
-  const before = await scene.snapshot()
-  await scene.send(user, COIN)
-  await scene.mine(CONFIRMATIONS + 1)
-  await scene.caughtUp()
-  expect(await app.wallet(user)).toMatchObject({ num: '1' })
-  let changing: Promise<void> | undefined
-  const change = async () => {
-    await scene.revert(before)
-    await scene.rpc.call('evm_increaseTime', 1_000)
-    await scene.mine(CONFIRMATIONS + 4)
-  }
-  // The question at which block balances are to be read finds a chain that has never had the deposit.
-  proxy.fault = async ([call, ...more]) => {
-    if (changing || more.length > 0 || call!.method !== 'eth_getBlockByNumber' || call!.params[1] !== false) return
-    changing = change()
-    await changing
-  }
-  await scene.mine(1)
-  await eventually(
-    () => changing !== undefined,
-    (has) => has,
-  )
-  await changing
-  await scene.caughtUp()
-  expect(told()).toMatchObject([{ message: expect.stringContaining('Chain reorganization deeper') }])
-  expect(await app.wallet(user)).toMatchObject({ num: '0' })
-})
-
 it('remembers each of the newest blocks, and few of a long way behind them', () => {
   let trail: readonly BlockId[] = []
   for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })

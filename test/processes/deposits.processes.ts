@@ -203,8 +203,7 @@ it('writes what is found and where the scan stands as one, and credits once when
   const books = createDepositBooks(app.installation)
   await books.begin(1, 'start')
   const deposit = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 1, blockHash: '0xbb' }
-  const deposits = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))
-  const found = { deposits, spendings: [] }
+  const found = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))
   const before = await whatIsKept()
   const move = { from: 'start', to: 'end' }
   await refuseWallet(bad)

@@ -13,7 +13,7 @@ export async function creditDepositsOf({ installation: { database }, sql }: Test
   await database.query(noteDeposits, {
     ...{ setting: key, from: '1', to: '2', references, kinds: each(() => 'COIN' as const) },
     ...{ hashes: each(hash), addresses: each(() => user.address), amounts: each(() => '1') },
-    ...{ blockNumbers: each(() => 1), blockHashes: each(hash), spentBy: [], spenders: [], spent: [], spentIn: [] },
+    ...{ blockNumbers: each(() => 1), blockHashes: each(hash) },
   })
   return database.query(creditDeposits, { references, due: 1 })
 }

@@ -7,7 +7,7 @@ CREATE TYPE commit_status AS ENUM ('PENDING', 'BROADCAST', 'INCLUDED', 'FINAL', 
 CREATE TYPE currency AS ENUM ('NUM', 'POINTS');
 CREATE TYPE delivery_failure_policy AS ENUM ('KEEP', 'REFUND');
 CREATE TYPE delivery_status AS ENUM ('PENDING', 'DELIVERED', 'GIVEN_UP');
-CREATE TYPE deposit_kind AS ENUM ('COIN', 'CONTRACT', 'TOKEN');
+CREATE TYPE deposit_kind AS ENUM ('COIN', 'TOKEN');
 CREATE TYPE deposit_status AS ENUM ('PENDING', 'CREDITED', 'FROZEN');
 CREATE TYPE order_status AS ENUM ('CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED');
 CREATE TYPE picture_kind AS ENUM ('PROFILE', 'BACKGROUND');
@@ -529,7 +529,7 @@ CREATE INDEX coin_moves_open_idx ON coin_moves (sender, nonce) WHERE (status = A
 CREATE INDEX coin_moves_block_number_idx ON coin_moves (block_number) WHERE (block_number IS NOT NULL);
 
 CREATE TABLE deposits (
-  transaction_hash text,
+  transaction_hash text NOT NULL,
   wallet_id        uuid NOT NULL,
   amount           numeric(96,18) NOT NULL,
   block_number     integer,
@@ -602,25 +602,6 @@ CREATE TABLE coin_transactions (
   CONSTRAINT coin_transactions_move_id_fkey FOREIGN KEY (move_id) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
 CREATE INDEX coin_transactions_move_id_idx ON coin_transactions (move_id);
-
-CREATE TABLE spendings (
-  transaction_hash text NOT NULL,
-  wallet_id        uuid NOT NULL,
-  amount           numeric(38,18) NOT NULL,
-  block_number     integer NOT NULL,
-  CONSTRAINT spendings_pkey PRIMARY KEY (transaction_hash),
-  CONSTRAINT spendings_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
-);
-CREATE INDEX spendings_wallet_id_block_number_idx ON spendings (wallet_id, block_number);
-CREATE INDEX spendings_block_number_idx ON spendings (block_number);
-
-CREATE TABLE balance_marks (
-  wallet_id    uuid NOT NULL,
-  block_number integer NOT NULL,
-  balance      numeric(96,18) NOT NULL,
-  CONSTRAINT balance_marks_pkey PRIMARY KEY (wallet_id, block_number),
-  CONSTRAINT balance_marks_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
-);
 
 CREATE TABLE idempotency_keys (
   scope        bytea NOT NULL,

@@ -30,7 +30,7 @@ const PAGE = 500
 
 const sentences = {
   H6: 'No address of ours holds fewer coins than the books say: those of owners, and the treasury.',
-  H7: 'No address of an owner holds coins that are in no book: too young to be credited, sent by a contract, or sent after the account was deleted.',
+  H7: 'No user address holds coins that were not credited: deposits with too few confirmations, coins sent by a contract (annal deposits credit), or coins sent after the account was deleted.',
 } as const
 
 const addressesOf = (database: Database) =>

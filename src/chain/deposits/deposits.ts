@@ -18,10 +18,9 @@ import {
 } from '../block-trail.ts'
 import { createLease } from '../lease.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { BlockReply } from '../replies.ts'
-import { contradiction, resultOf } from '../rpc.ts'
+import { contradiction } from '../rpc.ts'
 import { createWatch, type Watch } from '../watch.ts'
-import { createBalanceLook } from './balances.ts'
+import { type DepositDepth, type DepositView, readDepositDepth } from './depth.ts'
 import { createDepositFinder } from './finder.ts'
 
 /** Which chain is watched, and whose books are written. */
@@ -31,8 +30,7 @@ export interface DepositWatcherOptions {
   /** For the connection that holds the lock: a session of its own, not through a statement pooler. */
   databaseUrl: string
   log: Log
-  /** Blocks on top of a deposit's block until it is credited; or as the chain itself says. */
-  confirmations: number | 'finalized'
+  confirmations: DepositDepth
   /** Address of the token that counts beside the chain's own coin; none when missing. */
   token?: string | undefined
   /** Milliseconds between looks while nothing is new; 1,000 when missing. */
@@ -49,13 +47,6 @@ const BATCH = 20
 const LACKING_LOOKS = 30
 
 const lock = 'deposits'
-
-/** Where the chain stands: its newest block, and up to which one deposits count. */
-interface Look {
-  chainId: number
-  head: PassedBlock
-  due: number
-}
 
 /**
  * A watcher of deposits; of several processes one reads, by the lease `deposits`. While the chain or the database is away
@@ -74,30 +65,11 @@ export function createDepositWatcher({
   const rpc = registry.rpc.until(stopping.signal)
   const lease = createLease({ databaseUrl, log })
   const finder = createDepositFinder({ rpc, books, token })
-  const balances = createBalanceLook({ rpc, books, log })
   let told = ''
   let lackingLooks = 0
 
-  const look = async (): Promise<Look> => {
-    const tags = ['latest', ...(confirmations === 'finalized' ? ['finalized'] : [])]
-    const [id, latest, final] = await rpc.batch([
-      { method: 'eth_chainId', params: [] },
-      ...tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
-    ])
-    const chainId = Number(resultOf<string>(id))
-    await registry.assertChain(chainId)
-    const newest = resultOf<BlockReply | null>(latest)
-    if (!newest) throw contradiction(rpc)
-    const head = passedBlockOf(newest)
-    if (confirmations !== 'finalized') return { chainId, head, due: head.number - confirmations }
-    const finalized = final?.error ? null : resultOf<BlockReply | null>(final)
-    if (!finalized)
-      throw new Error('The chain does not say which block is final: set CHAIN_DEPOSIT_CONFIRMATIONS to a number.')
-    return { chainId, head, due: Number(finalized.number) }
-  }
-
   /** For readers, who are told how deep a deposit is. */
-  const tellHead = async ({ head, due }: Look) => {
+  const tellHead = async ({ head, due }: DepositView) => {
     const found = `${head.number} ${due}`
     if (found !== told) await books.noteHead(head.number, due)
     told = found
@@ -123,10 +95,9 @@ export function createDepositWatcher({
   }
 
   /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
-  const goBack = async ({ head, due }: Look, place: ScanPlace, trail: Trail) => {
+  const goBack = async ({ head, due }: DepositView, place: ScanPlace, trail: Trail) => {
     const [fork, ...rest] = (await findFork(rpc, trail, head)) ?? (await findStart(trail, due))
     if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
-    balances.forget()
     const { references, shortfall } = await freeze(place, [fork, ...rest])
     const depth = trail[0].number - fork.number
     const facts = { from: fork.number, to: trail[0].number, frozen: references.length, shortfall }
@@ -138,9 +109,7 @@ export function createDepositWatcher({
     } else log.info(facts, 'Chain reorganization; reading its newest blocks again for deposits')
   }
 
-  /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */
-  const credit = async (place: ScanPlace, due: number, isWhole: boolean) => {
-    if (isWhole) await balances.look(place, due)
+  const credit = async (place: ScanPlace, due: number) => {
     const credited = await books.creditDue(place, due)
     if (credited) log.info({ deposits: credited, block: due }, 'Deposits credited')
   }
@@ -148,7 +117,7 @@ export function createDepositWatcher({
   /** Reads what is new. Returns how long to rest, in milliseconds. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(lock))) return pollEvery
-    const seen = await look()
+    const seen = await readDepositDepth(registry, rpc, confirmations)
     await finder.assertToken()
     const { chainId, head, due } = seen
     await tellHead(seen)
@@ -163,7 +132,7 @@ export function createDepositWatcher({
     if (head.number < next) {
       if (isAnother(trail, head)) await goBack(seen, { chainId, position }, trail)
       // A node that is behind others says nothing of what lies above.
-      else if (head.hash === trail[0].hash) await credit({ chainId, position }, due, true)
+      else if (head.hash === trail[0].hash) await credit({ chainId, position }, due)
       return pollEvery
     }
     const blocks = await finder.readBlocks(next, Math.min(head.number, next + BATCH - 1))
@@ -182,7 +151,7 @@ export function createDepositWatcher({
     }
     const to = writeTrail(blocks.reduce<Trail>((passed, block) => extendTrail(passed, passedBlockOf(block)), trail))
     if (!(await books.note(chainId, { from: position, to }, await finder.find(blocks)))) return 0
-    await credit({ chainId, position: to }, Math.min(due, Number(last.number)), Number(last.number) === head.number)
+    await credit({ chainId, position: to }, Math.min(due, Number(last.number)))
     return Number(last.number) < head.number ? 0 : pollEvery
   }
 

@@ -1,22 +1,17 @@
 /**
- * Finds what blocks bring to wallets' addresses: the value of successful transactions, and `Transfer` events of the one token that is
- * configured. What a contract sends on is in neither (`balances.ts`).
+ * Finds deposits in blocks: the value of successful transactions to wallets' addresses, and `Transfer` events of the configured token. Coins that a
+ * contract sends in an internal transfer are in neither. An operator credits them with `annal deposits credit`.
  */
 import { getAddress, Interface } from 'ethers'
 import { fromUnits, toUnits } from '../../domain/money.ts'
-import type { DepositBooks, FoundDeposit, FoundInBlocks } from '../../domain/ports/deposits.ts'
-import {
-  type BlockReply,
-  type FullBlockReply,
-  feeOf,
-  hasSucceeded,
-  type LogReply,
-  type ReceiptReply,
-} from '../replies.ts'
+import type { DepositBooks, FoundDeposit } from '../../domain/ports/deposits.ts'
+import { type BlockReply, type FullBlockReply, hasSucceeded, type LogReply, type ReceiptReply } from '../replies.ts'
 import { contradiction, quantity, type Rpc, type RpcOutcome, resultOf } from '../rpc.ts'
 
 /** Decimals of the books: a token that has more could not be told to the last unit. */
 const MOST_DECIMALS = 18
+/** Position of a deposit of coins in its transaction. */
+export const COIN_POSITION = -1
 const erc20 = new Interface(['event Transfer(address indexed from, address indexed to, uint256 value)'])
 const transferTopic = erc20.getEvent('Transfer')!.topicHash
 const decimalsCall = '0x313ce567'
@@ -83,39 +78,26 @@ const isEqualButForDecimals = (whole: bigint, units: bigint) =>
 export function createDepositFinder({ rpc, books, token }: Dependencies) {
   let decimals: number | undefined
 
-  /** Transactions to our addresses that bring something, and those of our own keys. */
-  const findCoins = async (blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> => {
+  /** Finds successful transactions that send coins to wallets. */
+  const findCoins = async (blocks: readonly FullBlockReply[]): Promise<FoundDeposit[]> => {
     const all = blocks.flatMap((block) =>
-      block.transactions.map(({ hash, from, to, value }) => ({
-        ...{ block, hash, value: BigInt(value), from: getAddress(from), to: to && getAddress(to) },
-      })),
+      block.transactions.flatMap(({ hash, to, value }) =>
+        to && BigInt(value) > 0n ? [{ block, hash, address: getAddress(to), value: BigInt(value) }] : [],
+      ),
     )
-    const ours = await books.ours([...new Set(all.flatMap(({ from, to }) => (to ? [from, to] : [from])))])
-    const isIncome = ({ to, value }: (typeof all)[number]) => to !== null && ours.has(to) && value > 0n
-    const candidates = all.filter((each) => isIncome(each) || ours.has(each.from))
+    const ours = await books.ours([...new Set(all.map(({ address }) => address))])
+    const candidates = all.filter(({ address }) => ours.has(address))
     const outcomes = await rpc.batch(
       candidates.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     )
-    const found = candidates.map((each, index) => {
+    return candidates.flatMap(({ block, hash, address, value }, index) => {
       const receipt = resultOf<ReceiptReply | null>(outcomes[index])
       // Another node behind the same address, or the chain has just changed: the blocks are read again.
-      if (receipt?.blockHash !== each.block.hash) throw contradiction(rpc)
-      return { ...each, receipt, moved: hasSucceeded(receipt) ? each.value : 0n }
+      if (receipt?.blockHash !== block.hash) throw contradiction(rpc)
+      if (!hasSucceeded(receipt)) return []
+      const coins = { kind: 'COIN' as const, transactionHash: hash, position: COIN_POSITION, address }
+      return [{ ...coins, amount: fromUnits(value), ...placeOf(block) }]
     })
-    return {
-      deposits: found
-        .filter((each) => isIncome(each) && each.moved > 0n)
-        .map(({ block, hash, to, moved }) => ({
-          ...{ kind: 'COIN', transactionHash: hash, position: -1, address: to!, amount: fromUnits(moved) },
-          ...placeOf(block),
-        })),
-      spendings: found
-        .filter(({ from }) => ours.has(from))
-        .map(({ block, hash, from, moved, receipt }) => ({
-          ...{ transactionHash: hash, address: from, amount: fromUnits(moved + feeOf(receipt)) },
-          blockNumber: Number(block.number),
-        })),
-    }
   }
 
   const readLogs = (block: BlockReply, outcome: RpcOutcome | undefined) => {
@@ -172,11 +154,10 @@ export function createDepositFinder({ rpc, books, token }: Dependencies) {
       return blocks
     },
 
-    /** What these blocks bring to wallets and take from them, in their order. Raises UNAVAILABLE, also when the node contradicts itself. */
-    async find(blocks: readonly FullBlockReply[]): Promise<FoundInBlocks> {
-      const { deposits, spendings } = await findCoins(blocks)
-      const found = [...deposits, ...(await findTokens(blocks))]
-      return { deposits: found.sort((a, b) => a.blockNumber - b.blockNumber), spendings }
+    /** Returns the deposits of these blocks, sorted by block. Throws UNAVAILABLE, also when the node contradicts itself. */
+    async find(blocks: readonly FullBlockReply[]): Promise<FoundDeposit[]> {
+      const found = [...(await findCoins(blocks)), ...(await findTokens(blocks))]
+      return found.sort((a, b) => a.blockNumber - b.blockNumber)
     },
   }
 }

@@ -224,7 +224,7 @@ export const readDeposits = listById(
     id: uuid,
     kind: text,
     status: text,
-    transactionHash: orNull(text),
+    transactionHash: text,
     amount: text,
     blockNumber: orNull(int),
     blockHash: orNull(text),

@@ -25,6 +25,7 @@ export const auditActions = [
   'network-app.secret-rotated',
   'network-app.webhook-tested',
   'points.granted',
+  'deposit.credited',
   'deposit.collected',
   'deposit.written-off',
   'payment.borne',

@@ -15,22 +15,6 @@ export interface FoundDeposit {
   blockHash: string
 }
 
-/** Coins that a transaction of a wallet's own key took from its address. */
-export interface FoundSpending {
-  transactionHash: string
-  /** The wallet's, with EIP-55 checksum. */
-  address: string
-  /** With its fee; a decimal string. */
-  amount: string
-  blockNumber: number
-}
-
-/** What blocks have to do with wallets' addresses. */
-export interface FoundInBlocks {
-  deposits: readonly FoundDeposit[]
-  spendings: readonly FoundSpending[]
-}
-
 /** Where a scan of a chain stood, and where it is moved: text of the watcher's own. */
 export interface ScanMove {
   from: string
@@ -41,6 +25,34 @@ export interface ScanMove {
 export interface ScanPlace {
   chainId: number
   position: string
+}
+
+/** A wallet for which an operator credits a deposit by hand. */
+export interface CreditTarget {
+  /** With EIP-55 checksum. */
+  address: string
+  /** Sum of the credited coin deposits, a decimal string. */
+  credited: string
+  /** Sum of the other coin deposits up to the block, a decimal string. */
+  waiting: string
+  /** The coin moves from the address: nonces, and amounts as decimal strings. */
+  nonces: number[]
+  amounts: string[]
+  /** The deposit that already has the reference. `isLost`: it is frozen and its block was lost. */
+  deposit?: { id: string; status: 'PENDING' | 'CREDITED' | 'FROZEN'; userId: string; amount: string; isLost: boolean }
+}
+
+/** A deposit of coins that an operator credits by hand. */
+export interface ManualDeposit {
+  reference: string
+  transactionHash: string
+  /** UUID. */
+  userId: string
+  /** Currency units, a decimal string. */
+  amount: string
+  blockNumber: number
+  blockHash: string
+  reason: string
 }
 
 /** What a reorganisation took out of the books. */
@@ -63,7 +75,7 @@ export interface DepositBooks {
    * Moves the scan and writes down what it found, in one transaction; nothing of it counts yet. Returns whether nobody else had moved the
    * scan. Raises UNAVAILABLE while the database is away.
    */
-  note(chainId: number, move: ScanMove, found: FoundInBlocks): Promise<boolean>
+  note(chainId: number, move: ScanMove, found: readonly FoundDeposit[]): Promise<boolean>
   /** Says how far the chain was seen, and up to which block deposits count. */
   noteHead(head: number, due: number): Promise<void>
   /**
@@ -76,17 +88,11 @@ export interface DepositBooks {
    * what lies above is found anew, and what of it did not count yet is forgotten. None, once all is done.
    */
   goBack(place: ScanPlace, to: string, height: number): Promise<FrozenDeposits>
-  /** Begins to hold balances to what is known, unless it has begun: what earlier accounts hold then is taken for granted. */
-  beginBalances(chainId: number): Promise<void>
-  /** A page of wallets that may be sent something by contracts, in the order of their ids, after one of these. */
-  watchedWallets(after: string | null, limit: number): Promise<{ id: string; address: string }[]>
+  /** Reads a wallet and the deposit with this reference, for a credit by hand. `upTo` is the newest block that the scan has read. */
+  readCreditTarget(userId: string, reference: string, upTo: number): Promise<CreditTarget | undefined>
   /**
-   * Holds what addresses hold at a block, decimal strings, to what is known of them. Returns how many deposits of contracts were found, and
-   * which addresses hold too little.
+   * Stores and credits a deposit, once per reference. Credits a frozen deposit again if its block was lost. Returns the UUID of the deposit, or
+   * undefined if the scan moved on or the deposit exists. Throws UNAVAILABLE.
    */
-  settleBalances(
-    place: ScanPlace,
-    block: { number: number; hash: string },
-    balances: readonly { address: string; balance: string }[],
-  ): Promise<{ found: number; lacking: string[] }>
+  creditByHand(place: ScanPlace, due: number, deposit: ManualDeposit): Promise<string | undefined>
 }

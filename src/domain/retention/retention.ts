@@ -122,8 +122,6 @@ export const retentions = {
   lying_coins: { grows: 'a wallet where coins come in', kept: 'ever', why: COINS },
   coin_balances: { grows: 'nothing: one row', kept: 'ever', why: 'it says where the coins of all lie' },
   deposits: { grows: 'a deposit', kept: 'ever', why: BOOKS },
-  spendings: { grows: 'a transaction of a wallet’s own key', kept: 'ever', why: COINS },
-  balance_marks: { grows: 'coins that came by no transaction', kept: 'ever', why: COINS },
   coin_moves: { grows: 'coins that are gathered or withdrawn', kept: 'ever', why: BOOKS },
   coin_transactions: {
     grows: 'coins that are gathered or withdrawn, some at rising prices of gas',

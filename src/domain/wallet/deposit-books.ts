@@ -1,20 +1,25 @@
-/** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
+/** The ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
 import type { Database } from '../ports/database.ts'
 import type { DepositBooks, FoundDeposit, ScanPlace } from '../ports/deposits.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log } from '../ports/log.ts'
-import { findSetting, rememberMoment, rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
+import { findSetting, rememberSetting, replaceSetting, settingKeys } from '../settings.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
-import { findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
-import { collectReturned, freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
-import { creditDeposits, findDueDeposits, findWalletAddresses, holdScan, noteDeposits } from './deposit-statements.ts'
+import { freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
+import {
+  creditDeposits,
+  findCreditTarget,
+  findDueDeposits,
+  findWalletAddresses,
+  holdScan,
+  insertManualDeposit,
+  noteDeposits,
+} from './deposit-statements.ts'
 
 /** Deposits of one statement. */
 const PAGE = 500
 
-/** What lay on the addresses of earlier accounts before is not credited. */
-const sinceOf = (chainId: number) => `${settingKeys.balancesSince}${chainId}`
 const settingOf = (chainId: number) => `${settingKeys.deposits}${chainId}`
 const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
 
@@ -42,7 +47,6 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     page: PAGE,
     async carryOut(query, references) {
       const [row] = (await hold(query, place)) ? await query(creditDeposits, { references, due }) : []
-      if (row?.items.length) await query(collectReturned, { references: row.items })
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },
   })
@@ -63,7 +67,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
       return new Set(rows.map(({ address }) => address))
     },
 
-    async note(chainId, { from, to }, { deposits, spendings }) {
+    async note(chainId, { from, to }, deposits) {
       const [row] = await database.query(noteDeposits, {
         ...{ setting: settingOf(chainId), from, to },
         references: deposits.map(referenceOf),
@@ -73,10 +77,6 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
         amounts: deposits.map(({ amount }) => amount),
         blockNumbers: deposits.map(({ blockNumber }) => blockNumber),
         blockHashes: deposits.map(({ blockHash }) => blockHash),
-        spentBy: spendings.map(({ transactionHash }) => transactionHash),
-        spenders: spendings.map(({ address }) => address),
-        spent: spendings.map(({ amount }) => amount),
-        spentIn: spendings.map(({ blockNumber }) => blockNumber),
       })
       return row?.advanced === 1
     },
@@ -98,21 +98,24 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
       return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
     },
 
-    async beginBalances(chainId) {
-      await database.query(rememberMoment, { key: sinceOf(chainId) })
+    async readCreditTarget(user, reference, upTo) {
+      const [row] = await database.query(findCreditTarget, { user, reference, upTo })
+      if (!row) return undefined
+      const { id, status, userId, amount, isLost, ...target } = row
+      const isKnown = id !== null && status !== null && userId !== null && amount !== null
+      return { ...target, ...(isKnown && { deposit: { id, status, userId, amount, isLost } }) }
     },
 
-    watchedWallets: (after, limit) => database.query(findWatchedWallets, { after, limit }),
-
-    async settleBalances(place, { number, hash }, read) {
-      const [row] = await whileHeld(place, (query) =>
-        query(settleBalances, {
-          ...{ since: sinceOf(place.chainId), height: number, hash },
-          addresses: read.map(({ address }) => address),
-          balances: read.map(({ balance }) => balance),
-        }),
-      )
-      return { found: row?.found ?? 0, lacking: row?.lacking ?? [] }
+    async creditByHand(place, due, { userId: user, transactionHash: hash, ...deposit }) {
+      const [row] = await whileHeld(place, async (query) => {
+        const [stored] = await query(insertManualDeposit, { ...deposit, user, hash })
+        if (!stored) return []
+        const [credited] = await query(creditDeposits, { references: [deposit.reference], due })
+        if (credited?.items.length !== 1) throw new Error('The deposit cannot be credited.')
+        return [stored]
+      })
+      if (row) notifications.notify(user)
+      return row?.id
     },
   }
 }

@@ -85,9 +85,7 @@ export const moveScanBack = statement(
    lost_deposits as (
      update deposits d set block_number = null, block_hash = null
      from advanced_scan where d.status = 'FROZEN' and d.block_number > $height
-   ),
-   deleted_spendings as (delete from spendings s using advanced_scan where s.block_number > $height),
-   deleted_marks as (delete from balance_marks m using advanced_scan where m.block_number > $height)
+   )
    delete from setbacks where sweep = 'credit-deposits' and item in (select reference from deleted_deposits)`,
 )
 
@@ -148,42 +146,6 @@ export const collectShortfall = statement(
    ${collectSql},
    ${auditSql({ from: 'collected', user: 'null', action: 'deposit.collected', subject: 'reference' })}
    select trim_scale(taken) as taken, user_id as owner from collected`,
-)
-
-/**
- * Takes from what was just credited of contracts what the same wallets still owe for frozen deposits of contracts, the oldest first: it may be a
- * part of them that is back. Their wallets are held.
- */
-export const collectReturned = statement(
-  'deposits_collect_returned',
-  { parameters: { references: arrayOf(text) } },
-  `with returned as materialized (
-     select wallet_id, sum(amount) as amount from deposits
-     where reference = any ($references) and kind = 'CONTRACT' and status = 'CREDITED' and freezes = 0 group by wallet_id
-   ),
-   locked_deposits as materialized (
-     select d.id, d.reference, d.wallet_id as user_id, d.shortfall, r.amount from deposits d join returned r on r.wallet_id = d.wallet_id
-     where d.kind = 'CONTRACT' and d.status = 'FROZEN' and d.shortfall > 0 order by d.id for no key update of d
-   ),
-   owed_deposits as materialized (
-     select id, reference, user_id, least(shortfall, amount - earlier) as taken, (row_number() over (partition by user_id order by id))::int as rank
-     from (
-       select *, coalesce(sum(shortfall) over (partition by user_id order by id rows between unbounded preceding and 1 preceding), 0) as earlier
-       from locked_deposits
-     ) owed where amount > earlier
-   ),
-   updated_wallets as (
-     update wallets w set num = w.num - sum.taken from (
-       select user_id, sum(taken) as taken, count(*)::int as count from owed_deposits group by user_id
-     ) sum
-     where w.user_id = sum.user_id returning w.user_id, next_transfer_ids(w.user_id, sum.count) as transfers
-   ),
-   collected as materialized (
-     select o.*, transfers[rank] as transfer_id from owed_deposits o join updated_wallets using (user_id)
-   ),
-   updated_deposits as (update deposits d set shortfall = d.shortfall - c.taken from collected c where d.id = c.id),
-   ${collectSql}
-   select from collected limit 0`,
 )
 
 /** Has the platform bear what a wallet still owes for a frozen deposit. Returns how much that is; no row when it is nothing. */

@@ -1,6 +1,7 @@
+import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { settingKeys } from '../settings.ts'
-import { arrayOf, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
+import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
@@ -30,9 +31,9 @@ export const holdScan = statement(
 )
 
 /**
- * Moves the scan on and writes down what it found, a deposit in each place, and what wallets' own keys spent. What is written down already stays what it is; of one whose block
- * the chain had lost, its new block is noted. Where the same transaction has another outcome by now, what it brings is another deposit, named by whom it is for and how much it is.
- * Named in the order of what came in, so that a list tells it so.
+ * Advances the scan and stores the deposits that it found, in the order of the blocks. A deposit that is already stored keeps its data and gets the
+ * new block. If the same transaction now has another recipient or amount, the result is another deposit, whose reference also has the wallet and the
+ * amount.
  */
 export const noteDeposits = statement(
   'deposits_note',
@@ -46,7 +47,6 @@ export const noteDeposits = statement(
       amounts: arrayOf(numeric),
       blockNumbers: arrayOf(int),
       blockHashes: arrayOf(text),
-      ...{ spentBy: arrayOf(text), spenders: arrayOf(text), spent: arrayOf(numeric), spentIn: arrayOf(int) },
     },
     columns: { advanced: int },
   },
@@ -65,13 +65,6 @@ export const noteDeposits = statement(
      insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
      select name, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
      on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
-   ),
-   inserted_spendings as (
-     insert into spendings as s (transaction_hash, wallet_id, amount, block_number)
-     select i.hash, w.user_id, i.amount, i.block_number from advanced_scan
-     cross join unnest($spentBy, $spenders, $spent, $spentIn) as i (hash, address, amount, block_number)
-     join wallets w on w.address = i.address
-     on conflict (transaction_hash) do update set amount = excluded.amount, block_number = excluded.block_number
    )
    select count(*)::int as advanced from advanced_scan`,
 )
@@ -151,6 +144,59 @@ export const creditDeposits = statement(
      transfer: 'transfer_id',
    })}
    select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
+)
+
+/** A wallet for which an operator credits a deposit by hand, with the deposit that already has the reference. */
+export const findCreditTarget = statement(
+  'deposits_credit_target',
+  {
+    parameters: { user: uuid, reference: text, upTo: int },
+    columns: {
+      ...{ address: text, credited: numeric, waiting: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
+      id: orNull(uuid),
+      status: orNull(textOf<'PENDING' | 'CREDITED' | 'FROZEN'>()),
+      userId: orNull(uuid),
+      amount: orNull(numeric),
+      isLost: boolean,
+    },
+  },
+  `select w.address, sums.credited, sums.waiting, moves.nonces, moves.amounts,
+     d.id, d.status::text, d.wallet_id as "userId", trim_scale(d.amount) as amount, coalesce(d.status = 'FROZEN' and d.block_number is null, false) as "isLost"
+   from wallets w left join deposits d on d.reference = $reference, lateral (
+     select coalesce(sum(amount) filter (where status = 'CREDITED'), 0) as credited,
+       coalesce(sum(amount) filter (where status <> 'CREDITED' and block_number <= $upTo), 0) as waiting
+     from deposits where wallet_id = w.user_id and kind = 'COIN'
+   ) sums, lateral (
+     select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
+     from coin_moves where sender = w.address
+   ) moves
+   where w.user_id = $user`,
+)
+
+/** Stores a deposit that an operator credits by hand, or the new block of a frozen one. No row if the deposit exists. The scan is held. */
+export const insertManualDeposit = statement(
+  'deposits_insert_manual',
+  {
+    parameters: {
+      ...{ reference: text, hash: text, user: uuid, amount: numeric, blockNumber: int, blockHash: text, reason: text },
+    },
+    columns: { id: uuid },
+  },
+  `with inserted_deposit as (
+     insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     values ($reference, 'COIN', 'PENDING', $hash, $user, $amount, $blockNumber, $blockHash)
+     on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
+       where d.status = 'FROZEN' and d.block_number is null and (d.wallet_id, d.amount) = (excluded.wallet_id, excluded.amount)
+     returning id
+   ),
+   ${auditSql({
+     from: 'inserted_deposit',
+     user: 'null',
+     action: 'deposit.credited',
+     subject: `type_id('deposit', id)`,
+     reason: '$reason',
+   })}
+   select id from inserted_deposit`,
 )
 
 /** How far the chain was seen, for readers; null before it was looked at. */

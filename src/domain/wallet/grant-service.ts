@@ -8,7 +8,7 @@ import { notFound } from '../errors.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
-import { parse, requiredText } from '../input.ts'
+import { parse, positiveAmount, requiredText } from '../input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
@@ -19,10 +19,7 @@ import { nextTransferSql } from './transfer-sql.ts'
 /** `userId` is an ID, an e-mail address or a username. */
 const grantInput = z.strictObject({
   userId: requiredText(254).transform(normalizeEmail),
-  amount: z
-    .string({ error: 'Expected an amount such as 0.5.' })
-    .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
-    .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.'),
+  amount: positiveAmount,
   reason: requiredText(500),
 })
 

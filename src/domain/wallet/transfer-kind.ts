@@ -55,8 +55,8 @@ export function publicReference(text: string): string {
 }
 
 /**
- * What a transfer's reference tells. `subjectId`: TypeID of the commit, order, grant or user; the transaction's hash for a
- * deposit (the block's where a contract paid); null when it is about nothing.
+ * Returns the kind and the subject of a transfer from its reference. `subjectId` is the public ID of the commit, order, grant, withdrawal or user, or
+ * the transaction hash of a deposit. It is null for transfers of the kind OTHER.
  */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)

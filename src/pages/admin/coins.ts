@@ -137,7 +137,7 @@ const deposits = (run: Run, tell: TellRefusal) =>
       { name: 'Owed', amount: ({ shortfall }) => shortfall },
       { name: 'Found (UTC)', show: ({ createdAt }) => moment(createdAt) },
       { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
-      { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : 'by a contract') },
+      { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
     ],
     empty: 'Nothing has come in yet.',
     async read({ status, ...asked }, { context }, page) {

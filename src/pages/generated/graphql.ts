@@ -76,13 +76,11 @@ export type DeliveryStatus =
   /** An attempt is due or under way. */
   | 'PENDING';
 
-/** What came in. */
+/** The currency of a deposit. */
 export type DepositKind =
-  /** The chain’s own coin, by a transaction to the address. */
+  /** The chain’s own coin. */
   | 'COIN'
-  /** The chain’s own coin, sent by a contract. */
-  | 'CONTRACT'
-  /** The token that counts beside the chain’s own coin. */
+  /** The ERC-20 token that the operator configured. */
   | 'TOKEN';
 
 /** Whether a deposit counts. */
@@ -290,7 +288,7 @@ export type AdminDepositsQueryVariables = Exact<{
 }>;
 
 
-export type AdminDepositsQuery = { accountDeposits: { totalCount: number, nodes: Array<{ depositId: string, userId: string, kind: DepositKind, status: DepositStatus, amount: string, shortfall: string, transactionHash: string | null, createdAt: string, frozenAt: string | null }> } };
+export type AdminDepositsQuery = { accountDeposits: { totalCount: number, nodes: Array<{ depositId: string, userId: string, kind: DepositKind, status: DepositStatus, amount: string, shortfall: string, transactionHash: string, createdAt: string, frozenAt: string | null }> } };
 
 export type AdminWithdrawalsQueryVariables = Exact<{
   limit: number;

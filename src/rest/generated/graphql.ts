@@ -160,13 +160,11 @@ export type DeliveryStatus =
   /** An attempt is due or under way. */
   | 'PENDING';
 
-/** What came in. */
+/** The currency of a deposit. */
 export type DepositKind =
-  /** The chain’s own coin, by a transaction to the address. */
+  /** The chain’s own coin. */
   | 'COIN'
-  /** The chain’s own coin, sent by a contract. */
-  | 'CONTRACT'
-  /** The token that counts beside the chain’s own coin. */
+  /** The ERC-20 token that the operator configured. */
   | 'TOKEN';
 
 /** Whether a deposit counts. */
@@ -894,7 +892,7 @@ export type RestDepositsQueryVariables = Exact<{
 }>;
 
 
-export type RestDepositsQuery = { deposits: { totalCount: number, pageInfo: { startCursor: string | null, endCursor: string | null }, nodes: Array<{ id: string, kind: DepositKind, status: DepositStatus, amount: string, transactionHash: string | null, blockNumber: number | null, confirmations: number | null, shortfall: string, createdAt: Date, creditedAt: Date | null, frozenAt: Date | null }> } };
+export type RestDepositsQuery = { deposits: { totalCount: number, pageInfo: { startCursor: string | null, endCursor: string | null }, nodes: Array<{ id: string, kind: DepositKind, status: DepositStatus, amount: string, transactionHash: string, blockNumber: number | null, confirmations: number | null, shortfall: string, createdAt: Date, creditedAt: Date | null, frozenAt: Date | null }> } };
 
 export type RestDeviceQueryVariables = Exact<{ [key: string]: never; }>;
 

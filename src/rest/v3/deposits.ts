@@ -12,10 +12,10 @@ const statuses = ['pending', 'credited', 'frozen'] as const
 const depositRecord = z
   .object({
     id: same('Deposit.id', z.string()),
-    kind: same('Deposit.kind', z.enum(['coin', 'contract', 'token'])),
+    kind: same('Deposit.kind', z.enum(['coin', 'token'])),
     status: same('Deposit.status', z.enum(statuses)),
     amount: same('Deposit.amount', amount),
-    transaction_hash: same('Deposit.transactionHash', z.string().nullable()),
+    transaction_hash: same('Deposit.transactionHash', z.string()),
     block_number: same('Deposit.blockNumber', z.int().nullable()),
     confirmations: same('Deposit.confirmations', z.int().nullable()),
     shortfall: same('Deposit.shortfall', amount),

@@ -32,8 +32,8 @@ export interface DepositScene {
 }
 
 export async function openDepositScene(app: TestApp): Promise<DepositScene> {
-  await app.sql(`delete from settings where key like 'deposits%' or key like 'balances%'`)
-  for (const table of ['setbacks', 'balance_marks', 'spendings']) await app.sql(`delete from ${table}`)
+  await app.sql(`delete from settings where key like 'deposits%'`)
+  await app.sql('delete from setbacks')
   await app.sql(`delete from deposits where status = 'PENDING'`)
   await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
   app.log.lines.length = 0
