@@ -29,10 +29,7 @@ export async function withGateway(
       CHAIN_DEPLOY_REGISTRY: 'true',
       LOG_LEVEL: 'warn',
       SIGN_UP_POINTS: '100000',
-      LIMIT_SIGN_UPS_PER_IP: '100000000',
-      LIMIT_SIGN_INS_PER_IP: '100000000',
-      LIMIT_REQUESTS_PER_TOKEN: '100000000',
-      LIMIT_REQUESTS_PER_IP: '100000000',
+      LIMITS: 'sign-up=100000000,sign-in=100000000,requests-per-user=100000000,requests-per-address=100000000',
       ...env,
     })
     await gateway.start()

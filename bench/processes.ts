@@ -73,8 +73,7 @@ async function measure() {
       ...parts.env,
       // What goes on by itself would be another process's, as where there are several; it is not needed to read.
       ROLES: 'http',
-      LIMIT_REQUESTS_PER_TOKEN: '100000000',
-      LIMIT_REQUESTS_PER_IP: '100000000',
+      LIMITS: 'requests-per-user=100000000,requests-per-address=100000000',
     })
     await startAsSupervisor(gateway)
     gateways.push(gateway)

@@ -79,7 +79,7 @@ export async function measureUploads(args: string[]): Promise<void> {
       dir: { type: 'string', default: '/tmp/annal-growth' },
     },
   })
-  const limits = { LIMIT_UPLOADS_PER_USER: '100000000', LIMIT_UNPAID_MEGABYTES_PER_USER: '100000000' }
+  const limits = { LIMITS: 'upload=100000000,upload-megabytes=100000000' }
   await withGateway(values.dir, limits, async (gateway, afterwards) => {
     const script = [import.meta.filename, 'plain', join(values.dir, 'plain')]
     const plain = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...script], {

@@ -56,10 +56,7 @@ const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port
 const config = readConfig({
   ...{ ANNAL_DIR: dir, ...periods, ALLOW_INSECURE_WEBHOOKS: 'true' },
   ...{
-    LIMIT_SIGN_UPS_PER_IP: '100000',
-    LIMIT_SIGN_INS_PER_IP: '100000',
-    LIMIT_REQUESTS_PER_IP: '999999999',
-    LIMIT_RESETS_PER_IP: '100000',
+    LIMITS: 'sign-up=100000,sign-in=100000,requests-per-address=999999999,reset=100000,verification=100000',
   },
 })
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })

@@ -20,13 +20,12 @@ import { createLookupPage } from './pages/lookup/lookup-page.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
 import { refusalPage } from './pages/refusal.ts'
 import type { Run } from './pages/run.ts'
-import { createGate } from './platform/gate.ts'
 import { createBaseUrl } from './platform/http/base-url.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
 import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
-import { createShares } from './platform/shares.ts'
+import { createSemaphore } from './platform/semaphore.ts'
 import { createRequestContexts } from './request-context.ts'
 import type { DirectRoute } from './rest/define-route.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
@@ -53,13 +52,11 @@ export interface App extends ServiceLayer {
   handlers: HttpHandler[]
 }
 
-/** Each holds some megabytes at most, and keeps the process busy while it is made. */
-const largeAnswerGate = { places: 2, queue: 400, patience: 1_500, what: 'Large answers' }
+/** A large response holds some megabytes, and keeps the process busy while it is created. */
+const largeAnswerOptions = { name: 'Large responses', places: 2, queue: 400, maxWait: 1_500 }
 
-/** Of what goes beyond an asker's share: each request that waits holds its body. Milliseconds. */
-const line = { waiting: 200, patience: 5_000 }
-/** As the limit of requests a minute, it is told in THROTTLED. */
-const ASK_AGAIN_SECONDS = 1
+/** Operations of one caller. Each waiting operation holds its request body. */
+const operationOptions = { name: 'Operations', queue: Number.POSITIVE_INFINITY, queuePerKey: 200, maxWait: 5_000 }
 
 /** Of everything but files. */
 const MAX_BODY_BYTES = 1_000_000
@@ -82,16 +79,16 @@ export function createApp(deps: Dependencies): App {
   const createContext = createRequestContexts({ ...shared, logOf, watch, clientAddress, baseUrlOf })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
-  const largeAnswers = createGate(largeAnswerGate)
-  const shares = createShares({
-    ...line,
-    most: config.limits.rootFieldsUnderWay,
-    refuse() {
-      telemetry.meter.limitRefused('under-way')
-      return throttled(ASK_AGAIN_SECONDS)
+  const largeAnswers = createSemaphore(largeAnswerOptions)
+  const operations = createSemaphore({
+    ...operationOptions,
+    perKey: config.limits['concurrent-operations'],
+    reject() {
+      telemetry.meter.limitRefused('concurrent-operations')
+      return throttled(1)
     },
   })
-  const admission = createAdmission({ shares, largeAnswers })
+  const admission = createAdmission({ operations, largeAnswers })
   const executor = createExecutor(schema)
   const graphql = createGraphQLHandler({
     schema,
@@ -104,14 +101,14 @@ export function createApp(deps: Dependencies): App {
     telemetry,
     ...config.graphql,
   })
-  const operations = {
+  const executorOfRoutes = {
     schema,
     execute: executor.execute,
     tracer: telemetry.tracer,
     admit: createAdmit(schema, admission),
   }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
-  const run: Run = (document, variables, context) => executeOperation(operations, document, variables, context)
+  const run: Run = (document, variables, context) => executeOperation(executorOfRoutes, document, variables, context)
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const admin = createAdminHandler({
     ...telling,
@@ -125,7 +122,7 @@ export function createApp(deps: Dependencies): App {
     publicUrl,
   })
   const rest = createRestHandler({
-    ...operations,
+    ...executorOfRoutes,
     routes,
     directRoutes: [
       ...createDirectRoutes({

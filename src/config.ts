@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { contradictionsIn } from './config/contradictions.ts'
 import { type Name, type Values, variables } from './config/variables.ts'
+import { limitsWith } from './domain/limits.ts'
 import type { Role } from './domain/roles.ts'
 
 /** The configuration has problems; its message names all of them. */
@@ -164,7 +165,6 @@ export function readConfig(
     },
     store: {
       orderWindowSeconds: values.ORDER_WINDOW_SECONDS,
-      openOrdersPerUser: values.LIMIT_OPEN_ORDERS_PER_USER,
       orderArgumentsDays: values.ORDER_ARGUMENTS_DAYS,
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
@@ -180,18 +180,7 @@ export function readConfig(
       withdrawalHoldSeconds: values.WITHDRAWAL_HOLD_SECONDS,
     },
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM ?? 'Annal <no-reply@localhost>' },
-    limits: {
-      signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP,
-      signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP,
-      resetsPerHour: values.LIMIT_RESETS_PER_IP,
-      uploadsPerHour: values.LIMIT_UPLOADS_PER_USER,
-      unpaidMegabytes: values.LIMIT_UNPAID_MEGABYTES_PER_USER,
-      requestsPerToken: values.LIMIT_REQUESTS_PER_TOKEN,
-      requestsPerAddress: values.LIMIT_REQUESTS_PER_IP,
-      rootFieldsUnderWay: values.LIMIT_UNDER_WAY,
-      streamsPerUser: values.LIMIT_STREAMS_PER_USER,
-      streamsPerAddress: values.LIMIT_STREAMS_PER_IP,
-    },
+    limits: limitsWith(values.LIMITS),
     trustedProxies: values.TRUSTED_PROXIES,
     graphql: {
       introspection: values.GRAPHQL_INTROSPECTION ?? !production,

@@ -8,6 +8,7 @@ import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain } from './domain/ports/chain.ts'
 import type { Database } from './domain/ports/database.ts'
 import type { Log } from './domain/ports/log.ts'
+import type { RequestQuota } from './domain/rate-limiter.ts'
 import type { StatisticsService } from './domain/statistics/statistics-service.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { HeldCoinService } from './domain/wallet/held-coin-service.ts'
@@ -22,6 +23,7 @@ export interface Services extends AccountServices, AssetServices, StoreServices,
   withdrawals: WithdrawalService
   heldCoins: HeldCoinService
   idempotency: Idempotency
+  requestQuota: RequestQuota
 }
 
 /** Facts that links and records are made from. */

@@ -74,7 +74,7 @@ function choresOf({
   layer: { services, maintenance },
   chain: { gasQuote },
 }: LoopParts): Chore[] {
-  const { orders, sessions, thumbnails, deletions, events, uploads } = services
+  const { orders, sessions, thumbnails, deletions } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -125,14 +125,8 @@ function choresOf({
     {
       role: 'http',
       every: 20_000,
-      work: events.tellStreams,
-      task: 'report open streams',
-    },
-    {
-      role: 'http',
-      every: 20_000,
-      work: uploads.tellUnderWay,
-      task: 'report uploads',
+      work: maintenance.renewCounters,
+      task: 'renew counters of streams and uploads',
     },
     {
       role: 'http',

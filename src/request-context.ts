@@ -1,4 +1,4 @@
-/** What a request comes with, of its headers: who asks, by which repetition, and what they must be shown. The same at both doors. */
+/** Creates the context of a request from its headers: the caller, the idempotency key and the base URL. Both APIs use it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Context, Identity } from './context.ts'
 import { validationFailed } from './domain/errors.ts'
@@ -17,6 +17,17 @@ const credentialsOf = (headers: IncomingHttpHeaders) => ({
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
+/** Largest body except for files, in bytes. A body without a declared length counts as one of this size. */
+const MAX_BODY_BYTES = 1_000_000
+/** Bytes of a body that cost as much as a request. */
+const BYTES_PER_REQUEST = 100_000
+
+/** Returns how many requests of the caller's quota a request uses: one, and one more for every 100 KB to parse. Counted before the body is read. */
+function costOf({ headers }: IncomingMessage): number {
+  const declared = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : MAX_BODY_BYTES)
+  return 1 + Math.floor(Math.min(Number(declared) || 0, MAX_BODY_BYTES) / BYTES_PER_REQUEST)
+}
+
 const anonymousAt = (address: string): Identity => ({
   actor: { kind: 'anonymous', address, service: undefined },
   hasStaleToken: false,
@@ -27,7 +38,7 @@ interface ContextOptions {
   ignoresCredentials?: boolean
   /** The request counts against no limit. The caller is anonymous. */
   isUncounted?: boolean
-  /** Raises what keeps somebody from asking, before anything else of the request is judged. */
+  /** Throws if the caller may not send this request. Called before anything else of the request is validated. */
   admit?: (identity: Identity) => void
 }
 
@@ -41,7 +52,7 @@ interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConf
   baseUrlOf(req: IncomingMessage): string
 }
 
-/** Makes contexts of requests. Making one raises AUTHENTICATION_FAILED, VALIDATION_FAILED, and the errors of `admit`. */
+/** Creates contexts of requests. Creating one throws THROTTLED, VALIDATION_FAILED, and the errors of `admit`. */
 export function createRequestContexts({
   services,
   database,
@@ -63,8 +74,9 @@ export function createRequestContexts({
       ? anonymousAt(address)
       : await services.accounts.authenticate({ ...credentials, address })
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
+    if (!isUncounted) await services.requestQuota.consume(identity.actor, costOf(req))
     admit?.(identity)
-    // What else the headers say is looked at once the request is counted, and whoever asks may ask.
+    // Other headers are validated after the request is counted and the caller is authorized.
     const key = headers['idempotency-key'] as string | undefined
     if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })

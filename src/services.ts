@@ -10,6 +10,7 @@ import { createAccountServices } from './domain/account/account-services.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { createAssetServices } from './domain/asset/asset-services.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
+import { createConcurrencyCounter } from './domain/concurrency-counter.ts'
 import { throttled } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
@@ -21,7 +22,6 @@ import type {
   OrderMailJob,
   ThumbnailJob,
 } from './domain/jobs.ts'
-import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
 import type { Histories } from './domain/ports/chain.ts'
 import type { Coins } from './domain/ports/coins.ts'
@@ -31,6 +31,8 @@ import type { ContentCredentials, ContentStore, PictureMaker } from './domain/po
 import type { Custody, EnvelopeCipher, KeyVault } from './domain/ports/keys.ts'
 import type { Log } from './domain/ports/log.ts'
 import type { Mailer } from './domain/ports/mail.ts'
+import { isServiceKey } from './domain/rate-limit-key.ts'
+import { createRateLimiter, createRequestQuota } from './domain/rate-limiter.ts'
 import { createStatisticsService } from './domain/statistics/statistics-service.ts'
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
@@ -39,10 +41,9 @@ import { createHeldCoinService } from './domain/wallet/held-coin-service.ts'
 import { createWalletServices } from './domain/wallet/wallet-services.ts'
 import { createWithdrawalService } from './domain/wallet/withdrawal-service.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
-import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
 import type { WatchedHasher } from './platform/passwords.ts'
-import { createShares } from './platform/shares.ts'
+import { createSemaphore } from './platform/semaphore.ts'
 import { createLocalCipher } from './platform/vault/local-cipher.ts'
 
 /** The real parts, and the configuration. */
@@ -96,23 +97,34 @@ export interface ServiceLayer {
   prepare(): Promise<void>
 }
 
-/** An export holds a few megabytes at most, and lasts as long as its reader takes. */
-const exportGate = { places: 3, perKey: 1, perService: 2, queue: 20, patience: 5_000, what: 'Exports' }
+/** Returns how many places a caller holds: a trusted service, which acts for many users, holds more than an account or an address. */
+const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
-/** Pictures on profiles. Each takes a core for up to ten seconds, and up to 0.7 GB. Thumbnails, made by a job at a time, wait for none of them. */
-const pictureGate = { places: 1, queue: 20, patience: 20_000, what: 'Pictures' }
+/** An export holds a few megabytes, and lasts as long as its reader takes. */
+const exportOptions = { name: 'Exports', places: 3, perKey: perKey(2), queue: 20, maxWait: 5_000 }
 
-/** One picture of an account, and of a network, is in the queue at a time: the next one comes after those of others. */
-const pictureShares = { most: 1, waiting: 3, patience: 20_000, refuse: () => throttled(10) }
+/** Guesses at one account wait for each other, so that no more are hashed at once than may be wrong. */
+const guessOptions = {
+  ...{ name: 'Signing in', perKey: 2, queue: Number.POSITIVE_INFINITY, queuePerKey: 100, maxWait: 30_000 },
+  reject: () => throttled(5),
+}
 
-/** A history is read block by block: the chain is asked, and hashes are made, for seconds where it is long. */
-const verificationGate = { places: 2, perKey: 1, queue: 20, patience: 5_000, what: 'Verifications' }
+/** A profile picture takes a core for up to ten seconds, and up to 0.7 GB. */
+const pictureOptions = {
+  ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, queuePerKey: 3, maxWait: 20_000 },
+  reject: () => throttled(10),
+}
+
+/** A verification reads a history from the chain block by block, which takes seconds for a long history. */
+const verificationOptions = { name: 'Verifications', places: 2, perKey: perKey(2), queue: 20, maxWait: 5_000 }
 
 /** A proof holds a page of blocks for as long as its reader takes. */
-const proofGate = { places: 6, perKey: 1, perService: 5, queue: 60, patience: 5_000, what: 'Proofs' }
+const proofOptions = { name: 'Proofs', places: 6, perKey: perKey(5), queue: 60, maxWait: 5_000 }
 
-/** Each takes a core for up to half a minute. One account, one network and the files of one owner have one at a time. */
-const manifestGate = { places: 2, perKey: 1, queue: 20, patience: 30_000, what: 'Files with Content Credentials' }
+/** Signing a file takes a core for up to half a minute. */
+const manifestOptions = {
+  ...{ name: 'Files with Content Credentials', places: 2, perKey: perKey(2), queue: 20, maxWait: 30_000 },
+}
 
 /**
  * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
@@ -137,13 +149,19 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     key: vault.derive('idempotency'),
     answers: createLocalCipher(vault.derive('idempotency-answers')),
   })
-  const limits = createLimits({ database, meter })
-  const exports = createGate(exportGate)
+  const { limits } = config
+  const rateLimiter = createRateLimiter({ database, meter, limits })
+  const requestQuota = createRequestQuota({ meter, limits })
+  const counter = createConcurrencyCounter({ database, log })
+  const exports = createSemaphore(exportOptions)
   const shared = {
     ...deps,
     meter,
     idempotency,
     limits,
+    rateLimiter,
+    requestQuota,
+    counter,
     actionArgs: createActionArgs(deps),
     compose: createMailComposer({ currency: config.money.currency, publicUrl }),
     verifiesAddresses: config.emailVerification !== 'off',
@@ -157,14 +175,13 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const account = createAccountServices({
     ...shared,
     exports,
-    pictureShares: createShares(pictureShares),
-    pictureGate: createGate(pictureGate),
+    guesses: createSemaphore(guessOptions),
+    pictureSemaphore: createSemaphore(pictureOptions),
     config: {
       signUpPoints: config.money.signUpPoints,
       requireApiKeyForSignUp: config.requireApiKeyForSignUp,
       accessTokenDays: config.accessTokenDays,
       emailVerification: config.emailVerification,
-      ...config.limits,
     },
   })
   const asset = createAssetServices({
@@ -172,21 +189,20 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     pricing,
     funds,
     key: vault.derive('asset-links'),
-    verifications: createGate(verificationGate),
-    proofs: createGate(proofGate),
-    manifests: createGate(manifestGate),
+    verifications: createSemaphore(verificationOptions),
+    proofs: createSemaphore(proofOptions),
+    manifests: createSemaphore(manifestOptions),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
     graceSeconds: config.files.garbageGraceSeconds,
-    config: config.limits,
   })
   const store = createStoreServices({
     ...shared,
     funds,
     sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
-    config: config.store,
+    config: { ...config.store, openOrdersPerUser: limits['open-orders'] },
   })
   const services: Services = {
     ...wallet,
@@ -196,13 +212,14 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
     heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
-    events: createEventService({ ...shared, config: config.limits }),
+    events: createEventService(shared),
     statistics: createStatisticsService({ ...shared, config: config.store }),
     idempotency,
+    requestQuota,
   }
   const { deletions, uploads, blocks } = services
   const maintenance = createMaintenance({
-    ...{ database, contentStore, limits, uploads, blocks, meter, log },
+    ...{ database, contentStore, rateLimiter, counter, uploads, blocks, meter, log },
     documents: Object.values(nids),
     graceSeconds: config.files.garbageGraceSeconds,
     retention: config.retention,

@@ -22,12 +22,9 @@ export interface Service {
   uploadRoom: number
 }
 
-/** However quick the machine is, nobody is told to wait instead of what they may do. */
-const UNHURRIED = { LIMIT_REQUESTS_PER_TOKEN: '1000000', LIMIT_REQUESTS_PER_IP: '1000000' }
-
 export async function startService({ afterwards }: ProofContext, parts: Parts): Promise<Service> {
   const installation = await openInstallation(
-    readConfig({ ...parts.env, ...UNHURRIED, LIMIT_UNPAID_MEGABYTES_PER_USER: '1' }),
+    readConfig({ ...parts.env, LIMITS: `${parts.env.LIMITS},upload-megabytes=1` }),
     silent,
     { mayMigrate: true },
   )

@@ -4,7 +4,7 @@ import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { runSql } from './run-sql.ts'
 
 /** Notes about requests themselves: counters of limits, what is under way, and when a token was last used. */
-const notes = new Set(['public.held_places', 'public.limits', 'public.unpaid_bytes'])
+const notes = new Set(['public.concurrency_counters', 'public.limits'])
 const noteColumn = 'last_used_at'
 
 /** Rows as JSON text, by table. */

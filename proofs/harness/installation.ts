@@ -55,8 +55,7 @@ export async function openInstallation(
     ALLOW_INSECURE_WEBHOOKS: 'true',
     LOG_LEVEL: 'info',
     SIGN_UP_POINTS: '100',
-    LIMIT_SIGN_UPS_PER_IP: '1000000',
-    LIMIT_SIGN_INS_PER_IP: '1000000',
+    LIMITS: 'sign-up=1000000,sign-in=1000000',
     ...extra,
   }
   const gateway = await createGateway(context, name, env)

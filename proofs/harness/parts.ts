@@ -105,10 +105,8 @@ export async function startParts(
       KEY_ENCRYPTION_KEY: '11'.repeat(32),
       LOG_LEVEL: 'warn',
       SIGN_UP_POINTS: '100000',
-      LIMIT_SIGN_UPS_PER_IP: '1000000',
-      LIMIT_SIGN_INS_PER_IP: '1000000',
-      LIMIT_RESETS_PER_IP: '1000000',
-      LIMIT_OPEN_ORDERS_PER_USER: '1000000',
+      LIMITS:
+        'sign-up=1000000,sign-in=1000000,reset=1000000,verification=1000000,open-orders=1000000,requests-per-user=100000000,requests-per-address=100000000',
     },
     async urlAs(name) {
       const url = new URL(postgres.url)

@@ -24,9 +24,6 @@ export async function openGateways(
     const env = {
       ...parts.env,
       SMTP_URL: mailServer.url,
-      LIMIT_RESETS_PER_IP: '1000000',
-      LIMIT_REQUESTS_PER_IP: '100000000',
-      LIMIT_REQUESTS_PER_TOKEN: '100000000',
     }
     const gateway = await createGateway(context, `gateway-${index}`, env)
     // One after the other: the first one writes what all need.

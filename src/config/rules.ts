@@ -1,5 +1,6 @@
 /** How variables are written: what each kind allows, and what is said of anything else. */
 import { z } from 'zod'
+import { limitsWith } from '../domain/limits.ts'
 import { AMOUNT } from '../domain/money.ts'
 import { roles } from '../domain/roles.ts'
 import { parseDatabaseUrl } from '../platform/database/parse-database-url.ts'
@@ -92,5 +93,13 @@ export const databaseUrl = z
     isDatabaseUrl,
     'Expected postgresql://user:password@host:5432/name with one host. In a password, write / ? # @ : and , as %2F %3F %23 %40 %3A and %2C.',
   )
+/** Maxima of limits, as `name=maximum` pairs separated by commas. */
+export const limitOverrides = z.string().superRefine((text, context) => {
+  try {
+    limitsWith(text)
+  } catch (error) {
+    context.addIssue((error as Error).message)
+  }
+})
 /** An address or a block of addresses. */
 export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])

@@ -1,5 +1,6 @@
 /** The table of all variables. */
 import { z } from 'zod'
+import { limitsText } from '../domain/limits.ts'
 import { roles } from '../domain/roles.ts'
 import {
   address,
@@ -11,6 +12,7 @@ import {
   flag,
   hostOf,
   isBare,
+  limitOverrides,
   network,
   port,
   relayKeys,
@@ -311,36 +313,9 @@ export const variables = {
       .optional(),
     doc: 'Sender of mails. Needed in production. Default: Annal <no-reply@localhost>.',
   },
-  LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
-  LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
-  LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
-  LIMIT_OPEN_ORDERS_PER_USER: {
-    schema: count.prefault('100'),
-    doc: 'Orders of one user that wait to be confirmed at the same time.',
-  },
-  LIMIT_UNPAID_MEGABYTES_PER_USER: {
-    schema: count.prefault('1000'),
-    doc: 'Megabytes of files that one user has on their way in, not yet paid for, at all processes together. Requests count as a whole. What a process had that was killed is free a minute later.',
-  },
-  LIMIT_REQUESTS_PER_TOKEN: {
-    schema: count.prefault('6000'),
-    doc: 'Requests a minute with one access token, at all processes together.',
-  },
-  LIMIT_REQUESTS_PER_IP: {
-    schema: count.prefault('6000'),
-    doc: 'Requests a minute without a valid access token from one address, at all processes together.',
-  },
-  LIMIT_UNDER_WAY: {
-    schema: count.prefault('50'),
-    doc: 'Fields at the root of GraphQL, and requests of REST as one each, that one user, or one address without a valid access token, has under way at once at each process. What goes beyond waits its turn for up to 5 seconds, in a line of 200 requests that holds nobody else up. Of one process on purpose: it shares out the memory, processor and connections of that process.',
-  },
-  LIMIT_STREAMS_PER_USER: {
-    schema: count.prefault('50'),
-    doc: 'Event streams and subscriptions that one user has open at once, at all processes together.',
-  },
-  LIMIT_STREAMS_PER_IP: {
-    schema: count.prefault('200'),
-    doc: 'Event streams and subscriptions open at once from one address, at all processes together.',
+  LIMITS: {
+    schema: limitOverrides.default(''),
+    doc: `Limits that differ from the default, as \`name=maximum\` separated by commas, such as \`requests-per-user=20000,upload=5000\`. The limits and their defaults: ${limitsText}.`,
   },
   TRUSTED_PROXIES: {
     schema: z
@@ -371,7 +346,6 @@ export const variables = {
     schema: flag.default(false),
     doc: 'Carries out no GraphQL document but those of GRAPHQL_TRUSTED_DOCUMENTS.',
   },
-  LIMIT_RESETS_PER_IP: { schema: count.prefault('20'), doc: 'Password resets an hour asked for from one address.' },
   EMAIL_VERIFICATION: {
     schema: z.enum(['off', 'on', 'required']).default('off'),
     doc: '`on` sends a verification mail at sign-up, and an address counts once it is verified; `required` also refuses sign-ins until then.',

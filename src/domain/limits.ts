@@ -1,125 +1,78 @@
-import { createBatch } from './batch.ts'
-import { throttled } from './errors.ts'
-import type { Database } from './ports/database.ts'
-import { arrayOf, boolean, float, int, joinedStatement, statement, text } from './sql.ts'
-import type { Meter } from './telemetry.ts'
+/** The table of all limits. An operator overrides the maximum of a limit with the setting `LIMITS`. */
 
-/** At most `count` in `seconds`, on the database's clock, shared by every process and both doors. */
-export interface Limit {
-  name: string
-  count: number
-  seconds: number
+const MINUTE = 60
+const HOUR = 3_600
+
+/** A maximum, what it counts, and the window in seconds of a rate limit. */
+interface LimitRule {
+  max: number
+  seconds?: number
+  doc: string
 }
 
-/** One that was counted, and can be given back. */
-export interface Hit {
-  readonly key: string
-  readonly windowEnd: string
-}
+/** Limits by name. Rate limits have a window; the others limit what one caller has open at the same time. */
+export const limitRules = {
+  'requests-per-user': { max: 6_000, seconds: MINUTE, doc: 'requests a minute of one account' },
+  'requests-per-address': { max: 6_000, seconds: MINUTE, doc: 'anonymous requests a minute from one address' },
+  'concurrent-operations': { max: 50, doc: 'operations of one caller that a process executes at once' },
+  'streams-per-user': { max: 50, doc: 'open event streams and subscriptions of one account' },
+  'streams-per-address': { max: 200, doc: 'open event streams and subscriptions from one address' },
+  'upload-megabytes': { max: 1_000, doc: 'megabytes of one account that are being uploaded' },
+  'open-orders': { max: 100, doc: 'unconfirmed orders of one account' },
+  'sign-in': { max: 20, seconds: MINUTE, doc: 'sign-ins a minute from one address' },
+  'sign-up': { max: 100, seconds: HOUR, doc: 'sign-ups an hour from one address' },
+  'sign-up-mailbox': { max: 10, seconds: HOUR, doc: 'sign-ups an hour with one mailbox' },
+  reset: { max: 20, seconds: HOUR, doc: 'password resets an hour requested from one address' },
+  'reset-mailbox': { max: 5, seconds: HOUR, doc: 'password resets an hour for one e-mail address' },
+  verification: { max: 20, seconds: HOUR, doc: 'verification mails an hour requested from one address' },
+  'verification-mailbox': { max: 5, seconds: HOUR, doc: 'verification mails an hour to one e-mail address' },
+  'email-change': { max: 10, seconds: HOUR, doc: 'changes of the e-mail address an hour of one account' },
+  'email-change-mailbox': { max: 10, seconds: HOUR, doc: 'changes an hour to one mailbox' },
+  'password-change': { max: 10, seconds: HOUR, doc: 'password changes an hour of one account' },
+  'own-password': { max: 100, seconds: HOUR, doc: 'password confirmations an hour of one account' },
+  picture: { max: 60, seconds: HOUR, doc: 'profile pictures an hour of one account' },
+  'picture-address': { max: 300, seconds: HOUR, doc: 'profile pictures an hour from one address' },
+  upload: { max: 600, seconds: HOUR, doc: 'files an hour that one account registers' },
+  withdrawal: { max: 60, seconds: HOUR, doc: 'attempts to withdraw an hour of one account' },
+  'withdrawal-quote': { max: 300, seconds: HOUR, doc: 'withdrawal quotes an hour of one account' },
+} as const satisfies Record<string, LimitRule>
 
-/**
- * Counts a hit in a fixed window that opens with the first one. Of many at once, by whichever process, each has a count of its own: the
- * row's lock has statements count one after the other, and those that come together are one statement, because whoever waits for that
- * lock would keep a connection from everybody else. Refused hits count as one in all: then it is known how many were let in, whatever
- * is given back.
- */
-const hit = joinedStatement(
-  'limit_hit',
-  {
-    parameters: { key: text, seconds: float, count: int },
-    columns: { key: text, count: int, window_end: text, retry_after: int },
-    apart: [],
-  },
-  ({ item, place }) => `with ${item},
-   turns as materialized (
-     select *, row_number() over (partition by key) as turn, count(*) over (partition by key) as hits from item
-   ),
-   counted as (
-     insert into limits as l (key, window_end, count)
-       select key, now() + make_interval(secs => seconds), hits from turns where turn = 1 order by key
-     on conflict (key) do update set
-       count = case when l.window_end <= now() then excluded.count
-         else least(l.count, (select t.count from turns t where t.key = l.key and t.turn = 1)) + excluded.count end,
-       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
-     returning key, count, window_end
-   )
-   select ${place} key, (c.count - t.hits + t.turn)::int as count, c.window_end::text as window_end,
-     greatest(1, ceil(extract(epoch from c.window_end - now())))::int as retry_after
-   from counted c join turns t using (key)`,
-)
+/** Name of a limit. */
+export type LimitName = keyof typeof limitRules
 
-/** Takes one hit back from a window that has not ended since. */
-const unhit = statement(
-  'limit_give_back',
-  { parameters: { key: text, windowEnd: text, count: int } },
-  `update limits set count = greatest(0, least(count, $count) - 1) where key = $key and window_end = $windowEnd::timestamptz`,
-)
+/** Name of a limit that has a window. */
+export type RateLimitName = {
+  [Name in LimitName]: (typeof limitRules)[Name] extends { seconds: number } ? Name : never
+}[LimitName]
 
-const SWEPT_AT_ONCE = 1_000
-/** At most so many at once. What they are about is told to nobody: it may be an address. */
-const sweep = statement(
-  'limit_sweep',
-  { parameters: { limit: int }, columns: { forgotten: boolean } },
-  `delete from limits where key in (
-     select key from limits where window_end < now() - interval '1 minute' limit $limit for update skip locked
-   ) returning true as forgotten`,
-)
+/** Maximum of each limit. */
+export type Limits = Readonly<Record<LimitName, number>>
 
-/** Which of these windows are full now, with the seconds until they end; `position` among them counts from 1. */
-const find = statement(
-  'limit_find',
-  { parameters: { keys: arrayOf(text), counts: arrayOf(int) }, columns: { position: int, retry_after: int } },
-  `select asked.position::int, greatest(1, ceil(extract(epoch from l.window_end - now())))::int as retry_after
-   from unnest((select $keys), (select $counts)) with ordinality as asked (key, most, position) join limits l using (key)
-   where l.window_end > now() and l.count >= asked.most`,
-)
+const names = Object.keys(limitRules) as LimitName[]
 
-/** Limits that hold for all processes together, by the database's clock. */
-export interface Limits {
-  /** Counts nothing. Raises THROTTLED when one more of `subject` would be refused now. */
-  assertOpen(limit: Limit, subject: string): Promise<void>
-  /** Counts one more of `subject` against the limit. Raises THROTTLED with the seconds to wait. */
-  take(limit: Limit, subject: string): Promise<Hit>
-  /** Takes a hit back, unless its window has ended. */
-  giveBack(limit: Limit, hit: Hit): Promise<void>
-  /** Forgets windows that have ended. */
-  sweep(): Promise<void>
-}
-
-const bucketOf = ({ name, count }: Limit, subject: string) => ({ key: `${name}:${subject}`, count })
-
-/** Limits as rows of the table `limits`. A hit is a statement of its own, so it counts even when what it was for fails. */
-export function createLimits({ database, meter }: { database: Database; meter: Meter }): Limits {
-  const refusal = ({ name }: Limit, seconds: number) => {
-    meter.limitRefused(name)
-    return throttled(seconds)
+/** Returns the maxima in `name=maximum` pairs separated by commas. Throws an Error that names the first invalid pair. */
+function parseOverrides(text: string): Partial<Record<LimitName, number>> {
+  const overrides: Partial<Record<LimitName, number>> = {}
+  for (const pair of text.split(',').flatMap((each) => each.trim() || [])) {
+    const [name = '', max = ''] = pair.split('=').map((part) => part.trim())
+    if (!Object.hasOwn(limitRules, name) || !/^[1-9]\d{0,8}$/.test(max)) {
+      throw new Error(`Expected the name of a limit and a whole number, such as upload=5000, but got ${pair}.`)
+    }
+    overrides[name as LimitName] = Number(max)
   }
-
-  const secondsUntilOpen = createBatch(async (buckets: { key: string; count: number }[]) => {
-    const full = await database.query(find, {
-      keys: buckets.map(({ key }) => key),
-      counts: buckets.map(({ count }) => count),
-    })
-    const found = new Map(full.map(({ position, retry_after }) => [position, retry_after]))
-    return buckets.map((_, index) => found.get(index + 1))
-  })
-
-  return {
-    async assertOpen(limit, subject) {
-      const seconds = await secondsUntilOpen(bucketOf(limit, subject))
-      if (seconds !== undefined) throw refusal(limit, seconds)
-    },
-    async take(limit, subject) {
-      const [counted] = await database.query(hit, { ...bucketOf(limit, subject), seconds: limit.seconds })
-      const { key, count, window_end, retry_after } = counted!
-      if (count > limit.count) throw refusal(limit, retry_after)
-      return { key, windowEnd: window_end }
-    },
-    async giveBack({ count }, { key, windowEnd }) {
-      await database.query(unhit, { key, windowEnd, count })
-    },
-    async sweep() {
-      while ((await database.query(sweep, { limit: SWEPT_AT_ONCE })).length === SWEPT_AT_ONCE);
-    },
-  }
+  return overrides
 }
+
+/** Returns all limits. `overrides` replaces defaults, as `name=maximum` pairs separated by commas. Throws an Error for an invalid pair. */
+export function limitsWith(overrides: string): Limits {
+  const maxima = parseOverrides(overrides)
+  return Object.fromEntries(names.map((name) => [name, maxima[name] ?? limitRules[name].max])) as Record<
+    LimitName,
+    number
+  >
+}
+
+/** Names, maxima and meanings of all limits, for the documentation of `LIMITS`. */
+export const limitsText = names
+  .map((name) => `\`${name}\` (${limitRules[name].max} ${limitRules[name].doc})`)
+  .join(', ')

@@ -3,13 +3,14 @@
 import type { BlockService } from './asset/block-service.ts'
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
+import type { ConcurrencyCounter } from './concurrency-counter.ts'
 import { eachForItself } from './each-for-itself.ts'
 import { keysetPages } from './keyset-pages.ts'
-import type { Limits } from './limits.ts'
 import { isPinned, nextPins } from './maintenance-statements.ts'
 import type { Database } from './ports/database.ts'
 import type { ContentStore } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/retention.ts'
 import type { Sweep } from './sweep/sweep.ts'
 import { createSweeper } from './sweep/sweeper.ts'
@@ -23,7 +24,8 @@ const PINS_AT_ONCE = 1_000
 export function createMaintenance({
   database,
   contentStore,
-  limits,
+  rateLimiter,
+  counter,
   uploads,
   blocks,
   documents,
@@ -34,7 +36,8 @@ export function createMaintenance({
 }: {
   database: Database
   contentStore: ContentStore
-  limits: Limits
+  rateLimiter: Pick<RateLimiter, 'sweep'>
+  counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
   uploads: Pick<Uploads, 'sweep'>
   blocks: Pick<BlockService, 'tidy'>
   /** Nids that are kept though no asset pins them. */
@@ -83,6 +86,9 @@ export function createMaintenance({
 
     sweepUploads,
 
+    /** Renews what this process holds of limits that all processes share. Throws UNAVAILABLE. */
+    renewCounters: counter.renew,
+
     /** For how many seconds the oldest row is due to be forgotten, by sweep. Raises UNAVAILABLE. */
     overdue: () =>
       database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
@@ -92,7 +98,8 @@ export function createMaintenance({
       const steps = [
         () => sweeper.runAll(sweeps, cancel),
         sweeper.forgetStale,
-        limits.sweep,
+        rateLimiter.sweep,
+        counter.sweep,
         sweepUploads,
         () => listBlocks(cancel),
       ]

@@ -1,11 +1,11 @@
-/** How far lists of everybody's things are counted: all of them would take longer with every day that the service lives. */
+/** How far lists of many users' items are counted. Counting all of them would take longer with every day of operation. */
 import { LARGEST_INT } from './sql.ts'
 
-/** From so many on a total only says that there are so many at least. */
-export const MOST_COUNTED = 10_000
-/** No page of such a list holds more. */
-export const MOST_PER_PAGE = 1_000
+/** Smallest number at which a count may stop. */
+export const MAX_COUNTED = 10_000
+/** Maximum length of a page of such a list. */
+export const MAX_PER_PAGE = 1_000
 
-/** How many rows are counted for a page that leaves out `offset`: always one beyond it, so that a total tells whether there is a next page. */
-export const countedUpTo = (offset: number | null | undefined): number =>
-  Math.min(Math.max(MOST_COUNTED, (offset ?? 0) + MOST_PER_PAGE + 1), LARGEST_INT)
+/** Returns how many rows are counted for a page at `offset`: at least one after the page, so that a count tells whether another page follows. */
+export const countLimit = (offset: number | null | undefined): number =>
+  Math.min(Math.max(MAX_COUNTED, (offset ?? 0) + MAX_PER_PAGE + 1), LARGEST_INT)

@@ -1,49 +1,59 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import type { Actor } from '../domain/actor.ts'
-import { accountOf, askerOf } from '../domain/asker.ts'
-import type { Gate, Shares } from '../domain/ports/gate.ts'
+import type { Semaphore } from '../domain/ports/semaphore.ts'
+import { rateLimitKey, rateLimitKeys } from '../domain/rate-limit-key.ts'
 import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
 import { rootFieldsOf } from './document-limits.ts'
 
-/** An operation that is about to be carried out. `bytes`: how many its answer may have. */
+/** An operation that is about to be executed. */
 export interface Asked {
   document: DocumentNode
   operation: OperationDefinitionNode
+  /** Maximum size of the response, in bytes. */
   bytes: number
   actor: Actor
 }
 
-/** What lets operations through. */
+/** Limits the operations that run at the same time. */
 export interface Admission {
-  /** Carries an operation out when its turn has come. Raises THROTTLED and UNAVAILABLE. */
+  /** Runs an operation when a place is free. Throws THROTTLED, UNAVAILABLE. */
   enter<T>(asked: Asked, run: () => Promise<T>): Promise<T>
-  /** Whether it need not wait. */
+  /** Returns whether the operation would start immediately. */
   isOpen(asked: Asked): boolean
 }
 
 /**
- * Admission of operations, for both transports. First the caller needs a share, counted in root fields; waiting for it blocks no other
- * caller. Then operations with possibly large responses wait for a place at the gate.
+ * Creates the admission for both APIs. An operation first waits for the other operations of its caller, counted in root fields. This blocks
+ * no other caller. Then an operation with a possibly large response waits for one of the places that all callers share.
  */
-export function createAdmission({ shares, largeAnswers }: { shares: Shares; largeAnswers: Gate }): Admission {
+export function createAdmission({
+  operations,
+  largeAnswers,
+}: {
+  operations: Semaphore
+  largeAnswers: Semaphore
+}): Admission {
   const isLarge = ({ bytes }: Asked) => bytes >= LARGE_ANSWER
-  const sizeOf = ({ document, operation }: Asked) => rootFieldsOf(document, operation)
+  const holderOf = ({ document, operation, actor }: Asked) => {
+    const key = rateLimitKey(actor)
+    return { keys: key === undefined ? [] : [key], size: rootFieldsOf(document, operation) }
+  }
   return {
     enter(asked, run) {
-      const enter = () => (isLarge(asked) ? largeAnswers(run, askerOf(asked.actor)) : run())
-      return shares.take(accountOf(asked.actor), sizeOf(asked), enter)
+      const enter = () => (isLarge(asked) ? largeAnswers(run, { keys: rateLimitKeys(asked.actor) }) : run())
+      return operations(enter, holderOf(asked))
     },
-    isOpen: (asked) => !isLarge(asked) && shares.hasRoom(accountOf(asked.actor), sizeOf(asked)),
+    isOpen: (asked) => !isLarge(asked) && operations.isFree(holderOf(asked)),
   }
 }
 
-/** Carries an operation of ours out, when its turn has come. Raises THROTTLED and UNAVAILABLE. */
+/** Runs an operation of a REST route or a page when a place is free. Throws THROTTLED, UNAVAILABLE. */
 type Admit = <T>(
   asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Actor },
   run: () => Promise<T>,
 ) => Promise<T>
 
-/** Lets operations of ours through. Raises THROTTLED and UNAVAILABLE when their turn does not come. */
+/** Creates the admission of operations of REST routes and pages. */
 export function createAdmit(schema: GraphQLSchema, admission: Admission): Admit {
   const costOf = createCostOf(schema)
   return ({ document, variables, actor }, run) => {

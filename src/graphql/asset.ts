@@ -5,6 +5,7 @@ import { customField, metadataFields, registrationFields } from '../domain/asset
 import { momentDescription } from '../domain/asset/moment.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
+import { MAX_COUNTED } from '../domain/total.ts'
 import { saidBy, showAs, shownVersion } from './as-of.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
@@ -16,7 +17,7 @@ import { Node } from './node.ts'
 import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
@@ -209,7 +210,12 @@ const AssetConnection = builder.connectionObject(
     type: AssetType,
     name: 'AssetConnection',
     description: 'A page of assets.',
-    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+    fields: (t) => ({
+      totalCount: t.int({
+        description: `Number of assets on all pages. Exact in lists that you read signed in, except for \`User.assets\`. Otherwise it stops at ${MAX_COUNTED} or shortly after the page: there may be more.`,
+        resolve: totalCountOf,
+      }),
+    }),
   },
   { name: 'AssetEdge', description: 'An asset with its cursor.' },
 )
@@ -283,8 +289,8 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { sha256, cid, search }, { actor, services }) =>
-        services.assets.countRegistrations(actor, omitNullish({ sha256, cid }), search),
+      totalCount: (_connection, { sha256, cid, search, offset }, { actor, services }) =>
+        services.assets.countRegistrations(actor, omitNullish({ sha256, cid }), search, offset),
       resolve: (query, _root, { sha256, cid, search, orderBy, offset, ...page }, context) => {
         const { actor, services, cutsPages } = context
         assertCursors('id', page)
@@ -309,8 +315,8 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search, orderBy }, { actor, services }) =>
-        services.assets.count(actor, omitNullish({ ...filter, search }), orderBy ?? undefined),
+      totalCount: (_connection, { filter, search, orderBy, offset }, { actor, services }) =>
+        services.assets.count(actor, omitNullish({ ...filter, search }), orderBy ?? undefined, offset),
       resolve: (query, _root, { filter, search, orderBy, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
         const listOrder = orderBy ?? undefined

@@ -1,6 +1,6 @@
 import { auditActions } from '../domain/audit/audit-action.ts'
 import { toId } from '../domain/ids.ts'
-import { MOST_PER_PAGE } from '../domain/total.ts'
+import { MAX_PER_PAGE } from '../domain/total.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
@@ -62,7 +62,7 @@ builder.queryField('auditEntries', (t) =>
     {
       type: AuditEntryType,
       cursor: 'id',
-      ...pageOf(MOST_PER_PAGE),
+      ...pageOf(MAX_PER_PAGE),
       description:
         'The audit trail of your account, newest first; administrators may read that of others. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',

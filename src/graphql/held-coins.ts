@@ -1,6 +1,6 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
-import { MOST_PER_PAGE } from '../domain/total.ts'
+import { MAX_PER_PAGE } from '../domain/total.ts'
 import type { HeldCoins } from '../domain/wallet/held-coin-service.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
@@ -195,7 +195,7 @@ builder.queryFields((t) => ({
     {
       type: AccountDepositType,
       cursor: 'id',
-      ...pageOf(MOST_PER_PAGE),
+      ...pageOf(MAX_PER_PAGE),
       description: `Everybody's deposits, newest first; for administrators. ${adminOnly}, VALIDATION_FAILED.`,
       args: {
         filter: t.arg({ type: AccountDepositFilter, description: 'Only those that fit.' }),
@@ -214,7 +214,7 @@ builder.queryFields((t) => ({
     {
       type: AccountWithdrawalType,
       cursor: 'id',
-      ...pageOf(MOST_PER_PAGE),
+      ...pageOf(MAX_PER_PAGE),
       description: `Everybody's withdrawals, newest first; for administrators. ${adminOnly}, VALIDATION_FAILED.`,
       args: {
         filter: t.arg({ type: AccountWithdrawalFilter, description: 'Only those that fit.' }),

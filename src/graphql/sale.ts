@@ -1,6 +1,6 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
-import { MOST_PER_PAGE } from '../domain/total.ts'
+import { MAX_PER_PAGE } from '../domain/total.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { offsetArg, withOffset } from './offset.ts'
@@ -109,7 +109,7 @@ builder.queryFields((t) => ({
     {
       type: SaleType,
       cursor: 'id',
-      ...pageOf(MOST_PER_PAGE),
+      ...pageOf(MAX_PER_PAGE),
       description:
         "Everybody's orders, newest first, without their arguments. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.",
       args: {

@@ -1,15 +1,15 @@
-import { MOST_COUNTED } from '../domain/total.ts'
+import { MAX_COUNTED } from '../domain/total.ts'
 
-/** Each connection counts when it is asked to, and only then. */
+/** A connection counts only when the field is requested. */
 type Counted = { totalCount?: number | (() => number | Promise<number>) }
 
 /** The description of every `totalCount`. */
-export const totalCountDescription = 'How many there are on all pages. Counted when asked for.'
+export const totalCountDescription = 'Number of items on all pages. Counted only when requested.'
 
-/** The same of lists of everybody's things. */
-export const boundedCountDescription = `How many there are on all pages. Counted when asked for, and not far beyond the page: from ${MOST_COUNTED} on there may be more.`
+/** The description of a `totalCount` that stops at a maximum. */
+export const boundedCountDescription = `Number of items on all pages. Counted only when requested. It stops at ${MAX_COUNTED} or shortly after the page: there may be more.`
 
-/** How many items a connection has on all its pages. */
+/** Returns the number of items of a connection on all pages. */
 export function totalCountOf(connection: object): number | Promise<number> {
   const { totalCount } = connection as Counted
   return typeof totalCount === 'function' ? totalCount() : totalCount!

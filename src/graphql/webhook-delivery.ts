@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
-import { MOST_PER_PAGE } from '../domain/total.ts'
+import { MAX_PER_PAGE } from '../domain/total.ts'
 import type { WebhookDelivery } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { type ShownQuery, showing } from './compiled/showing.ts'
@@ -187,7 +187,7 @@ builder.queryFields((t) => ({
     {
       type: WebhookDeliveryType,
       cursor: 'id',
-      ...pageOf(MOST_PER_PAGE),
+      ...pageOf(MAX_PER_PAGE),
       description:
         'The log of webhook deliveries, newest first. One that is settled is forgotten after so many days as the operator says, 90 if ' +
         'nothing is said and never less than 30. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',

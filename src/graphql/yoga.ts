@@ -25,6 +25,7 @@ import { useExecute } from './use-execute.ts'
 import { useMaskedErrors } from './use-masked-errors.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
+import { useRequestQuota } from './use-request-quota.ts'
 import { useRequestWatch } from './use-request-watch.ts'
 import { useStreams } from './use-streams.ts'
 import { useTracing } from './use-tracing.ts'
@@ -78,6 +79,9 @@ export function createGraphQLHandler({
   const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
   const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
   const parsed = createLRUCache<DocumentNode>({ max: KEPT_DOCUMENTS })
+  const syntaxErrors = createLRUCache<Error>({ max: KEPT_DOCUMENTS })
+  const isKnown = (text: string) =>
+    trusted.documents.has(text) || parsed.get(text) !== undefined || syntaxErrors.get(text) !== undefined
   const playground = createPlayground()
   const checks = createDocumentChecks(schema, introspection)
   const knownQueries = createKnownQueries({
@@ -103,6 +107,7 @@ export function createGraphQLHandler({
       useMaskedErrors(),
       useStreams(),
       ...persistedDocuments,
+      useRequestQuota({ isKnown }),
       useReplayHeader(),
       useAnswerBytes(),
       useErrorVocabulary(),
@@ -115,7 +120,7 @@ export function createGraphQLHandler({
         get: (text) => trusted.documents.get(text) ?? parsed.get(text),
         set: (text, document) => void parsed.set(text, document),
       },
-      errorCache: createLRUCache({ max: KEPT_DOCUMENTS }),
+      errorCache: syntaxErrors,
     },
     cors: ({ method }) => ({
       ...{ origin: '*', credentials: false, exposedHeaders },

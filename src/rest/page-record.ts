@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MOST_COUNTED } from '../domain/total.ts'
+import { MAX_COUNTED } from '../domain/total.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './pagination.ts'
 import { url } from './values.ts'
 
@@ -23,7 +23,7 @@ export const pageRecord = <Item extends z.ZodType>(
 /** The `count` of a list whose records are counted up to a maximum. */
 export const boundedCount = {
   count: pageLinks.count.describe(
-    `Number of records on all pages. From ${MOST_COUNTED} on there may be more: records far beyond the page are not counted.`,
+    `Number of records on all pages. From ${MAX_COUNTED} on there may be more: records far beyond the page are not counted.`,
   ),
 }
 

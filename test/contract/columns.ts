@@ -110,14 +110,11 @@ export const columns: Record<string, Names> = {
     moment('created_at'),
   ),
   idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
-  held_places: table(
-    each('whose stream is open now, or from where: of a minute, and gone an hour later', 'subject'),
-    row('process_id'),
-    count('count'),
-    moment('until'),
-  ),
-  unpaid_bytes: table(
-    each('whose uploads are under way now: of a minute, and gone with the hourly tidying', 'owner'),
+  concurrency_counters: table(
+    each(
+      'the account or address with open streams or uploads: of a minute, and gone with the hourly tidying',
+      'subject',
+    ),
     count('holders'),
     moment('until'),
   ),

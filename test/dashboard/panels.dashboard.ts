@@ -18,7 +18,7 @@ const report = process.env.REPORT
 
 const app = await createTestApp({
   withChain: true,
-  env: { HEALTH_PORT: '0', ALLOW_INSECURE_WEBHOOKS: 'true', LIMIT_STREAMS_PER_USER: '1' },
+  env: { HEALTH_PORT: '0', ALLOW_INSECURE_WEBHOOKS: 'true', LIMITS: 'streams-per-user=1' },
 })
 const jobs = await startJobs(app.installation)
 atEnd(() => jobs.stop(1_000))

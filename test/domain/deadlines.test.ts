@@ -7,7 +7,7 @@ import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
-const env = { ACCESS_TOKEN_DAYS: '1', LIMIT_SIGN_INS_PER_IP: '2', ALLOW_INSECURE_WEBHOOKS: 'true' }
+const env = { ACCESS_TOKEN_DAYS: '1', LIMITS: 'sign-in=2', ALLOW_INSECURE_WEBHOOKS: 'true' }
 const app = await createTestApp({ withClock: true, env })
 const store = await createStore(app)
 const buyer = await app.newUser()

@@ -17,9 +17,7 @@ import corpus from './corpus.json' with { type: 'json' }
 const app = await createTestApp({
   withChain: true,
   env: {
-    LIMIT_REQUESTS_PER_TOKEN: '1000000',
-    LIMIT_REQUESTS_PER_IP: '1000000',
-    LIMIT_UPLOADS_PER_USER: '1000000',
+    LIMITS: 'requests-per-user=1000000,requests-per-address=1000000,upload=1000000',
     ALLOW_INSECURE_WEBHOOKS: 'true',
   },
 })

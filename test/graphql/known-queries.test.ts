@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { createTestApp } from '../support/test-app.ts'
 
 const MOST_REQUESTS = 80
-const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_TOKEN: String(MOST_REQUESTS) } })
+const app = await createTestApp({ env: { LIMITS: `requests-per-user=${MOST_REQUESTS}` } })
 const user = await app.newUser({ num: '5' })
 const other = await app.newUser()
 const { id: nid } = await user.register({ public_access: 'false', caption: 'Über allen Gipfeln' })

@@ -19,13 +19,13 @@ import { atEnd } from '../support/at-end.ts'
 import { formType, part, partHead } from '../support/form-parts.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
-import { roomForUploads } from '../support/room-for-uploads.ts'
+import { unlimitedCounter } from '../support/unlimited-counter.ts'
 
 const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 1_000
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 atEnd(() => rm(dir, { recursive: true }))
-const uploads = createUploads({ folder: createUploadFolder({ dir }), unpaidBytes: roomForUploads, meter: silentMeter })
+const uploads = createUploads({ folder: createUploadFolder({ dir }), counter: unlimitedCounter, maxBytes: 1e9, meter: silentMeter })
 
 /** What a reader makes of a body: the operation, with each file told in its place. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>

@@ -6,7 +6,7 @@ import type { GraphQL } from '../support/graphql-client.ts'
 import type { Rest } from '../support/rest-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_IP: '60' } })
+const app = await createTestApp({ env: { LIMITS: 'requests-per-address=60' } })
 const [owner, stranger] = await Promise.all([app.newUser({ num: '100' }), app.newUser()])
 
 const LOOKUP =

@@ -3,7 +3,7 @@ import { unavailable } from '../../src/domain/errors.ts'
 import type { Answer } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_IP: '40' } })
+const app = await createTestApp({ env: { LIMITS: 'requests-per-address=40' } })
 
 const link = 'user_01h455vb4pex5vsknk084sn02q/wrong'
 const pages = [

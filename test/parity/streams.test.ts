@@ -15,7 +15,7 @@ import { PASSWORD, type TestActor } from '../support/user.ts'
 const PER_USER = 3
 const PER_ADDRESS = 24
 const app = await createTestApp({
-  env: { LIMIT_STREAMS_PER_USER: String(PER_USER), LIMIT_STREAMS_PER_IP: String(PER_ADDRESS) },
+  env: { LIMITS: `streams-per-user=${PER_USER},streams-per-address=${PER_ADDRESS}` },
 })
 
 let readers: EventReader[] = []

@@ -26,7 +26,7 @@ type Change =
   | { bomb: keyof typeof cborBombs }
 
 const whole = readFileSync(join(import.meta.dirname, '../fuzz/manifest.webp'))
-const app = await createTestApp({ env: { LIMIT_UPLOADS_PER_USER: '1000000' } })
+const app = await createTestApp({ env: { LIMITS: 'upload=1000000' } })
 const user = await app.newUser({ num: '1000' })
 const seed = Number.parseInt(process.env.SEED ?? '38', 16)
 const numRuns = Number(process.env.RUNS ?? 4)

@@ -18,9 +18,7 @@ let shared: SharedInstallation
 beforeAll(async () => {
   shared = await createSharedInstallation({
     SIGN_UP_POINTS: '1000000',
-    LIMIT_REQUESTS_PER_TOKEN: '1000000',
-    LIMIT_SIGN_UPS_PER_IP: '1000',
-    LIMIT_SIGN_INS_PER_IP: '1000',
+    LIMITS: 'requests-per-user=1000000,sign-up=1000,sign-in=1000',
   })
 })
 afterAll(() => shared.remove())

@@ -16,9 +16,7 @@ import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp({
   env: {
-    LIMIT_SIGN_UPS_PER_IP: '1',
-    LIMIT_SIGN_INS_PER_IP: '2',
-    LIMIT_RESETS_PER_IP: '1',
+    LIMITS: 'sign-up=1,sign-in=2,reset=1,verification=1',
     TRUSTED_PROXIES: '127.0.0.1',
   },
 })

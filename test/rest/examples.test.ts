@@ -12,7 +12,7 @@ import { newPicture } from '../support/pictures.ts'
 import type { Rest, RestOptions } from '../support/rest-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { LIMIT_UPLOADS_PER_USER: '1000000' } })
+const app = await createTestApp({ env: { LIMITS: 'upload=1000000' } })
 const file = new URL('../../src/rest/generated/examples.json', import.meta.url)
 
 interface Example {

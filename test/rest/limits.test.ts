@@ -4,10 +4,7 @@ import { createTestApp, newFile } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
 const env = {
-  LIMIT_SIGN_UPS_PER_IP: '2',
-  LIMIT_SIGN_INS_PER_IP: '3',
-  LIMIT_UPLOADS_PER_USER: '2',
-  LIMIT_REQUESTS_PER_TOKEN: '40',
+  LIMITS: 'sign-up=2,sign-in=3,upload=2,requests-per-user=40',
   TRUSTED_PROXIES: '127.0.0.1',
   REQUIRE_API_KEY_FOR_SIGN_UP: 'true',
 }

@@ -64,6 +64,31 @@ it('a search and the order by update consider the newest 10,000 assets of anothe
   await app.sql(`update assets set headline = '' where ${ends}`)
 })
 
+it('counts no more than 10,000 assets for anonymous callers, and of another user', async () => {
+  const countOf = async (rest: typeof app.rest) => expectOk(await rest('GET', 'assets/?limit=1')).count
+  expect(await countOf(app.rest)).toBe(10_000)
+  expect(await countOf(owner.rest)).toBe(LENGTH)
+  const document = `query ($id: ID!, $owner: String) {
+    user(id: $id) { assets(first: 1) { totalCount } }
+    assets(first: 1, filter: { owner: $owner }) { totalCount }
+  }`
+  const { user, assets } = expectOk(await app.graphql(document, { id: owner.publicId, owner: owner.email }))
+  expect([user.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
+})
+
+it('leads anonymous callers beyond the counted assets by the links of pages', async () => {
+  let link = `${app.url}/api/v3/assets/?page_size=100&page=100`
+  const sizes: number[] = []
+  while (link) {
+    const page = expectOk(await app.rest('GET', link.replace(app.url, '')))
+    sizes.push(page.results.length)
+    link = page.next
+  }
+  expect(sizes).toEqual([100, 100, 100])
+  const last = expectOk(await app.rest('GET', 'assets/?page_size=100&page=last'))
+  expect(last.results).toHaveLength(100)
+})
+
 it('page numbers lead far into a list of another user’s assets, and beyond its end is 404', async () => {
   const query = `owner=${encodeURIComponent(owner.email)}&page_size=100`
   const pages = [await get(`/api/v3/assets/?${query}&page=101`)]

@@ -14,13 +14,18 @@ import { readMultipart } from '../../src/rest/read-multipart.ts'
 import { atEnd } from '../support/at-end.ts'
 import { type Message, send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
-import { roomForUploads } from '../support/room-for-uploads.ts'
+import { unlimitedCounter } from '../support/unlimited-counter.ts'
 
 const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 500
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 
-const uploads = createUploads({ folder: createUploadFolder({ dir }), unpaidBytes: roomForUploads, meter: silentMeter })
+const uploads = createUploads({
+  folder: createUploadFolder({ dir }),
+  counter: unlimitedCounter,
+  maxBytes: 1e9,
+  meter: silentMeter,
+})
 
 /** Answers what it read, or the code of the refusal. */
 const server = createServer(async (req, res) => {

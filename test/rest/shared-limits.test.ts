@@ -13,15 +13,8 @@ import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp({
   env: {
-    LIMIT_SIGN_UPS_PER_IP: '2',
-    LIMIT_SIGN_INS_PER_IP: '4',
-    LIMIT_RESETS_PER_IP: '2',
-    LIMIT_UPLOADS_PER_USER: '2',
-    LIMIT_UNPAID_MEGABYTES_PER_USER: '1',
-    LIMIT_REQUESTS_PER_TOKEN: '30',
-    LIMIT_REQUESTS_PER_IP: '30',
-    LIMIT_STREAMS_PER_USER: '2',
-    LIMIT_STREAMS_PER_IP: '3',
+    LIMITS:
+      'sign-up=2,sign-in=4,reset=2,verification=2,upload=2,upload-megabytes=1,streams-per-user=2,streams-per-address=3',
     TRUSTED_PROXIES: '127.0.0.1',
   },
 })
@@ -113,7 +106,7 @@ function beginUpload(url: string, { token }: SignedIn, bytes: number) {
   return request
 }
 const toldOf = async ({ id }: SignedIn) => {
-  const told = `select (held->>'bytes')::int as bytes from unpaid_bytes, jsonb_each(holders) as holder (process, held) where owner = $1`
+  const told = `select (held->>'amount')::int as bytes from concurrency_counters, jsonb_each(holders) as holder (process, held) where subject = 'uploads:' || $1`
   return (await app.sql<{ bytes: number }>(told, [id])).map(({ bytes }) => bytes).sort((a, b) => a - b)
 }
 const register = (url: string, actor: SignedIn) =>
@@ -155,28 +148,13 @@ it('bytes of uploads of a process that is gone are free a minute later', async (
   expect((await register(another.url, user)).status).toBe(429)
   // As if it had been killed, and a minute were over.
   await app.sql(
-    `update unpaid_bytes set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where owner = $1`,
+    `update concurrency_counters set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where subject = 'uploads:' || $1`,
     [user.id],
   )
   expect((await register(another.url, user)).status).toBe(201)
   // Whoever lives says it again.
-  await app.services.uploads.tellUnderWay()
+  await app.maintenance.renewCounters()
   expect((await register(another.url, user)).status).toBe(429)
-})
-
-it('requests with one token', async () => {
-  const user = await app.newUser()
-  await expectShared(30, (url) => ask(url, 'GET', 'auth/users/me/', { actor: user }))
-})
-
-it.each([['Idempotency-Key', '']])('requests without a token whose %s is refused', async (name, value) => {
-  const headers = { ...newAddress(), [name]: value }
-  await expectShared(30, (url) => ask(url, 'GET', 'assets/', { headers }))
-})
-
-it('requests without a token from one address', async () => {
-  const headers = newAddress()
-  await expectShared(30, (url) => ask(url, 'GET', '/version', { headers }))
 })
 
 let readers: EventReader[] = []
@@ -207,9 +185,12 @@ it('streams that are open from one address, and what a process held that is gone
   await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
   const subject = `streams:address:${headers['X-Forwarded-For']}`
   // As if it had been killed, and a minute were over.
-  await app.sql(`update held_places set until = now() - interval '1 second' where subject = $1`, [subject])
+  await app.sql(
+    `update concurrency_counters set holders = (select jsonb_object_agg(key, value || '{"until": 0}') from jsonb_each(holders)) where subject = $1`,
+    [subject],
+  )
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(200)
   // Whoever lives says it again.
-  await app.services.events.tellStreams()
+  await app.maintenance.renewCounters()
   expect((await follow(another.url, await app.newUser(), headers)).status).toBe(429)
 })

@@ -9,7 +9,7 @@ import { openRequest, send } from '../support/http-client.ts'
 import { callRaw, chunk } from '../support/raw-http.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { LIMIT_SIGN_INS_PER_IP: '1000000' } })
+const app = await createTestApp({ env: { LIMITS: 'sign-in=1000000' } })
 const user = await app.newUser()
 const signIn = '/api/v3/auth/token/login/'
 

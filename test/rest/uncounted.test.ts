@@ -9,10 +9,7 @@ const app = await createTestApp({
   env: {
     TRUSTED_PROXIES: '127.0.0.1',
     EMAIL_VERIFICATION: 'on',
-    LIMIT_REQUESTS_PER_IP: '100',
-    LIMIT_SIGN_INS_PER_IP: '1',
-    LIMIT_SIGN_UPS_PER_IP: '1',
-    LIMIT_RESETS_PER_IP: '1',
+    LIMITS: 'requests-per-address=100,sign-in=1,sign-up=1,reset=1,verification=1',
   },
 })
 let addresses = 0

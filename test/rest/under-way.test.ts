@@ -8,7 +8,7 @@ import { createTestApp } from '../support/test-app.ts'
 const MOST = 3
 /** As many requests wait in line. */
 const LINE = 200
-const app = await createTestApp({ env: { LIMIT_UNDER_WAY: String(MOST) } })
+const app = await createTestApp({ env: { LIMITS: `concurrent-operations=${MOST}` } })
 const UPDATE = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
 const LOOKUP = (fields: number) =>
   `query ($sha256: String!) { ${Array.from({ length: fields }, (_, at) => `f${at}: lookup(sha256: $sha256) { totalCount }`).join(' ')} }`

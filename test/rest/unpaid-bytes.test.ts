@@ -7,7 +7,7 @@ import { formType, partHead } from '../support/form-parts.ts'
 import { openRequest } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { LIMIT_UNPAID_MEGABYTES_PER_USER: '1' } })
+const app = await createTestApp({ env: { LIMITS: 'upload-megabytes=1' } })
 const [user, other] = [await app.newUser(), await app.newUser()]
 const assets = `${app.url}/api/v3/assets/`
 const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
@@ -53,7 +53,7 @@ it('what was registered is under way no more', async () => {
 })
 
 it('a file that is larger than any may be is refused for its size, before a byte of it', async () => {
-  const roomy = await createTestApp({ env: { LIMIT_UNPAID_MEGABYTES_PER_USER: '1000' } })
+  const roomy = await createTestApp({ env: { LIMITS: 'upload-megabytes=1000' } })
   const { token } = await roomy.newUser()
   const headers = { 'Content-Type': formType, 'Content-Length': '1073741824' }
   const request = openRequest(`${roomy.url}/api/v3/assets/`, { token, headers })

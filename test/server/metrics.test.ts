@@ -29,7 +29,7 @@ import { createTestLog } from '../support/test-log.ts'
 
 const app = await createTestApp({
   withChain: true,
-  env: { HEALTH_PORT: '0', ALLOW_INSECURE_WEBHOOKS: 'true', LIMIT_STREAMS_PER_USER: '1' },
+  env: { HEALTH_PORT: '0', ALLOW_INSECURE_WEBHOOKS: 'true', LIMITS: 'streams-per-user=1' },
 })
 const now = () => scrape(app.operatorsUrl)
 

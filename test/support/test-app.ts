@@ -106,12 +106,9 @@ export async function createTestApp({
   const log = createTestLog()
   const variables = {
     ANNAL_DIR: dir,
-    LIMIT_SIGN_UPS_PER_IP: '1000000',
-    LIMIT_SIGN_INS_PER_IP: '1000000',
-    LIMIT_RESETS_PER_IP: '1000000',
-    LIMIT_OPEN_ORDERS_PER_USER: '1000000',
     CHAIN_CONFIRMATIONS: '1',
     ...env,
+    LIMITS: `sign-up=1000000,sign-in=1000000,reset=1000000,verification=1000000,open-orders=1000000,${env.LIMITS ?? ''}`,
     DATABASE_URL: testDatabase.url,
     CHAIN_RPC_URL: rpcUrl,
     CHAIN_RELAY_KEYS: await fundedKey(),

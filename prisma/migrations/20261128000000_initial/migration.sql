@@ -656,21 +656,13 @@ CREATE UNLOGGED TABLE processes (
   CONSTRAINT processes_pkey PRIMARY KEY (id)
 );
 
-CREATE UNLOGGED TABLE held_places (
-  subject    text NOT NULL,
-  process_id uuid NOT NULL,
-  count      integer NOT NULL,
-  until      timestamptz(3) NOT NULL,
-  CONSTRAINT held_places_pkey PRIMARY KEY (subject, process_id)
-);
-
-CREATE UNLOGGED TABLE unpaid_bytes (
-  owner   text NOT NULL,
+CREATE UNLOGGED TABLE concurrency_counters (
+  subject text NOT NULL,
   holders jsonb NOT NULL,
   until   timestamptz(3) NOT NULL,
-  CONSTRAINT unpaid_bytes_pkey PRIMARY KEY (owner)
+  CONSTRAINT concurrency_counters_pkey PRIMARY KEY (subject)
 );
-CREATE INDEX unpaid_bytes_until_idx ON unpaid_bytes (until);
+CREATE INDEX concurrency_counters_until_idx ON concurrency_counters (until);
 
 CREATE TABLE setbacks (
   sweep           text NOT NULL,

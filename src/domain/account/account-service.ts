@@ -8,14 +8,14 @@ import { DomainError, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
-import type { Limit, Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertTrusted, assertUserMay } from '../policy.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { Custody, KeyVault, PasswordHasher } from '../ports/keys.ts'
-import { networkOf, type RequestLimits } from '../request-limits.ts'
+import { networkOf } from '../rate-limit-key.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { sha256 } from '../sha256.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
@@ -23,7 +23,6 @@ import { deleteToken, findApiKeys, findByTokens, findLiveHash, insertToken, inse
 import { createCredentialsLookup, guessedAt } from './credentials-lookup.ts'
 import { mailboxDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
-import { signInLimit } from './sign-in-limit.ts'
 import type { TokenUse } from './token-use.ts'
 
 /** What a request says about who sends it. */
@@ -50,9 +49,6 @@ const covers = (row: object, select: object | null | undefined): boolean =>
     )
   })
 
-/** Sign-ups with one mailbox. */
-const claims: Limit = { name: 'sign-up-address', count: 10, seconds: 3600 }
-
 interface Dependencies {
   database: Database
   custody: Custody
@@ -60,13 +56,10 @@ interface Dependencies {
   passwordCheck: PasswordCheck
   tokenUse: Pick<TokenUse, 'note'>
   vault: KeyVault
-  limits: Limits
-  requestLimits: RequestLimits
+  rateLimiter: RateLimiter
   idempotency: Idempotency
   config: {
     signUpPoints: string
-    signUpsPerHour: number
-    signInsPerMinute: number
     requireApiKeyForSignUp: boolean
     /** Days until a new session ends by itself; 0 is never. */
     accessTokenDays: number
@@ -85,10 +78,7 @@ const emailNotVerified = () =>
  * that wait for their turn; `config` holds limits as the environment gives them.
  */
 export function createAccountService(deps: Dependencies) {
-  const { database, custody, passwords, passwordCheck, tokenUse, vault, limits, requestLimits, idempotency, config } =
-    deps
-  const signUps = { name: 'sign-up', count: config.signUpsPerHour, seconds: 3600 }
-  const signIns = signInLimit(config)
+  const { database, custody, passwords, passwordCheck, tokenUse, vault, rateLimiter, idempotency, config } = deps
   const verifiesAddresses = config.emailVerification !== 'off'
   const points = formatAmount(config.signUpPoints)
   const derivationKey = vault.derive('access-token')
@@ -175,8 +165,8 @@ export function createAccountService(deps: Dependencies) {
 
   return {
     /**
-     * Who sends this request. With a token that is not good, or not any more, they are anonymous, and the door refuses
-     * them nearly everywhere, even where no token is needed. Raises THROTTLED.
+     * Identifies the caller of a request. A caller with an invalid or expired token is anonymous, and both APIs reject nearly all requests
+     * with such a token.
      */
     async authenticate({
       token,
@@ -188,9 +178,7 @@ export function createAccountService(deps: Dependencies) {
         apiKey === undefined ? undefined : findService(sha256(apiKey)),
       ])
       const origin = { address, service }
-      if (!found) await requestLimits.takeAddress(address)
       if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
-      await requestLimits.takeSession(found.tokenId)
       tokenUse.note(found.tokenId)
       const { tokenId, ...user } = found
       const { id, role, createdAt } = user
@@ -201,7 +189,7 @@ export function createAccountService(deps: Dependencies) {
     /** Asked before a sign-up is read. Raises UNTRUSTED_CLIENT, THROTTLED. */
     async admitSignUp(actor: Actor): Promise<void> {
       assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
-      if (actor.kind !== 'system') await limits.assertOpen(signUps, networkOf(actor.address))
+      if (actor.kind !== 'system') await rateLimiter.assertAvailable('sign-up', networkOf(actor.address))
     },
 
     /**
@@ -213,9 +201,9 @@ export function createAccountService(deps: Dependencies) {
       assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
       const input = parse(signUpInput, rawInput)
       return idempotency.once(actor, context, 'signUp', input, async () => {
-        if (actor.kind !== 'system') await limits.take(signUps, networkOf(actor.address))
+        if (actor.kind !== 'system') await rateLimiter.consume('sign-up', networkOf(actor.address))
         // Each has a mail sent to whatever address was given, and while it is not verified it may be given again.
-        if (verifiesAddresses) await limits.take(claims, mailboxDigest(input.email))
+        if (verifiesAddresses) await rateLimiter.consume('sign-up-mailbox', mailboxDigest(input.email))
         return insert(actor, input, 'USER', context)
       })
     },
@@ -231,7 +219,7 @@ export function createAccountService(deps: Dependencies) {
 
     /** Asked before a sign-in is read. Raises THROTTLED. */
     async admitSignIn(actor: Actor): Promise<void> {
-      if (actor.kind !== 'system') await limits.assertOpen(signIns, networkOf(actor.address))
+      if (actor.kind !== 'system') await rateLimiter.assertAvailable('sign-in', networkOf(actor.address))
     },
 
     /**
@@ -242,7 +230,7 @@ export function createAccountService(deps: Dependencies) {
     async signIn(actor: Actor, rawInput: SignInInput, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'session:create')
       const input = parse(signInInput, rawInput)
-      if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
+      if (actor.kind !== 'system') await rateLimiter.consume('sign-in', networkOf(actor.address))
       const { email } = input
       const credentials = await findCredentials(email)
       const guess = { account: guessedAt(credentials, email), password: input.password, isSignedIn: false }

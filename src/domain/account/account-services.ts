@@ -1,15 +1,14 @@
 /** All about accounts, made from their parts: who somebody is, how they get in, and what becomes of them. */
 import type { Idempotency } from '../idempotency.ts'
-import type { Limits } from '../limits.ts'
 import type { Coins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { PictureMaker } from '../ports/files.ts'
-import type { Gate, Shares } from '../ports/gate.ts'
 import type { Custody, KeyVault, PasswordHasher } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
 import type { ComposeMail, Mailer } from '../ports/mail.ts'
-import { createRequestLimits } from '../request-limits.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import type { RateLimiter, RequestQuota } from '../rate-limiter.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
 import { createAccountMail } from './account-mail.ts'
@@ -38,15 +37,16 @@ interface Dependencies {
   notifications: FeedNotifications
   mailer: Mailer
   compose: ComposeMail
-  limits: Limits
+  rateLimiter: RateLimiter
+  requestQuota: RequestQuota
   idempotency: Idempotency
   actionArgs: ActionArgs
-  /** Exports at once, of everybody. */
-  exports: Gate
-  /** Pictures on profiles, of each account in turn. */
-  pictureShares: Shares
-  /** How many of them are made at once, of everybody. */
-  pictureGate: Gate
+  /** Limits data exports. */
+  exports: Semaphore
+  /** Limits the guesses at one account that a process checks at once. */
+  guesses: Semaphore
+  /** Limits the processing of profile pictures. */
+  pictureSemaphore: Semaphore
   log: Log
   meter: Meter
   /** Where people find the service, without a trailing slash. */
@@ -59,11 +59,6 @@ interface Dependencies {
     /** Days until a new session ends by itself; 0 is never. */
     accessTokenDays: number
     emailVerification: 'off' | 'on' | 'required'
-    signUpsPerHour: number
-    signInsPerMinute: number
-    resetsPerHour: number
-    requestsPerToken: number
-    requestsPerAddress: number
   }
 }
 
@@ -75,24 +70,23 @@ export type AccountServices = ReturnType<typeof createAccountServices>['services
  * guesses that are looked at, use of sessions) is this process's own.
  */
 export function createAccountServices(deps: Dependencies) {
-  const { database, limits, idempotency, meter, config } = deps
+  const { database, rateLimiter, idempotency } = deps
   const passwordCheck = createPasswordCheck(deps)
   const tokenUse = createTokenUse(deps)
-  const requestLimits = createRequestLimits({ database, meter, config })
   const tokens = createOneTimeTokens(deps)
-  const ownPassword = createOwnPassword({ database, limits, passwordCheck })
+  const ownPassword = createOwnPassword({ database, rateLimiter, passwordCheck })
   const credentials = {
     ...deps,
     tokens,
     ownPassword,
-    mailRequests: createMailRequests({ database, limits, idempotency, perHour: config.resetsPerHour }),
+    mailRequests: createMailRequests({ database, rateLimiter, idempotency }),
   }
   const deletions = createDeletionService(deps)
   const mail = createAccountMail({ ...deps, tokens })
   return {
     services: {
-      accounts: createAccountService({ ...deps, passwordCheck, tokenUse, requestLimits }),
-      adminSessions: createAdminSessionService({ ...deps, requestLimits, passwordCheck, ownPassword }),
+      accounts: createAccountService({ ...deps, passwordCheck, tokenUse }),
+      adminSessions: createAdminSessionService({ ...deps, passwordCheck, ownPassword }),
       sessions: createSessionService({ ...deps, tokenUse }),
       profiles: createProfileService(deps),
       deletions,

@@ -3,11 +3,11 @@
  * token opens the pages. They end by themselves soon, and with the password they began with.
  */
 import { randomBytes } from 'node:crypto'
-import { type Actor, assertUser } from '../actor.ts'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { parse } from '../input.ts'
-import type { Limits } from '../limits.ts'
 import type { Database } from '../ports/database.ts'
-import { networkOf, type RequestLimits } from '../request-limits.ts'
+import { networkOf } from '../rate-limit-key.ts'
+import type { RateLimiter, RequestQuota } from '../rate-limiter.ts'
 import { sha256 } from '../sha256.ts'
 import { signInInput } from './account-input.ts'
 import { incorrectLogin } from './account-refusals.ts'
@@ -15,29 +15,32 @@ import { deleteAdminSession, insertAdminSession, useAdminSession } from './admin
 import { createCredentialsLookup, guessedAt } from './credentials-lookup.ts'
 import type { OwnPassword } from './own-password.ts'
 import type { PasswordCheck } from './password-check.ts'
-import { signInLimit } from './sign-in-limit.ts'
 
 interface Dependencies {
   database: Pick<Database, 'query'>
-  limits: Limits
-  requestLimits: RequestLimits
+  rateLimiter: RateLimiter
+  requestQuota: RequestQuota
   passwordCheck: PasswordCheck
   ownPassword: OwnPassword
-  config: { signInsPerMinute: number }
 }
 
 const SECRET_BYTES = 32
 
+type Administrator = { tokenId: string } & Omit<UserActor['user'], 'createdAt'> & { createdAt: string }
+
+function userOf({ tokenId, ...user }: Administrator, origin: { address: string; service: undefined }) {
+  const record = { ...user, createdAt: new Date(user.createdAt) }
+  return { kind: 'user' as const, id: user.id, role: user.role, user: record, tokenId, ...origin }
+}
+
 /** Sessions of administrators at their pages. */
 export function createAdminSessionService({
   database,
-  limits,
-  requestLimits,
+  rateLimiter,
+  requestQuota,
   passwordCheck,
   ownPassword,
-  config,
 }: Dependencies) {
-  const signIns = signInLimit(config)
   const findCredentials = createCredentialsLookup(database)
 
   return {
@@ -48,7 +51,7 @@ export function createAdminSessionService({
      */
     async signIn(address: string, rawInput: { email: string; password: string }): Promise<string> {
       const { email, password } = parse(signInInput, rawInput)
-      await limits.take(signIns, networkOf(address))
+      await rateLimiter.consume('sign-in', networkOf(address))
       const found = await findCredentials(email)
       const guess = { account: guessedAt(found, email), password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !found) throw incorrectLogin()
@@ -63,14 +66,9 @@ export function createAdminSessionService({
     async authenticate(secret: string | undefined, address: string): Promise<Exclude<Actor, { kind: 'system' }>> {
       const origin = { address, service: undefined }
       const [found] = secret === undefined ? [] : await database.query(useAdminSession, { hash: sha256(secret) })
-      if (!found) {
-        await requestLimits.takeAddress(address)
-        return { kind: 'anonymous', ...origin }
-      }
-      const { tokenId, ...user } = found.signed_in
-      await requestLimits.takeSession(tokenId)
-      const record = { ...user, createdAt: new Date(user.createdAt) }
-      return { kind: 'user', id: user.id, role: user.role, user: record, tokenId, ...origin }
+      const actor = found ? userOf(found.signed_in, origin) : { kind: 'anonymous' as const, ...origin }
+      await requestQuota.consume(actor, 1)
+      return actor
     },
 
     /**

@@ -1,13 +1,13 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
 import type { Actor } from '../actor.ts'
-import { askerOf } from '../asker.ts'
 import { authenticationFailed, DomainError, notFound, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { keysetPages } from '../keyset-pages.ts'
 import { assertOperator, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import type { Gate } from '../ports/gate.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import { rateLimitKeys } from '../rate-limit-key.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
@@ -62,7 +62,7 @@ interface Dependencies {
   verifiesAddresses: boolean
   actionArgs: ActionArgs
   /** Exports at once, of everybody. */
-  exports: Gate
+  exports: Semaphore
   meter: Meter
 }
 
@@ -204,7 +204,7 @@ export function createExportService({
     }
     running.add(id)
     try {
-      return await exports(work, askerOf(actor))
+      return await exports(work, { keys: rateLimitKeys(actor) })
     } finally {
       running.delete(id)
     }

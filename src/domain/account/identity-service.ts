@@ -5,9 +5,9 @@ import { auditorOf } from '../audit/audit-sql.ts'
 import { validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
-import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { addressProblem, email, presentPassword, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
 import { type Change, changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
@@ -20,7 +20,7 @@ interface Dependencies {
   ownPassword: OwnPassword
   tokens: OneTimeTokens
   mailRequests: MailRequests
-  limits: Limits
+  rateLimiter: RateLimiter
   idempotency: Idempotency
   /** Whether an address counts only once it is verified. */
   verifiesAddresses: boolean
@@ -37,14 +37,9 @@ function ownAddress(actor: Actor): string {
   return actor.user.pendingEmail ?? actor.user.email
 }
 
-/** Each sends a mail to an address that the account claims. Only a caller who knows the password uses them up. */
-const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
-/** The same to one mailbox, by all accounts together. Apart from sign-ups: one account with many changes must not keep somebody from theirs. */
-const changesToOne: Limit = { name: 'email-change-address', count: 10, seconds: 3600 }
-
 /** Address and username of accounts: changed by who knows the password, verified by mailed links. */
 export function createIdentityService(deps: Dependencies) {
-  const { database, ownPassword, tokens, mailRequests, limits, idempotency, verifiesAddresses } = deps
+  const { database, ownPassword, tokens, mailRequests, rateLimiter, idempotency, verifiesAddresses } = deps
 
   /** Writes what needs the actor's password, if that still is what was verified. */
   async function change(
@@ -80,10 +75,10 @@ export function createIdentityService(deps: Dependencies) {
       const input = parse(emailInput, rawInput)
       return idempotency.once(actor, context, 'changeEmail', input, async () => {
         const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
-        await limits.take(changes, actor.id)
+        await rateLimiter.consume('email-change', actor.id)
         // The present one takes back a wish that may be a thief's, and no stranger keeps its owner from that.
         const takesBack = verifiesAddresses && input.newEmail.toLowerCase() === actor.user.email.toLowerCase()
-        if (!takesBack) await limits.take(changesToOne, mailboxDigest(input.newEmail))
+        if (!takesBack) await rateLimiter.consume('email-change-mailbox', mailboxDigest(input.newEmail))
         const statement = verifiesAddresses ? requestEmailChange : changeEmail
         return change(actor, statement, { verifiedHash, wanted: input.newEmail }, context)
       })

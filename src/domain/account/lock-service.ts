@@ -9,7 +9,7 @@ import { fromId, toId } from '../ids.ts'
 import { parse, requiredText } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 import type { UserQuery } from './account-service.ts'
 import { normalizeEmail } from './email-address.ts'
 import { countUsers, type FoundUser, lockUser, searchUsers, type UserOrder, unlockUser } from './lock-statements.ts'
@@ -87,7 +87,7 @@ export function createLockService({ database, idempotency, verifiesAddresses }: 
 
     /** Number of accounts that match a search, counted no further than a page behind `offset` needs. Raises what `search` raises. */
     async count(actor: Actor, wanted: string, offset?: number | null): Promise<number> {
-      const [counted] = await database.query(countUsers, { ...wantedBy(actor, wanted), most: countedUpTo(offset) })
+      const [counted] = await database.query(countUsers, { ...wantedBy(actor, wanted), most: countLimit(offset) })
       return counted!.count
     },
 

@@ -1,16 +1,12 @@
 /** Mails that whoever knows an address can ask for. Nothing here looks an account up: what is not looked up cannot differ. */
 import type { Actor } from '../actor.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
-import type { Limits } from '../limits.ts'
 import type { Database } from '../ports/database.ts'
-import { networkOf } from '../request-limits.ts'
+import { networkOf } from '../rate-limit-key.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { sha256 } from '../sha256.ts'
 import { orNull, statement, text, uuid } from '../sql.ts'
 import { type AccountMailParts, accountMailSql } from './account-mail-sql.ts'
-
-const HOUR_SECONDS = 3600
-/** To one address. Each mail holds a good link, so whoever asks in another's name locks nobody out. */
-const PER_ADDRESS = 5
 
 type Template = 'password-reset' | 'email-verification'
 
@@ -42,7 +38,7 @@ const kinds = {
       facts: { email: 'request.address', asker: 'request.asker' },
     }),
   },
-} satisfies Record<Template, object>
+} as const satisfies Record<Template, { limit: 'reset' | 'verification'; asking: object }>
 
 const GMAIL = new Set(['gmail.com', 'googlemail.com'])
 
@@ -68,22 +64,20 @@ export const mailboxDigest = (email: string) => addressDigest(mailboxOf(email))
 
 interface Dependencies {
   database: Database
-  limits: Limits
+  rateLimiter: RateLimiter
   idempotency: Idempotency
-  /** From one network address. */
-  perHour: number
 }
 
 /** Asks for mails that anybody may ask for; what `createMailRequests` makes. */
 export type MailRequests = ReturnType<typeof createMailRequests>
 
 /** Takes wishes for a link by mail, counted by network address and by e-mail address, whether or not an account has it. */
-export const createMailRequests = ({ database, limits, idempotency, perHour }: Dependencies) => ({
+export const createMailRequests = ({ database, rateLimiter, idempotency }: Dependencies) => ({
   /** Asked before a request is read. Raises THROTTLED. */
   async admit(actor: Actor, template: Template): Promise<void> {
     if (actor.kind === 'system') return
     const { limit } = kinds[template]
-    await limits.assertOpen({ name: limit, count: perHour, seconds: HOUR_SECONDS }, networkOf(actor.address))
+    await rateLimiter.assertAvailable(limit, networkOf(actor.address))
   },
 
   /** Has a mail sent to a valid address if an account has it; counted alike whether or not there is one. Raises THROTTLED. */
@@ -91,9 +85,9 @@ export const createMailRequests = ({ database, limits, idempotency, perHour }: D
     const { limit, asking } = kinds[template]
     await idempotency.once(actor, context, template, { email }, async () => {
       if (actor.kind !== 'system') {
-        await limits.take({ name: limit, count: perHour, seconds: HOUR_SECONDS }, networkOf(actor.address))
+        await rateLimiter.consume(limit, networkOf(actor.address))
       }
-      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR_SECONDS }, addressDigest(email))
+      await rateLimiter.consume(`${limit}-mailbox`, addressDigest(email))
       const asker = actor.kind === 'user' ? actor.id : null
       await database.query(asking, { email, asker, ...fingerprintOf(context) })
       return 'requested'

@@ -1,19 +1,16 @@
 import type { UserActor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
-import type { Limit, Limits } from '../limits.ts'
 import type { Database } from '../ports/database.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { findOwnCredentials } from './password-statements.ts'
 
 /** The refusal of a wrong present password, as VALIDATION_FAILED of its field. */
 export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
 
-/** Each takes 64 MiB and a core from everybody who signs in. Wrong ones are counted as guesses, so a found session uses none of these up. */
-const proofs: Limit = { name: 'own-password', count: 100, seconds: 3600 }
-
 interface Dependencies {
   database: Pick<Database, 'query'>
-  limits: Limits
+  rateLimiter: RateLimiter
   passwordCheck: PasswordCheck
 }
 
@@ -21,7 +18,7 @@ interface Dependencies {
 export type OwnPassword = ReturnType<typeof createOwnPassword>
 
 /** For changes that a session alone does not allow: whoever finds an open one must not take the account over. */
-export function createOwnPassword({ database, limits, passwordCheck }: Dependencies) {
+export function createOwnPassword({ database, rateLimiter, passwordCheck }: Dependencies) {
   return {
     /**
      * The stored hash, if this is the actor's password: a statement that relies on it holds only while it stands.
@@ -30,11 +27,12 @@ export function createOwnPassword({ database, limits, passwordCheck }: Dependenc
     async verify({ id }: UserActor, password: string): Promise<string> {
       const [account] = await database.query(findOwnCredentials, { user: id })
       if (!account) throw wrongPassword()
-      await limits.assertOpen(proofs, id)
+      await rateLimiter.assertAvailable('own-password', id)
       const { password_hash: passwordHash } = account
       const guess = { account: { user: id, passwordHash }, password, isSignedIn: true }
       if (!(await passwordCheck.check(guess))) throw wrongPassword()
-      await limits.take(proofs, id)
+      // Wrong passwords count as guesses, so a stolen session cannot use up this limit.
+      await rateLimiter.consume('own-password', id)
       return passwordHash
     },
   }

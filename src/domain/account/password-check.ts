@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { throttled } from '../errors.ts'
 import type { Database } from '../ports/database.ts'
 import type { PasswordHasher } from '../ports/keys.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
 import type { Meter } from '../telemetry.ts'
 import { toOpaqueString } from './opaque-string.ts'
 import { findGuesses, giveGuessBack, noteWrongGuess, subjectOf, takeGuess } from './password-check-statements.ts'
@@ -23,30 +24,6 @@ const PATIENCE_MS = 8_000
 /** Seconds to wait for who was not that lucky. */
 const ASK_AGAIN_SECONDS = 5
 
-/** Guesses at one account that one process looks at together: no more are hashed at once, and the others' places stay free. */
-const AT_ONCE = 2
-
-/** Lets so many at once through for each key, the others in turn. */
-function createGate(atOnce: number) {
-  const gates = new Map<string, { passed: number; waiting: (() => void)[] }>()
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const gate = gates.get(key) ?? { passed: 0, waiting: [] }
-    gates.set(key, gate)
-    if (gate.passed < atOnce) gate.passed += 1
-    else await new Promise<void>((resolve) => gate.waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = gate.waiting.shift()
-      if (next) next()
-      else {
-        gate.passed -= 1
-        if (gate.passed === 0) gates.delete(key)
-      }
-    }
-  }
-}
-
 /** A password that somebody says is an account's. */
 export interface Guess {
   /** By UUID; or the address that leads to none, which is counted, too, and takes the same time. */
@@ -60,6 +37,8 @@ export interface Guess {
 interface Dependencies {
   database: Pick<Database, 'query'>
   passwords: PasswordHasher
+  /** Limits the guesses at one account that a process checks at once. */
+  guesses: Semaphore
   meter: Meter
 }
 
@@ -70,9 +49,7 @@ export type PasswordCheck = ReturnType<typeof createPasswordCheck>
  * Checks passwords with a limit on wrong guesses, kept in the database for all processes together; each process looks at
  * no more than two guesses at one account at once.
  */
-export function createPasswordCheck({ database, passwords, meter }: Dependencies) {
-  const gate = createGate(AT_ONCE)
-
+export function createPasswordCheck({ database, passwords, guesses, meter }: Dependencies) {
   /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
   async function take(subject: string, most: number): Promise<string> {
     for (const start = performance.now(); ; await delay(LOOK_EVERY_MS)) {
@@ -116,7 +93,7 @@ export function createPasswordCheck({ database, passwords, meter }: Dependencies
     /** Whether the password is the account's. Raises THROTTLED, UNAVAILABLE. */
     check(guess: Guess): Promise<boolean> {
       const subject = subjectOf(guess.account)
-      return gate(subject.toLowerCase(), () => look(subject, guess))
+      return guesses(() => look(subject, guess), { keys: [subject.toLowerCase()] })
     },
   }
 }

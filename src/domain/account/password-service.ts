@@ -4,10 +4,10 @@ import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
-import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { PasswordHasher } from '../ports/keys.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { email, password, presentPassword } from './account-input.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
@@ -20,12 +20,9 @@ interface Dependencies {
   ownPassword: OwnPassword
   tokens: OneTimeTokens
   mailRequests: MailRequests
-  limits: Limits
+  rateLimiter: RateLimiter
   idempotency: Idempotency
 }
-
-/** Each has a mail sent. Only who knows the password uses them up. */
-const changes: Limit = { name: 'password-change', count: 10, seconds: 3600 }
 
 const requestInput = z.strictObject({ email })
 const resetInput = z.strictObject({ uid: text(64), token: text(256), newPassword: password })
@@ -33,7 +30,7 @@ const changeInput = z.strictObject({ currentPassword: presentPassword, newPasswo
 
 /** Passwords: a reset by a mailed link, and a change by who knows the present one. Both end sessions. */
 export function createPasswordService(deps: Dependencies) {
-  const { database, passwords, ownPassword, tokens, mailRequests, limits, idempotency } = deps
+  const { database, passwords, ownPassword, tokens, mailRequests, rateLimiter, idempotency } = deps
 
   return {
     /** Asked before a request for a link is read. Raises THROTTLED. */
@@ -96,7 +93,7 @@ export function createPasswordService(deps: Dependencies) {
       const input = parse(changeInput, rawInput)
       return idempotency.once(actor, context, 'changePassword', input, async () => {
         const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
-        await limits.take(changes, actor.id)
+        await rateLimiter.consume('password-change', actor.id)
         const passwordHash = await passwords.hash(input.newPassword)
         const { id: user, tokenId: session, address } = actor
         const [changed] = await database.transaction(async (query) => {

@@ -1,15 +1,14 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
 import type { Actor, Caller, UserActor } from '../actor.ts'
-import { askerOf } from '../asker.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
-import type { Limit, Limits } from '../limits.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { PictureMaker } from '../ports/files.ts'
-import type { Gate, Shares } from '../ports/gate.ts'
-import { networkOf } from '../request-limits.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import { isServiceKey, networkOf, rateLimitKeys } from '../rate-limit-key.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { identityOf, type PicturesGiven, pictureValues, receivePictures } from './picture.ts'
 import { type ProfileInput, profileInput } from './profile-input.ts'
 import { changeProfile, findPicture } from './profile-statements.ts'
@@ -17,34 +16,26 @@ import { changeProfile, findPicture } from './profile-statements.ts'
 interface Dependencies {
   database: Database
   idempotency: Idempotency
-  limits: Limits
+  rateLimiter: RateLimiter
   pictures: PictureMaker
-  /** By account and by network. */
-  pictureShares: Shares
-  pictureGate: Gate
+  pictureSemaphore: Semaphore
 }
 
-/** Making a picture takes up to ten seconds of a core. */
-const perAccount: Limit = { name: 'picture', count: 60, seconds: 3600 }
-const perNetwork: Limit = { name: 'picture-network', count: 300, seconds: 3600 }
-
-/** The limits of pictures, with what they count. A trusted service acts for many users from one address. */
-const limitsOf = (actor: UserActor & Caller): [Limit, string][] => [
-  [perAccount, actor.id],
-  ...(askerOf(actor).service === undefined ? [[perNetwork, networkOf(actor.address)] as [Limit, string]] : []),
+/** Returns the rate limits of pictures, with their subjects. A trusted service acts for many users from one address. */
+const limitsOf = (actor: UserActor & Caller): ['picture' | 'picture-address', string][] => [
+  ['picture', actor.id],
+  ...(rateLimitKeys(actor).some(isServiceKey)
+    ? []
+    : [['picture-address', networkOf(actor.address)] as ['picture-address', string]]),
 ]
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 /** Profiles: what people tell of themselves, their settings and pictures. */
 export function createProfileService(deps: Dependencies) {
-  const { database, idempotency, limits, pictures, pictureShares, pictureGate } = deps
+  const { database, idempotency, rateLimiter, pictures, pictureSemaphore } = deps
   const inTurn = (actor: Actor): PictureMaker => ({
-    make(source, sides) {
-      const asker = askerOf(actor)
-      const make = () => pictureGate(() => pictures.make(source, sides), asker)
-      return asker.keys.reduceRight((work, key) => () => pictureShares.take(key, 1, work), make)()
-    },
+    make: (source, sides) => pictureSemaphore(() => pictures.make(source, sides), { keys: rateLimitKeys(actor) }),
   })
   return {
     /**
@@ -62,7 +53,7 @@ export function createProfileService(deps: Dependencies) {
       context.isFree = true
       const isPictured = Object.values(given).some(Boolean)
       const pictureLimits = isPictured ? limitsOf(actor) : []
-      for (const [limit, subject] of pictureLimits) await limits.assertOpen(limit, subject)
+      for (const [limit, subject] of pictureLimits) await rateLimiter.assertAvailable(limit, subject)
       const received = await receivePictures(given)
       return idempotency.once(actor, context, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
         const { displayName = null, description = null, language = null, defaultTag = null } = input
@@ -72,7 +63,7 @@ export function createProfileService(deps: Dependencies) {
         if (!changesPictures && Object.values(facts).every((fact) => fact === null)) {
           return idempotency.remember(context, actor.id)
         }
-        for (const [limit, subject] of pictureLimits) await limits.take(limit, subject)
+        for (const [limit, subject] of pictureLimits) await rateLimiter.consume(limit, subject)
         const [changed] = await database.query(changeProfile, {
           user: actor.id,
           ...facts,

@@ -4,12 +4,12 @@ import { DomainError } from '../errors.ts'
 import { fileNameOf } from '../file-name.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
-import type { Limits } from '../limits.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Chain } from '../ports/chain.ts'
 import { type Database, violatedConstraint } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { ContentStore, StoredFile } from '../ports/files.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Funds, refusalsOf, shortfallOf } from '../wallet/quote.ts'
 import { commitOf } from './asset-changes.ts'
@@ -30,10 +30,9 @@ export interface RegistrationDependencies {
   notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
   pricing: Prices
-  limits: Limits
+  rateLimiter: RateLimiter
   uploads: Pick<Uploads, 'assertRoom'>
   keep: Keep
-  config: { uploadsPerHour: number }
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
   currentFunds: (actor: UserActor) => Promise<Funds>
 }
@@ -46,9 +45,8 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 
 /** Registrations of files; part of the asset service. `uploadsPerHour` is counted for each user in the database. */
 export function createAssetRegistration(deps: RegistrationDependencies) {
-  const { database, contentStore, chain, notifications, idempotency, pricing, currentFunds, limits, uploads, keep } =
+  const { database, contentStore, chain, notifications, idempotency, pricing, currentFunds, rateLimiter, uploads, keep } =
     deps
-  const registrations = { name: 'upload', count: deps.config.uploadsPerHour, seconds: 3600 }
   const costNow = () => commitCost(pricing())
 
   /**
@@ -64,7 +62,7 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
   }
 
   async function assertMayUpload(actor: Actor & UserActor, declaredBytes: number): Promise<void> {
-    await limits.assertOpen(registrations, actor.id)
+    await rateLimiter.assertAvailable('upload', actor.id)
     uploads.assertRoom(actor, declaredBytes)
   }
 
@@ -149,7 +147,7 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
       assertUserMay(actor, 'asset:register')
       const input = parse(registerInput, rawInput)
       const isRetry = await assertWorthReading(actor, context, input.maxCost)
-      await limits.take(registrations, actor.id)
+      await rateLimiter.consume('upload', actor.id)
       const file = await upload()
       if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, context)
       return keep(

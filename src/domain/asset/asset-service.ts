@@ -8,6 +8,7 @@ import { parse } from '../input.ts'
 import { assertOffset, type Cuttable, type ListOrder, MAX_FOREIGN_OFFSET, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
 import { type Search, searched } from '../search.ts'
+import { countLimit } from '../total.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { createAssetChanges } from './asset-changes.ts'
 import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
@@ -49,7 +50,7 @@ interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
   funds: FundsService
   versions: Pick<VersionService, 'at'>
   /** `verifiesAddresses`: whether only verified addresses count. */
-  config: { uploadsPerHour: number; verifiesAddresses: boolean }
+  config: { verifiesAddresses: boolean }
 }
 
 /** What reads and changes assets. */
@@ -61,10 +62,7 @@ const ownIdOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === ownIdOf(actor))
 
-/**
- * Assets: registering, changing, reading and deleting them, and what that costs. `uploadsPerHour` is counted for each user
- * in the database.
- */
+/** Creates the service that registers, changes, reads and deletes assets, and quotes what that costs. */
 export function createAssetService(deps: Dependencies) {
   const { database, contentStore, notifications, idempotency, pricing, funds, versions, config } = deps
 
@@ -207,7 +205,7 @@ export function createAssetService(deps: Dependencies) {
 
     /** Number of commits of an asset, by its UUID, that match a search. Raises VALIDATION_FAILED. */
     async countHistory(assetId: string, search: Search): Promise<number> {
-      return database.read.commit.count({ where: { assetId, ...messagesWith(search) } })
+      return database.read.commit.count({ where: { assetId, ...messagesWith(search) }, take: countLimit(0) })
     },
 
     /**
@@ -224,9 +222,9 @@ export function createAssetService(deps: Dependencies) {
       return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
     },
 
-    /** How many `lookUp` would give in all. */
-    async countRegistrations(actor: Actor, file: FileInput, search?: Search): Promise<number> {
-      return database.read.asset.count({ where: registeredAs(actor, file, search) })
+    /** Number of registrations that `lookUp` returns on all pages, counted no further than a page after `offset` needs. */
+    async countRegistrations(actor: Actor, file: FileInput, search?: Search, offset?: number | null): Promise<number> {
+      return database.read.asset.count({ where: registeredAs(actor, file, search), take: countLimit(offset) })
     },
 
     /** Commits of an asset that the caller has read, by its UUID: those at these places of its history, oldest first. */
@@ -238,9 +236,10 @@ export function createAssetService(deps: Dependencies) {
       })
     },
 
-    /** How many assets `list` would give in all. */
-    async count(actor: Actor, filter: AssetFilter, listOrder?: ListOrder): Promise<number> {
-      return database.read.asset.count({ where: await listed(actor, filter, listOrder) })
+    /** Number of assets that `list` returns on all pages. For anonymous callers it is counted no further than a page after `offset` needs. */
+    async count(actor: Actor, filter: AssetFilter, listOrder?: ListOrder, offset?: number | null): Promise<number> {
+      const where = await listed(actor, filter, listOrder)
+      return database.read.asset.count({ where, ...(actor.kind === 'anonymous' && { take: countLimit(offset) }) })
     },
 
     /**

@@ -1,12 +1,14 @@
 /** All about assets, made from their parts. */
+import type { ConcurrencyCounter } from '../concurrency-counter.ts'
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type { Chain, Histories } from '../ports/chain.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { ContentCredentials, ContentStore, PictureMaker, UploadFolder } from '../ports/files.ts'
-import type { Gate } from '../ports/gate.ts'
 import type { Log } from '../ports/log.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'
@@ -19,7 +21,6 @@ import { createLinkService } from './link-service.ts'
 import { createManifestReader } from './manifest-reader.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
-import { createUnpaidBytes } from './unpaid-bytes.ts'
 import { createUploads } from './uploads.ts'
 import { createVersionService } from './version-service.ts'
 
@@ -31,15 +32,17 @@ interface Dependencies {
   key: Uint8Array
   publicUrl: string
   histories?: Histories
-  /** Reading histories of the chain. */
-  verifications: Gate
-  proofs: Gate
-  manifests: Gate
+  /** Limits verifications of histories. */
+  verifications: Semaphore
+  proofs: Semaphore
+  manifests: Semaphore
   pictures: PictureMaker
   contentCredentials: ContentCredentials
   /** Where uploads lie for as long as their request lasts. */
   uploadFolder: UploadFolder
   notifications: FeedNotifications
+  rateLimiter: RateLimiter
+  counter: ConcurrencyCounter
   limits: Limits
   idempotency: Idempotency
   pricing: Prices
@@ -54,7 +57,6 @@ interface Dependencies {
   version: string
   /** Where the registry is, if it is configured. */
   registryAddress: string | undefined
-  config: { uploadsPerHour: number; unpaidMegabytes: number }
 }
 
 /** The services of assets, by the names that the context has for them. */
@@ -63,11 +65,11 @@ export type AssetServices = ReturnType<typeof createAssetServices>['services']
 /** Makes the services of assets, and what carries out their jobs. */
 export function createAssetServices(given: Dependencies) {
   const deps = { ...given, keep: createKeep(given) }
-  const { uploadFolder, verifiesAddresses, meter, config } = deps
-  const unpaidBytes = createUnpaidBytes({ ...deps, most: config.unpaidMegabytes * 1_000_000 })
-  const uploads = createUploads({ folder: uploadFolder, unpaidBytes, meter })
+  const { uploadFolder, verifiesAddresses, counter, limits, meter } = deps
+  const maxBytes = limits['upload-megabytes'] * 1_000_000
+  const uploads = createUploads({ folder: uploadFolder, counter, maxBytes, meter })
   const versions = createVersionService(deps)
-  const assets = createAssetService({ ...deps, uploads, versions, config: { ...config, verifiesAddresses } })
+  const assets = createAssetService({ ...deps, uploads, versions, config: { verifiesAddresses } })
   const thumbnails = createThumbnailService(deps)
   return {
     services: {

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
-import { askerOf } from '../asker.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { canonicalNid } from '../ids.ts'
 import { owns, readableAssets } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { ContentCredentials, ContentStore } from '../ports/files.ts'
-import type { Gate } from '../ports/gate.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import { rateLimitKeys } from '../rate-limit-key.ts'
 import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
 import { HEAD_BYTES, signedTypeNames, signedTypeOf } from './file-types.ts'
 import type { Keep } from './keep.ts'
@@ -43,7 +43,7 @@ interface Dependencies {
   contentCredentials: ContentCredentials
   keep: Keep
   /** Whose files are made at once, and for whom. */
-  manifests: Gate
+  manifests: Semaphore
   /** Of this program. */
   version: string
   /** Where the registry is, if it is configured. */
@@ -154,9 +154,8 @@ export function createContentCredentialsService(deps: Dependencies) {
       const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
       const versions = signedBy.map((way) => versionOf(way, facts))
       const isFresh = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
-      const asker = askerOf(actor)
-      const shared = { ...asker, keys: [...asker.keys, `owner:${asset.ownerId}`] }
-      const makeInTurn = () => manifests(() => make(id, signed.format, facts), shared)
+      const keys = [...rateLimitKeys(actor), `owner:${asset.ownerId}`]
+      const makeInTurn = () => manifests(() => make(id, signed.format, facts), { keys })
       const cid = isFresh ? c2paCid : await makeOnce(`${id} ${versions[0]}`, makeInTurn)
       const isOpen = publicAccess && asset.owner.allowC2paDownload
       return { cid, assetId: id, mimeType: signed.type, fileName, publicAccess, isOpen }

@@ -2,12 +2,12 @@
 import type { Asset } from '../../platform/prisma/client.ts'
 import type { Verification } from '../../verify/verification.ts'
 import type { Actor } from '../actor.ts'
-import { askerOf } from '../asker.ts'
 import { DomainError, unavailable } from '../errors.ts'
 import type { Histories } from '../ports/chain.ts'
 import type { Database } from '../ports/database.ts'
 import type { ContentStore } from '../ports/files.ts'
-import type { Gate } from '../ports/gate.ts'
+import type { Semaphore } from '../ports/semaphore.ts'
+import { rateLimitKeys } from '../rate-limit-key.ts'
 import type { AssetService } from './asset-service.ts'
 import { createOwnTrees } from './own-trees.ts'
 import { holdAgainst, type RecordedCommit } from './recorded-commits.ts'
@@ -19,9 +19,9 @@ interface Dependencies {
   /** Undefined where no chain is connected. */
   histories?: Histories
   /** Reading a history asks the chain for all its blocks. */
-  verifications: Gate
+  verifications: Semaphore
   /** A proof takes as long as whoever reads it, which keeps nobody from verifying. */
-  proofs: Gate
+  proofs: Semaphore
 }
 
 /** Commits of a history that is read for a caller. */
@@ -74,10 +74,13 @@ export function createHistoryService(deps: Dependencies) {
     /** Verifies an asset's history, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
     async verify(actor: Actor, given: string): Promise<Verification> {
       const { id, nid } = await find(actor, given)
-      return verifications(async () => {
-        const verification = await chain().verify(nid, treesOf(nid))
-        return holdAgainst(verification, await readRecords(id))
-      }, askerOf(actor))
+      return verifications(
+        async () => {
+          const verification = await chain().verify(nid, treesOf(nid))
+          return holdAgainst(verification, await readRecords(id))
+        },
+        { keys: rateLimitKeys(actor) },
+      )
     },
 
     /**
@@ -90,11 +93,14 @@ export function createHistoryService(deps: Dependencies) {
       send: (nid: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>,
     ): Promise<void> {
       const { nid } = await find(actor, given)
-      await proofs(async () => {
-        const bytes = chain().prove(nid, treesOf(nid))
-        const first = await bytes.next()
-        await send(nid, beginning(first.value, bytes))
-      }, askerOf(actor))
+      await proofs(
+        async () => {
+          const bytes = chain().prove(nid, treesOf(nid))
+          const first = await bytes.next()
+          await send(nid, beginning(first.value, bytes))
+        },
+        { keys: rateLimitKeys(actor) },
+      )
     },
   }
 }

@@ -1,10 +1,10 @@
 /** Files on their way in: on disk, and not paid for yet. */
 import type { Actor } from '../actor.ts'
+import type { ConcurrencyCounter } from '../concurrency-counter.ts'
 import { DomainError, throttled } from '../errors.ts'
 import type { HeldFile, Pieces, UploadFolder } from '../ports/files.ts'
 import type { OnError } from '../ports/log.ts'
 import type { Meter } from '../telemetry.ts'
-import type { UnpaidBytes } from './unpaid-bytes.ts'
 
 /** A file on its way in. */
 export interface IncomingFile {
@@ -59,45 +59,48 @@ export interface BodyReaders<Request> {
   maxFields: number
 }
 
-/** Seconds after which somebody may try again whose other uploads are under way. */
-const PATIENCE_SECONDS = 10
+/** Seconds after which a caller may retry whose other uploads are still running. */
+const RETRY_SECONDS = 10
 
-/** Bytes that a request takes room for at once which does not say how long it is. */
+/** Bytes that a request without a content length acquires at a time. */
 const STEP_BYTES = 1_000_000
 
-/** Takes files of requests in, and counts them; what `createUploads` makes. */
+/** Receives and counts the files of requests. */
 export type Uploads = ReturnType<typeof createUploads>
 
 /**
- * An account has at most so much under way at a time, at all processes together. A request counts as a whole from its first file on; one that
- * does not say how long it is, in steps of a megabyte, or of what is left.
+ * Limits the bytes that an account is uploading at the same time, in all processes together. A request counts with its whole length from its
+ * first file on. A request without a content length acquires a megabyte at a time, or what is left.
  */
 export function createUploads({
   folder,
-  unpaidBytes,
+  counter,
+  maxBytes,
   meter,
 }: {
   folder: UploadFolder
-  unpaidBytes: UnpaidBytes
+  counter: ConcurrencyCounter
+  /** Bytes that one account uploads at the same time. */
+  maxBytes: number
   meter: Meter
 }) {
-  const ownerOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : actor.kind)
+  const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
   let underWay = 0
 
-  function refuse(): never {
-    meter.limitRefused('unpaid-bytes')
-    throw throttled(PATIENCE_SECONDS)
+  function reject(): never {
+    meter.limitRefused('upload-megabytes')
+    throw throttled(RETRY_SECONDS)
   }
 
   return {
-    /** Raises THROTTLED when so many bytes more would be more than the actor may have under way at this process alone. */
+    /** Throws THROTTLED if this process alone may not receive so many more bytes from the actor. */
     assertRoom(actor: Actor, bytes: number) {
-      if (!unpaidBytes.hasRoomHere(ownerOf(actor), bytes)) refuse()
+      if (!counter.hasRoomHere(subjectOf(actor), { max: maxBytes, needed: bytes })) reject()
     },
 
-    /** The files of a request of the actor, which is to close them. `declaredBytes`: as long as the request says that it is; 0 when it does not. */
+    /** Opens the files of a request, which must be closed. `declaredBytes`: the content length, or 0. */
     open(actor: Actor, declaredBytes: number): Intake {
-      const owner = ownerOf(actor)
+      const subject = subjectOf(actor)
       const files: HeldFile[] = []
       let taken = 0
       let room = 0
@@ -106,59 +109,55 @@ export function createUploads({
       const assertOpen = () => {
         if (isClosed) throw new DomainError('PARSE_ERROR', 'The request is over.')
       }
-      async function makeRoom(needed: number, wanted: number) {
-        const granted = await unpaidBytes.take(owner, needed, wanted)
-        if (granted === 0) refuse()
+      async function acquire(needed: number, wanted: number) {
+        const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })
+        if (granted === 0) reject()
         room += granted
-        // Its request ended meanwhile.
-        if (isClosed) await giveBack()
+        // The request ended meanwhile.
+        if (isClosed) await releaseRoom()
       }
-      async function giveBack() {
+      async function releaseRoom() {
         const bytes = room
         room = 0
-        if (bytes > 0) await unpaidBytes.giveBack(owner, bytes)
+        if (bytes > 0) await counter.release(subject, bytes)
       }
       async function take(bytes: number) {
         assertOpen()
-        const lacking = taken + bytes - room
-        if (lacking > 0) await makeRoom(lacking, Math.max(lacking, STEP_BYTES))
+        const missing = taken + bytes - room
+        if (missing > 0) await acquire(missing, Math.max(missing, STEP_BYTES))
         assertOpen()
         taken += bytes
         underWay += bytes
       }
-      const release = () => Promise.all(files.splice(0).map((file) => file.release()))
+      const releaseFiles = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
         async hold({ filename, mimeType, bytes }) {
-          if (room < declaredBytes) await makeRoom(declaredBytes - room, declaredBytes - room)
+          if (room < declaredBytes) await acquire(declaredBytes - room, declaredBytes - room)
           const file = await folder.hold(bytes, take).catch((error: unknown) => {
             meter.fileRefused()
             throw error
           })
           meter.fileTaken(file.size)
           files.push(file)
-          if (isClosed) await release()
+          if (isClosed) await releaseFiles()
           return { filename, mimeType, open: () => file.bytes() }
         },
         async close() {
           if (isClosed) return
           isClosed = true
           underWay -= taken
-          await release()
-          await giveBack()
+          await releaseFiles()
+          await releaseRoom()
         },
       }
     },
 
-    /** Bytes that are under way at this process. */
+    /** Bytes that this process is receiving. */
     bytesUnderWay: () => underWay,
 
-    /** Tells the other processes again how much is under way here. Raises UNAVAILABLE. */
-    tellUnderWay: unpaidBytes.tellAll,
-
-    /** Removes what crashes left behind, and what processes said that are gone. */
+    /** Deletes files that an interrupted process left behind. */
     async sweep(onError: OnError) {
       await folder.sweep(3_600, onError)
-      await unpaidBytes.forget()
     },
   }
 }

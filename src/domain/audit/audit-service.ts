@@ -6,7 +6,7 @@ import { fromId } from '../ids.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import { type Search, searched } from '../search.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AuditQuery = Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>
@@ -68,7 +68,7 @@ export function createAuditService({ database }: { database: Database }) {
 
     /** How many `list` would give in all, counted no further than a page behind `offset` needs. Raises what `list` raises. */
     async count(actor: Actor, filter: AuditFilter, offset?: number | null): Promise<number> {
-      return database.read.auditEntry.count({ where: where(actor, filter), take: countedUpTo(offset) })
+      return database.read.auditEntry.count({ where: where(actor, filter), take: countLimit(offset) })
     },
   }
 }

@@ -1,24 +1,25 @@
 /** A user's feed: everything that happened to what is theirs, in order. Contract: `events` in the schema, `/api/v3/events/`. */
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
-import { validationFailed } from '../errors.ts'
+import type { ConcurrencyCounter } from '../concurrency-counter.ts'
+import { throttled, validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
+import type { Limits } from '../limits.ts'
 import { assertUserMay, canSeeAsset } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { Log } from '../ports/log.ts'
+import { networkOf } from '../rate-limit-key.ts'
 import { type Search, searched } from '../search.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 import { createEventData } from './event-data.ts'
 import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
 import { type EventRecord, recordOf } from './event-record.ts'
 import { eventsOf, type Following, feedAfter, type Place, streamOf, takePlace } from './event-stream.ts'
 import type { EventType } from './event-type.ts'
-import { createHeldPlaces } from './held-places.ts'
-import { createStreamLimits } from './stream-limits.ts'
 
 /** A part of the feed, bounded by cursors (sequences) or event identifiers. */
 export interface EventPage {
@@ -46,9 +47,12 @@ interface Dependencies {
   actionArgs: ActionArgs
   log: Log
   meter: Meter
-  /** Streams that are open at once. */
-  config: { streamsPerUser: number; streamsPerAddress: number }
+  counter: ConcurrencyCounter
+  limits: Limits
 }
+
+/** Seconds until a caller may retry who has too many streams open. Nobody knows when a stream ends. */
+const RETRY_SECONDS = 30
 
 /** What a caller wants loaded of a commit, in Prisma's language; made from the GraphQL document. */
 export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
@@ -57,8 +61,8 @@ export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
  * Feeds of events: read by position, followed as they grow, and changes of one order or asset. Streams end with their
  * session, and when the process drains.
  */
-export function createEventService({ database, notifications, actionArgs, log, meter, config }: Dependencies) {
-  const streamLimits = createStreamLimits({ ...config, places: createHeldPlaces({ database }), meter, log })
+export function createEventService({ database, notifications, actionArgs, log, meter, counter, limits }: Dependencies) {
+  let openStreams = 0
   const fanout = createEventFanout({ database, notifications, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })
@@ -81,22 +85,54 @@ export function createEventService({ database, notifications, actionArgs, log, m
     return { ownerId, sequence, ...searched(search, (word) => [{ type: word }]) }
   }
 
+  /**
+   * Counts an open stream of the actor: for the account, whatever sessions it uses, and for the address. Returns the function that releases
+   * it. Throws THROTTLED, UNAVAILABLE.
+   */
+  async function acquireStream(actor: Actor): Promise<() => void> {
+    if (actor.kind === 'system') return () => {}
+    const maxima: [subject: string, max: number][] = [
+      ...(actor.kind === 'user' ? [[`streams:user:${actor.id}`, limits['streams-per-user']] as [string, number]] : []),
+      [`streams:address:${networkOf(actor.address)}`, limits['streams-per-address']],
+    ]
+    const acquired: string[] = []
+    const releaseAll = () => Promise.all(acquired.splice(0).map((subject) => counter.release(subject, 1)))
+    try {
+      for (const [subject, max] of maxima) {
+        if ((await counter.acquire(subject, { max, needed: 1 })) === 0) {
+          meter.limitRefused('streams')
+          throw throttled(RETRY_SECONDS)
+        }
+        acquired.push(subject)
+      }
+    } catch (error) {
+      await releaseAll()
+      throw error
+    }
+    openStreams += 1
+    return () => {
+      if (acquired.length === 0) return
+      openStreams -= 1
+      void releaseAll()
+    }
+  }
+
   /** Opens a stream, which counts until it ends. `open` takes the place; whatever it raises, nothing stays behind. */
   async function count<T>(
     actor: Actor,
     open: (take: (following: Omit<Following, 'onEnd'>, onOverflow: 'drop' | 'end') => Promise<Place>) => Promise<T>,
   ): Promise<T> {
-    const giveBack = await streamLimits.take(actor)
+    const release = await acquireStream(actor)
     let place: Place | undefined
     try {
       return await open(async (following, onOverflow) => {
-        place = await takePlace(fanout, actor, { ...following, onEnd: giveBack }, onOverflow)
+        place = await takePlace(fanout, actor, { ...following, onEnd: release }, onOverflow)
         if (hasStopped) place.end()
         return place
       })
     } catch (error) {
       place?.end()
-      giveBack()
+      release()
       throw error
     }
   }
@@ -117,7 +153,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
     /** Number of events in a range, counted no further than a page behind `offset` needs. Raises what `list` raises. */
     async count(actor: Actor, range: EventRange, offset: number): Promise<number> {
       assertUserMay(actor, 'event:read')
-      return database.read.event.count({ where: await within(actor.id, range), take: countedUpTo(offset) })
+      return database.read.event.count({ where: await within(actor.id, range), take: countLimit(offset) })
     },
 
     /** An event of the actor's own feed by its UUID, or null. */
@@ -212,10 +248,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
     isDraining: () => hasStopped,
 
     /** How many streams are open. */
-    openStreams: streamLimits.count,
-
-    /** Tells the other processes again which streams are open here. Raises UNAVAILABLE. */
-    tellStreams: streamLimits.tellAll,
+    openStreams: () => openStreams,
 
     /** Ends what is followed, and what is begun from now on: the process drains. */
     stop() {

@@ -168,16 +168,10 @@ export const retentions = {
     why: 'it counts no more',
     by: 'the hourly tidying',
   },
-  held_places: {
-    grows: 'an address or account with open streams, of each process',
-    kept: 'an hour after it was told last',
-    why: 'it counts no more',
-    by: 'the next place that is told',
-  },
-  unpaid_bytes: {
-    grows: 'an account with uploads under way',
-    kept: 'a minute after it was told last',
-    why: 'it counts no more',
+  concurrency_counters: {
+    grows: 'an address or account with open streams or uploads',
+    kept: 'a minute after its last renewal',
+    why: 'the process that held it is gone',
     by: 'the hourly tidying',
   },
   processes: {

@@ -16,7 +16,7 @@ import type { Log } from '../ports/log.ts'
 import type { WebhookCall, WebhookOutcome, WebhookSender } from '../ports/webhooks.ts'
 import { searched } from '../search.ts'
 import type { Meter } from '../telemetry.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 import type { ActionArgs } from './action-args.ts'
 import { isSale, textsOf, writePayload } from './delivery-payload.ts'
 import {
@@ -288,7 +288,7 @@ export function createDeliveryService({
     /** How many deliveries `list` would give in all, counted no further than a page behind `offset` needs. */
     async count(actor: Actor, filter: DeliveryFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.webhookDelivery.count({ where: where(filter), take: countedUpTo(offset) })
+      return database.read.webhookDelivery.count({ where: where(filter), take: countLimit(offset) })
     },
 
     /**

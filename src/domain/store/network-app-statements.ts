@@ -3,6 +3,7 @@ import { audited, auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import type { ListOrder } from '../page.ts'
 import { arrayOf, bigint, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
+import { MAX_COUNTED } from '../total.ts'
 
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 /** Of every change of an app. `subject`: the app as callers see it. */
@@ -149,5 +150,5 @@ export const listNetworkAppsBackwards = statement('network_app_list_backwards', 
 export const countNetworkApps = statement(
   'network_app_count',
   { parameters: filter, columns: { count: int }, isList: true },
-  `select count(*)::int as count from network_apps where ${matchesSql}`,
+  `select count(*)::int as count from (select from network_apps where ${matchesSql} limit ${MAX_COUNTED}) counted`,
 )

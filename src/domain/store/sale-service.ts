@@ -7,7 +7,7 @@ import { fromId, uuidFrom } from '../ids.ts'
 import { idInput, parse } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 import { nextStatuses } from './order-status.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -56,7 +56,7 @@ export function createSaleService({ database }: { database: Pick<Database, 'read
     /** How many `list` would give in all, counted no further than a page behind `offset` needs. Raises what `list` raises. */
     async count(actor: Actor, filter: SaleFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.order.count({ where: where(filter), take: countedUpTo(offset) })
+      return database.read.order.count({ where: where(filter), take: countLimit(offset) })
     },
   }
 }

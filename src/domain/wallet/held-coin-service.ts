@@ -8,7 +8,7 @@ import { fromUnits, toUnits } from '../money.ts'
 import { assertMay } from '../policy.ts'
 import type { Coins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
-import { countedUpTo } from '../total.ts'
+import { countLimit } from '../total.ts'
 import { type BookedHeldCoins, findHeldCoins } from './held-coin-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -76,7 +76,7 @@ export function createHeldCoinService({ database, coins }: { database: Database;
     /** How many `listDeposits` would give in all, counted no further than a page behind `offset` needs. Raises what it raises. */
     async countDeposits(actor: Actor, filter: AccountDepositFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.deposit.count({ where: depositsWhere(filter), take: countedUpTo(offset) })
+      return database.read.deposit.count({ where: depositsWhere(filter), take: countLimit(offset) })
     },
 
     /** Everybody's withdrawals, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
@@ -92,7 +92,7 @@ export function createHeldCoinService({ database, coins }: { database: Database;
     /** How many `listWithdrawals` would give in all, counted no further than a page behind `offset` needs. Raises what it raises. */
     async countWithdrawals(actor: Actor, filter: AccountWithdrawalFilter, offset?: number | null): Promise<number> {
       assertMay(actor, 'store:administer')
-      return database.read.withdrawal.count({ where: withdrawalsWhere(filter), take: countedUpTo(offset) })
+      return database.read.withdrawal.count({ where: withdrawalsWhere(filter), take: countLimit(offset) })
     },
   }
 }

@@ -7,12 +7,12 @@ import { DomainError, notFound, unavailable, validationFailed } from '../errors.
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { uuidFrom } from '../ids.ts'
 import { inspect, parse } from '../input.ts'
-import type { Limit, Limits } from '../limits.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Coins, QuotedTransfer } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
 import { type Search, searched } from '../search.ts'
 import { type Problem, problemsOf } from './quote.ts'
 import { type WithdrawInput, withdrawInput } from './withdrawal-input.ts'
@@ -28,7 +28,7 @@ interface Dependencies {
   coins: Coins
   ownPassword: OwnPassword
   notifications: Pick<FeedNotifications, 'notify'>
-  limits: Limits
+  rateLimiter: RateLimiter
   idempotency: Idempotency
   config: {
     /** Currency units that one account withdraws in 24 hours. */
@@ -52,9 +52,6 @@ export interface WithdrawalQuote {
   problems: Problem[]
 }
 
-/** Each asks the node. */
-const attempts: Limit = { name: 'withdrawal', count: 60, seconds: 3600 }
-const quotes: Limit = { name: 'withdrawal-quote', count: 300, seconds: 3600 }
 /** How often it is decided again when the wallet has changed meanwhile. */
 const TRIES = 10
 
@@ -72,7 +69,7 @@ export type WithdrawalService = ReturnType<typeof createWithdrawalService>
 
 /** Withdrawals of coins: asked for, told, and cancelled until they are signed for. What signs and sends is the mover of coins. */
 export function createWithdrawalService(deps: Dependencies) {
-  const { database, coins, ownPassword, notifications, limits, idempotency, config } = deps
+  const { database, coins, ownPassword, notifications, rateLimiter, idempotency, config } = deps
 
   async function lookAt(user: string, recipient: string) {
     const parameters = { user, recipient, coolingSeconds: config.withdrawalCoolingSeconds }
@@ -190,7 +187,7 @@ export function createWithdrawalService(deps: Dependencies) {
         async () => {
           if (currentPassword === undefined) throw wrongPassword()
           const verifiedHash = await ownPassword.verify(actor, currentPassword)
-          await limits.take(attempts, actor.id)
+          await rateLimiter.consume('withdrawal', actor.id)
           const quoted = await coins.quote(to, toUnits(amount))
           return insist(actor, { amount, quoted, verifiedHash, ...(maxFee !== undefined && { maxFee }) }, context)
         },
@@ -203,7 +200,7 @@ export function createWithdrawalService(deps: Dependencies) {
     async quote(actor: Actor, rawInput: WithdrawInput): Promise<WithdrawalQuote> {
       assertUserMay(actor, 'withdrawal:create')
       const { data, refusals } = inspect(withdrawInput, rawInput)
-      await limits.take(quotes, actor.id)
+      await rateLimiter.consume('withdrawal-quote', actor.id)
       const { amount = '0', to = '', maxFee } = data
       const quoted = await coins.quote(to, toUnits(amount))
       const facts = await lookAt(actor.id, quoted.address)

@@ -1,6 +1,6 @@
 /** Lists: a form that narrows them, a table, and links to the pages before and after. */
 import { html } from 'hono/html'
-import { countedUpTo } from '../../domain/total.ts'
+import { countLimit } from '../../domain/total.ts'
 import type { Html } from '../layout.ts'
 import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefusal } from './action.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
@@ -61,7 +61,7 @@ function askedOf(filters: readonly Filter[], { query }: AdminRequest): Record<st
 
 /** A total, which says only that there are so many at least where no more were counted. `offset`: of the page that it was counted for. */
 export const inAll = (total: number, offset = 0): string =>
-  total < countedUpTo(offset) ? String(total) : `${total} or more`
+  total < countLimit(offset) ? String(total) : `${total} or more`
 
 /** Links to the pages before and after, with all filters kept. */
 function pager(path: string, { query }: AdminRequest, offset: number, total: number): Html {

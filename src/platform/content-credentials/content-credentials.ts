@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { unavailable } from '../../domain/errors.ts'
 import type { ContentCredentials } from '../../domain/ports/files.ts'
 import type { Log } from '../../domain/ports/log.ts'
-import { createBoundedQueue } from '../bounded-queue.ts'
+import type { Semaphore } from '../../domain/ports/semaphore.ts'
 import { FixableError } from '../fixable-error.ts'
+import { createSemaphore } from '../semaphore.ts'
 import { readOrCreate } from '../vault/key-ring.ts'
 import { reservedBytes, signClaim } from './cose.ts'
 import { makeDevelopmentChain } from './development-chain.ts'
@@ -19,7 +20,6 @@ const PATIENCE_MS = 30_000
 /** Each takes a core and some hundred megabytes for a moment. Those that are read, by jobs, keep nobody waiting who wants one. */
 const WRITTEN_AT_ONCE = 2
 const READ_AT_ONCE = 1
-const MAX_WAITING = 20
 /** How long an authority that gave no time stamp is not asked again: each question may take ten seconds. Milliseconds. */
 const AUTHORITY_RESTS_MS = 600_000
 /** Jobs are given to another process when they take longer than 20 seconds. Milliseconds. */
@@ -105,11 +105,12 @@ interface Options {
   log?: Pick<Log, 'warn'>
 }
 
-/** Reads and writes manifests; 20 files wait at most. Who signs is looked up when it is first asked. */
+/** Creates the reader and writer of manifests. At most 20 files wait. The signing identity is opened at the first use. */
 export function createContentCredentials({ dir, config, patience = PATIENCE_MS, log }: Options): ContentCredentials {
   const { timestampUrl } = config
-  const writing = createBoundedQueue({ name: NAME, atOnce: WRITTEN_AT_ONCE, maxWaiting: MAX_WAITING })
-  const reading = createBoundedQueue({ name: NAME, atOnce: READ_AT_ONCE, maxWaiting: MAX_WAITING })
+  const queue = { name: NAME, queue: 20, maxWait: 60_000, reject: () => unavailable(NAME) }
+  const writing = createSemaphore({ ...queue, places: WRITTEN_AT_ONCE })
+  const reading = createSemaphore({ ...queue, places: READ_AT_ONCE })
   const stampBytes = timestampUrl === undefined ? 0 : STAMP_BYTES
   let opened: { identity: SigningIdentity | undefined } | undefined
   const identityNow = () => {
@@ -170,10 +171,10 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS, 
 }
 
 /** The place in the queue is held until all was taken, or nobody takes any more. */
-async function* throughQueue<T>(queued: ReturnType<typeof createBoundedQueue>, run: () => AsyncGenerator<T>) {
+async function* throughQueue<T>(semaphore: Semaphore, run: () => AsyncGenerator<T>) {
   const left = Promise.withResolvers<void>()
   const entered = Promise.withResolvers<void>()
-  const place = queued(async () => {
+  const place = semaphore(async () => {
     entered.resolve()
     await left.promise
   })

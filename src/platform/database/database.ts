@@ -5,9 +5,9 @@ import type { Database } from '../../domain/ports/database.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { type Query, type Statement, statement, type Together, valuesOf } from '../../domain/sql.ts'
 import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
-import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
+import { createSemaphore } from '../semaphore.ts'
 import { watchAnswers } from './answer-watch.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
 import { type JoinedWrite, joinWrite, type Row } from './join-writes.ts'
@@ -150,11 +150,11 @@ export function createDatabase({
     if (!pool.ending) log.warn({ reason: message }, 'Idle database connection lost')
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
-  const lists = createGate({
+  const lists = createSemaphore({
     places: Math.max(1, size - Math.max(1, Math.ceil(size * KEPT_FROM_LISTS))),
     queue: size * MOST_WAITING,
-    patience: LIST_PATIENCE_MS,
-    what: 'Lists',
+    maxWait: LIST_PATIENCE_MS,
+    name: 'Lists',
   })
   const fallbacks = new Map<string, number>()
   const onFallback = (model: string, method: string) => {

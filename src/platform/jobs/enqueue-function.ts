@@ -28,13 +28,13 @@ BEGIN
 END `
 
 /** Beyond it the jobs of a lane are not counted: they come in the order in which they were put there. */
-const MOST_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 
 const bodies = {
   enqueue: bodyOf('0'),
   /** The more of its lane wait on the queue, the later a job comes: nobody waits for all that one lane brings at once. */
   enqueue_fairly: bodyOf(`-(SELECT count(*) FROM (
-        SELECT FROM jobs.job j WHERE j.name = queue AND j.group_id = lane AND j.state < 'active' LIMIT ${MOST_COUNTED}) AS waiting)`),
+        SELECT FROM jobs.job j WHERE j.name = queue AND j.group_id = lane AND j.state < 'active' LIMIT ${MAX_COUNTED}) AS waiting)`),
 }
 
 const install = ([name, body]: [string, string]) => `

@@ -4,7 +4,7 @@
  */
 import type { Pool } from 'pg'
 import { createBatch } from '../../domain/batch.ts'
-import type { Gate } from '../../domain/ports/gate.ts'
+import type { Semaphore } from '../../domain/ports/semaphore.ts'
 import type { Compiled } from './compile.ts'
 import type { Row } from './decode.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -37,7 +37,7 @@ export const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 /** Returns what asks for the rows of a statement with its values, through the gate for lists where it reads many rows. */
-export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Gate; isPooled: boolean }) {
+export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaphore; isPooled: boolean }) {
   const nameOf = createStatementNames(pool)
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 

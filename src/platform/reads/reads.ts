@@ -5,10 +5,10 @@
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { ReadClient } from '../../domain/ports/database.ts'
-import type { Gate } from '../../domain/ports/gate.ts'
+import type { Semaphore } from '../../domain/ports/semaphore.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
-import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
+import { unlimited } from '../semaphore.ts'
 import { createAsk, isDataException } from './ask.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import type { Row } from './decode.ts'
@@ -25,7 +25,7 @@ export interface ReadsOptions {
   /** What a caller gets to see of a failure of the database. By default, the driver's error. */
   translate?: (error: unknown) => unknown
   /** What lists wait for before they take a connection. */
-  lists?: Gate | undefined
+  lists?: Semaphore | undefined
   /** Told of each read that Prisma answers, because it is not known here. */
   onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
@@ -71,7 +71,7 @@ export const createReads = ({
   pool,
   prisma,
   translate = (error) => error,
-  lists = openGate,
+  lists = unlimited,
   onFallback = () => undefined,
   pageBytes,
   tracer = blindTracer,

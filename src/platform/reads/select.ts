@@ -1,4 +1,5 @@
 /** What is read of a row: `select`, `_count`; all of its own fields without a `select`. */
+import { MAX_COUNTED } from '../../domain/total.ts'
 import type { Shape } from './decode.ts'
 import type { Relation } from './model.ts'
 import { compilePage, type Parent } from './page.ts'
@@ -95,9 +96,8 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
     const child = newScope(scope.draft, relation.model)
     const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
     shape.counts.push({ name, at: columns.length })
-    columns.push(
-      `(select count(*) from ${from(child)} where ${all([link(relation, scope.alias, child.alias), where])})`,
-    )
+    const conditions = all([link(relation, scope.alias, child.alias), where])
+    columns.push(`(select count(*) from (select from ${from(child)} where ${conditions} limit ${MAX_COUNTED}) counted)`)
   }
   if (shape.counts.length === 0) throw unsupported
 }

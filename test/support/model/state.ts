@@ -144,9 +144,5 @@ export const modelEnv: Record<string, string> = {
   GAS_FEE: decimal(terms.gas),
   PLATFORM_SHARE: '0.12',
   WITHDRAWALS_PER_DAY: decimal(terms.withdrawnPerDay),
-  LIMIT_OPEN_ORDERS_PER_USER: String(terms.openOrders),
-  LIMIT_SIGN_UPS_PER_IP: '100000000',
-  LIMIT_SIGN_INS_PER_IP: '100000000',
-  LIMIT_REQUESTS_PER_IP: '100000000',
-  LIMIT_REQUESTS_PER_TOKEN: '100000000',
+  LIMITS: `open-orders=${terms.openOrders},sign-up=100000000,sign-in=100000000,requests-per-address=100000000,requests-per-user=100000000`,
 }
