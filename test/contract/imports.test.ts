@@ -131,12 +131,12 @@ const rules: Record<string, Rule> = {
   },
   // How an amount, and how a database's URL is written is one rule.
   'config.ts': {
-    local: /^(config\/|domain\/roles\.ts$)/,
+    local: /^(config\/|domain\/(limits|roles)\.ts$)/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },
   config: {
-    local: /^(config\/|domain\/(money|roles)\.ts$|platform\/database\/parse-database-url\.ts$)/,
+    local: /^(config\/|domain\/(limits|money|roles)\.ts$|platform\/database\/parse-database-url\.ts$)/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },

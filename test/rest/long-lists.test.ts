@@ -7,7 +7,7 @@ const LENGTH = 10_200
 const app = await createTestApp()
 const owner = await app.newUser()
 const stranger = await app.newUser()
-const { uuid } = await owner.register({ public_access: 'true' })
+const { uuid, id: nid } = await owner.register({ public_access: 'true' })
 
 interface Page {
   next: string | null
@@ -68,12 +68,12 @@ it('counts no more than 10,000 assets for anonymous callers, and of another user
   const countOf = async (rest: typeof app.rest) => expectOk(await rest('GET', 'assets/?limit=1')).count
   expect(await countOf(app.rest)).toBe(10_000)
   expect(await countOf(owner.rest)).toBe(LENGTH)
-  const document = `query ($id: ID!, $owner: String) {
-    user(id: $id) { assets(first: 1) { totalCount } }
+  const document = `query ($nid: ID!, $owner: String) {
+    asset(id: $nid) { owner { assets(first: 1) { totalCount } } }
     assets(first: 1, filter: { owner: $owner }) { totalCount }
   }`
-  const { user, assets } = expectOk(await app.graphql(document, { id: owner.publicId, owner: owner.email }))
-  expect([user.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
+  const { asset, assets } = expectOk(await app.graphql(document, { nid, owner: owner.email }))
+  expect([asset.owner.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
 })
 
 it('leads anonymous callers beyond the counted assets by the links of pages', async () => {

@@ -269,7 +269,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
   describe('a mailbox', () => {
     const claim = (count: number) =>
       app.sql(
-        `update limits set count = $1::int where key like 'sign-up-address:%' or key like 'email-change-address:%'`,
+        `update limits set count = $1::int where key like 'sign-up-mailbox:%' or key like 'email-change-mailbox:%'`,
         [count],
       )
 
@@ -289,7 +289,7 @@ describe.each(bothApis)('e-mail addresses and usernames over $name', (api) => {
     })
 
     it('ignores dots only in Gmail addresses', async () => {
-      const counted = async () => (await app.sql(`select from limits where key like 'sign-up-address:%'`)).length
+      const counted = async () => (await app.sql(`select from limits where key like 'sign-up-mailbox:%'`)).length
       const name = `g${randomUUID().slice(0, 7)}`
       const dotted = [...name].join('.')
       const before = await counted()

@@ -333,7 +333,7 @@ describe.each(bothApis)('passwords over $name', (api) => {
 })
 
 it('limits password resets of one network address over both APIs together', async () => {
-  const limited = (await createAccountMails({ LIMIT_RESETS_PER_IP: '12' })).app
+  const limited = (await createAccountMails({ LIMITS: 'reset=12,verification=12' })).app
   const ask = (i: number) =>
     (i % 2 ? graphqlApi : restApi).requestPasswordReset(limited, { email: `many-${i}@example.org` })
   for (let i = 0; i < 12; i++) (await ask(i)).ok()
