@@ -25,7 +25,12 @@ const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 1_000
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 atEnd(() => rm(dir, { recursive: true }))
-const uploads = createUploads({ folder: createUploadFolder({ dir }), counter: unlimitedCounter, maxBytes: 1e9, meter: silentMeter })
+const uploads = createUploads({
+  folder: createUploadFolder({ dir }),
+  counter: unlimitedCounter,
+  maxBytes: 1e9,
+  meter: silentMeter,
+})
 
 /** What a reader makes of a body: the operation, with each file told in its place. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>

@@ -45,8 +45,18 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 
 /** Registrations of files; part of the asset service. `uploadsPerHour` is counted for each user in the database. */
 export function createAssetRegistration(deps: RegistrationDependencies) {
-  const { database, contentStore, chain, notifications, idempotency, pricing, currentFunds, rateLimiter, uploads, keep } =
-    deps
+  const {
+    database,
+    contentStore,
+    chain,
+    notifications,
+    idempotency,
+    pricing,
+    currentFunds,
+    rateLimiter,
+    uploads,
+    keep,
+  } = deps
   const costNow = () => commitCost(pricing())
 
   /**
