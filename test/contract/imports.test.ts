@@ -69,7 +69,7 @@ const rules: Record<string, Rule> = {
   domain: {
     local: new RegExp(`^(domain/|${canonicalCid})`),
     types: domainTypes,
-    packages: /^(zod|@formatjs\/intl-localematcher|mime|node:(crypto|timers\/promises))$/,
+    packages: /^(zod|@formatjs\/intl-localematcher|mime|rate-limiter-flexible|node:(crypto|timers\/promises))$/,
     instead:
       'Put what the rule needs from the world behind an interface in domain/ports/, and hand the part in through createX(deps).',
   },
