@@ -1,34 +1,29 @@
-/** What a start says when it is over. */
+/** The message on stdout when the service is ready. */
 import { writeSync } from 'node:fs'
 import { roles as allRoles } from './domain/roles.ts'
 import type { Installation } from './installation.ts'
 
 const STDOUT = 1
 
-/** What nobody hears, as on a full disk or where the reader is gone, changes nothing. */
+/** Errors are ignored: a full disk or a closed pipe must not stop the service. */
 function say(text: string): void {
   try {
     writeSync(STDOUT, text)
   } catch {}
 }
 
-/** Tells whoever has started the service that it serves. */
+/** Prints that the service is ready, and where it stores its data. */
 export function announce(
   { config: { roles, dir }, parts }: Installation,
-  { publicUrl, rpcHost, workers = 1 }: { publicUrl: string; rpcHost?: string; workers?: number },
+  { publicUrl, rpcHost }: { publicUrl: string; rpcHost?: string },
 ): void {
-  const doors = `
+  const addresses = `
   Playground  ${publicUrl}/graphql
   REST        ${publicUrl}/api/v3`
-  say(`Annal is ready.${roles.has('http') ? doors : ''}${
+  say(`Annal is ready.${roles.has('http') ? addresses : ''}${
     roles.size < allRoles.length
       ? `
   Roles       ${[...roles].join(', ')}`
-      : ''
-  }${
-    workers > 1
-      ? `
-  Workers     ${workers} for requests, below this process`
       : ''
   }
   Data        ${dir}

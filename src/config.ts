@@ -97,7 +97,6 @@ export function readConfig(
     host: values.HOST,
     healthPort: values.HEALTH_PORT,
     roles: new Set<Role>(values.ROLES),
-    workers: values.WEB_CONCURRENCY,
     shutdownDelayMs: values.SHUTDOWN_DELAY_SECONDS * 1_000,
     tracing: tracingOf(values),
     metrics: {
@@ -236,13 +235,19 @@ function ownPrefixes(): string[] {
 /** As Kubernetes tells every container of a service that is called as we are. */
 const isOfKubernetes = (name: string) => /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/.test(name)
 
-/** What is set and does nothing, though it is called as ours are: a sentence for each. */
+/** Returns a sentence for each variable that is set without effect although its name looks like one of Annal's. */
 export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
   const prefixes = ownPrefixes()
   const secrets = describeConfig().flatMap(({ name, isSecret }) => (isSecret ? [`${name}_FILE`] : []))
   const known = new Set([...Object.keys(variables), ...secrets, ...ofTools])
   return Object.keys(env).flatMap((name) => {
     if (!env[name] || known.has(name) || isOfKubernetes(name)) return []
+    if (name === 'WEB_CONCURRENCY')
+      return env[name] === '1'
+        ? []
+        : [
+            'WEB_CONCURRENCY is not supported: Annal is one process. Start several processes behind a load balancer instead (docs/scaling.md).',
+          ]
     const whole = name.replace(/_FILE$/, '')
     if (whole !== name && whole in variables)
       return [`${name} is not read: of ${whole} there is no file, as it is no secret.`]

@@ -1,4 +1,4 @@
-/** A process with its roles: config → parts → app → listen → drain on SIGTERM. */
+/** Start and graceful shutdown of the service process. */
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
@@ -15,27 +15,26 @@ import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
 import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
-import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
 import { createProbes, createProbesOnly, findAwayParts } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
 import { createServices, type ServiceLayer } from './services.ts'
 
-/** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
+/** Time limit for requests, jobs and commits under way, in milliseconds. Another process repeats jobs that take longer. */
 const DRAIN_MS = 9_000
-/** All of stopping, or of what was left of starting and then stopping, but for SHUTDOWN_DELAY_SECONDS: less than supervisors wait before they kill. */
+/** Time limit for the whole shutdown without SHUTDOWN_DELAY_SECONDS, in milliseconds. Process managers wait longer before they kill. */
 const STOP_MS = 15_000
 
-/** What is open, the last first, and how it is closed. */
+/** Functions that close what is open. The part that was opened last comes first. */
 type Opened = (() => Promise<void>)[]
 
 /**
- * Does what its roles say until a signal stops it, and then ends the process. `supervisor`: whoever has forked it, and opens what is
- * embedded. Raises what keeps it from starting; what it had opened by then is closed, so that nothing embedded is left behind.
+ * Runs the roles of this process until a signal stops it, then exits. Throws the error that prevents the start, after it has closed
+ * everything that was open.
  */
-export async function runProcess(config: Config, supervisor?: SupervisorLink): Promise<never> {
+export async function runProcess(config: Config): Promise<never> {
   const opened: Opened = []
   try {
-    return await run(config, supervisor, opened)
+    return await run(config, opened)
   } catch (error) {
     await Promise.race([closeAll(opened), delay(STOP_MS)])
     throw error
@@ -43,30 +42,27 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
 }
 
 async function closeAll(opened: Opened): Promise<void> {
-  // One that cannot be closed, or is already, keeps none from being closed.
+  // An error while one part closes must not keep the others open.
   for (const close of opened) await close().catch(() => undefined)
 }
 
-async function run(config: Config, supervisor: SupervisorLink | undefined, opened: Opened): Promise<never> {
-  const worker = supervisor?.name
+async function run(config: Config, opened: Opened): Promise<never> {
   const telemetry = await openTelemetry({
     hasMetrics: config.metrics.isOn,
     tracing: config.tracing,
     version: manifest.version,
-    worker,
   })
-  const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
-  const lifecycle = createLifecycleLog(log, { version: manifest.version, isWorker: supervisor !== undefined })
+  const log = createLog(config.logLevel, { tracer: telemetry.tracer })
+  const lifecycle = createLifecycleLog(log, manifest.version)
   logUnhandledRejections(log)
-  // A worker's port is open for the others: what is not yet accepted is not lost with it.
-  const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
+  const { shutdownDelayMs } = config
   let opening: Promise<Installation> | undefined
   let connecting: Promise<ChainConnection> | undefined
   const abandon = async (reason: StopReason) => {
     lifecycle.stopped(reason)
     await Promise.allSettled([connecting?.then((chain) => chain.close()), opening?.then((parts) => parts.abandon())])
   }
-  // Also while it starts: what is half started is not left behind.
+  // A signal during the start also stops the parts that are still starting.
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   void stopped.then(lifecycle.shuttingDown)
   const handlers: HttpHandler[] = []
@@ -77,29 +73,22 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
     publicUrl: config.publicUrl,
     telemetry: telemetry.requests({ log, sampleRate: config.requestSampleRate }),
   })
-  // A port is taken first: a second start is told at once, and nothing of the first is touched.
-  const listensFirst = supervisor?.listensFirst ?? true
-  const taken = listensFirst ? await listen(server, config, supervisor !== undefined) : undefined
-  const publicUrl = (await supervisor?.opened) ?? config.publicUrl ?? `http://localhost:${taken!.port}`
+  // The port comes first: a second start on the same port fails before it touches anything of the running service.
+  const ports = await listen(server, config)
+  const publicUrl = config.publicUrl ?? `http://localhost:${ports.port}`
 
   let isStopping = false
-  const leave = () => {
-    isStopping = true
-    server.endConnections()
-  }
-  void supervisor?.leaving.then(leave)
   opening = openInstallation(config, log, { mayMigrate: true, telemetry })
   const installation = await opening
   opened.unshift(installation.close)
   await assertRegistryChosen(config, installation)
   const { database } = installation
-  const presence = createPresence({ database, roles: config.roles, worker })
+  const presence = createPresence({ database, roles: config.roles })
   connecting = connectChain(installation, publicUrl)
   const chain = await connecting
   opened.unshift(chain.close)
   const parts = {
     ...installation,
-    // What makes commits ready in another process looks for them every second.
     relay: chain.relay,
     coins: chain.chainCoins,
     gasFee: chain.gasQuote?.current,
@@ -126,19 +115,19 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
   database.watchStandstills()
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
   const watched = { ...layer.watched, database, relay: chain.relay }
-  const access = { token: config.metrics.token, port: taken?.healthPort }
+  const access = { token: config.metrics.token, port: ports.healthPort }
   handlers.push(
-    ...telemetry.createHandlers({ watched, access, log, supervisor }),
+    ...telemetry.createHandlers({ watched, access, log }),
     ...(layer.handlers ?? [createProbesOnly(createProbes(backgroundProbes), telemetry.watch)]),
   )
-  await (taken ?? (await listen(server, config, true))).openRequests()
+  await ports.openRequests()
   const loops = await startLoops({ installation, chain, layer }, config.roles)
   lifecycle.ready({ url: publicUrl, roles: config.roles })
-  if (supervisor) supervisor.ready()
-  else announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
+  announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
 
   await stopped
-  leave()
+  isStopping = true
+  server.endConnections()
   await delay(shutdownDelayMs)
   await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
   await layer.services.sessions
@@ -152,13 +141,13 @@ async function run(config: Config, supervisor: SupervisorLink | undefined, opene
 }
 
 /**
- * Takes the ports that this process answers at. A process without requests has probes alone, at one port; a supervisor has those of its workers. Where
- * probes have a port of their own, that of requests opens by `openRequests`, once they are answered: balancers send elsewhere what is refused
- * a connection, while a change that was told 503 is the caller's to repeat. A port that the system chooses is known once it is taken.
+ * Listens on the ports of this process. A process without the role `http` needs one port, for probes. With HEALTH_PORT, `openRequests`
+ * opens PORT once the service is ready: a load balancer repeats a refused connection elsewhere, but not a change that was answered 503.
+ * A port that the system chooses (0) opens immediately, because its number is needed.
  */
-async function listen(server: HttpServer, { roles, port, healthPort, host }: Config, isSupervised: boolean) {
-  const probesApart = healthPort !== undefined && !isSupervised
-  const isAtPort = roles.has('http') || !(probesApart || isSupervised)
+async function listen(server: HttpServer, { roles, port, healthPort, host }: Config) {
+  const probesApart = healthPort !== undefined
+  const isAtPort = roles.has('http') || !probesApart
   const isLate = isAtPort && probesApart && port !== 0
   const open = () => server.listen(port, host)
   return {

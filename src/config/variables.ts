@@ -53,11 +53,7 @@ export const variables = {
   },
   SHUTDOWN_DELAY_SECONDS: {
     schema: whole(0, 60).prefault('0'),
-    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most, or 19 with WEB_CONCURRENCY above 1.',
-  },
-  WEB_CONCURRENCY: {
-    schema: whole(1, 64).prefault('1'),
-    doc: 'How many processes answer requests on this machine. Above 1 the service is a supervisor with so many workers, one more for its other roles, and HEALTH_PORT for all of them.',
+    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most.',
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),

@@ -61,16 +61,14 @@ function traceFields(tracer: Pick<Tracer, 'origin'>): object {
 export interface LogOptions {
   destination?: DestinationStream
   tracer?: Pick<Tracer, 'origin'>
-  /** Name of the worker process. It is a field of every line. */
-  worker?: string | undefined
 }
 
 /** Creates a log on stderr: readable text on a terminal, otherwise JSON lines. Fields that hold secrets are censored. */
-export const createLog = (level: string, { destination, tracer, worker }: LogOptions = {}): Log =>
+export const createLog = (level: string, { destination, tracer }: LogOptions = {}): Log =>
   pino(
     {
       level,
-      base: worker === undefined ? undefined : { worker },
+      base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       ...(tracer && { mixin: () => traceFields(tracer) }),

@@ -69,18 +69,16 @@ export interface Presence {
   leave(): Promise<void>
 }
 
-/** `worker`: its name, where a supervisor has several. It has said nothing yet. */
+/** Creates the presence of this process. Call `beat` to record it. */
 export function createPresence({
   database,
   roles,
-  worker,
 }: {
   database: Pick<Database, 'query'>
   roles: ReadonlySet<Role>
-  worker?: string | undefined
 }): Presence {
   const id = randomUUID()
-  const name = [`${hostname()}:${process.pid}`, worker].filter(Boolean).join(' ')
+  const name = `${hostname()}:${process.pid}`
   return {
     async beat() {
       await database.query(beat, { id, name, roles: [...roles], forgotten: FORGOTTEN_SECONDS })

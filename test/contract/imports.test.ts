@@ -165,18 +165,9 @@ const rules: Record<string, Rule> = {
   },
   'announce.ts': { local: /^(domain\/roles|installation)\.ts$/, packages: /^node:fs$/, instead: 'It only tells.' },
   'run-process.ts': {
-    local: /^(?!main\.ts|cli\.ts|supervisor\.ts|worker\.ts)/,
+    local: /^(?!main\.ts|cli\.ts)/,
     packages: /^node:/,
     instead: 'run-process.ts only starts and stops: put the work into app.ts or a part.',
-  },
-  'supervisor.ts': {
-    local: /^(announce|config|connect-chain|installation)\.ts$|^(domain|platform)\/|^rest\/(probes|status)\.ts$/,
-    packages: /^node:/,
-    instead: 'The supervisor is to be idle whatever its workers do: put the work into run-process.ts.',
-  },
-  'worker.ts': {
-    local: /^(config|run-process|domain\/explain-error|platform\/exit-code)\.ts$|^platform\/workers\//,
-    instead: 'A worker is a process like any other: put the work into run-process.ts.',
   },
   'main.ts': {
     local: /^(?!main\.ts|cli\.ts)/,

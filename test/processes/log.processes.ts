@@ -48,21 +48,6 @@ it('has JSON lines with level names and UTC times, from Ready to Stopped', async
   ])
 })
 
-it('has one Ready and one Stopped line for a service of several processes', async () => {
-  const service = await start({ WEB_CONCURRENCY: '2' })
-  await eventually(
-    () => fetch(`${service.url}/api/v3/nothing/`).then(({ status }) => status),
-    (status) => status === 404,
-  )
-  const { output } = await service.stop()
-  const lines = linesOf(output)
-  const named = (name: string) => lines.filter(({ msg }) => msg === name)
-  expect(named('Ready')).toMatchObject([{ workers: 2, url: expect.stringContaining('http://localhost:') }])
-  expect(named('Shutting down')).toMatchObject([{ signal: 'SIGTERM' }])
-  expect(named('Stopped')).toMatchObject([{ signal: 'SIGTERM', durationMs: expect.any(Number) }])
-  expect(lines.find(({ status }) => status === 404)).toMatchObject({ worker: expect.stringMatching(/^http-[12]$/) })
-})
-
 it('names the reason when a second signal ends the service early', async () => {
   const service = await start({ SHUTDOWN_DELAY_SECONDS: '60' })
   service.child.kill('SIGTERM')

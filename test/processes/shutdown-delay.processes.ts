@@ -1,6 +1,6 @@
 /** A process behind a balancer that is told to stop: it says so, and takes requests until the balancer has noticed. */
 import { Agent } from 'node:http'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, it } from 'vitest'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
@@ -15,37 +15,32 @@ beforeAll(async () => {
 })
 afterAll(() => shared.remove())
 
-describe('told to stop', () => {
-  it.for([
-    ['a process', '1'],
-    ['a supervisor', '2'],
-  ] as const)(
-    '%s is not ready any more, answers whoever still comes, and then ends',
-    async ([, WEB_CONCURRENCY], { expect, onTestFinished }) => {
-      const agent = new Agent({ keepAlive: true })
-      onTestFinished(() => agent.destroy())
-      const HEALTH_PORT = String(await findFreePort())
-      const service = await shared.start([], { WEB_CONCURRENCY, HEALTH_PORT })
-      const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
-      await eventually(
-        () => send(health),
-        ({ text }) => text === '{"status":"ok"}',
-      )
-      const ready = await send(service.url, { path: '/version' }, { agent })
-      expect(ready.headers.get('connection')).not.toBe('close')
-
-      service.child.kill('SIGTERM')
-      for (const url of [health, `${service.url}/readyz`]) {
-        const stopping = await eventually(
-          () => send(url),
-          ({ status }) => status !== 200,
-        )
-        expect(stopping).toMatchObject({ status: 503, body: { status: 'unavailable', missing: ['stopping'] } })
-      }
-      const answer = await send(service.url, { path: '/graphql', json: { query: '{ __typename }' } }, { agent })
-      expect(answer).toMatchObject({ status: 200, body: { data: { __typename: 'Query' } } })
-      expect(answer.headers.get('connection')).toBe('close')
-      expect(await service.ended).toMatchObject({ code: 0, signal: null })
-    },
+it('reports that it is not ready after SIGTERM, still answers requests, and then ends', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const HEALTH_PORT = String(await findFreePort())
+  const service = await shared.start([], { HEALTH_PORT })
+  const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
+  await eventually(
+    () => send(health),
+    ({ text }) => text === '{"status":"ok"}',
   )
+  const ready = await send(service.url, { path: '/version' }, { agent })
+  expect(ready.headers.get('connection')).not.toBe('close')
+
+  service.child.kill('SIGTERM')
+  for (const url of [health, `${service.url}/readyz`]) {
+    const stopping = await eventually(
+      () => send(url),
+      ({ status }) => status !== 200,
+    )
+    expect(stopping).toMatchObject({ status: 503, body: { status: 'unavailable', missing: ['stopping'] } })
+  }
+  const answer = await send(service.url, { path: '/graphql', json: { query: '{ __typename }' } }, { agent })
+  expect(answer).toMatchObject({ status: 200, body: { data: { __typename: 'Query' } } })
+  expect(answer.headers.get('connection')).toBe('close')
+  expect(await service.ended).toMatchObject({ code: 0, signal: null })
 })

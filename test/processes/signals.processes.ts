@@ -95,33 +95,27 @@ it('a terminal that is closed has the service stop in order, and stop what is em
   expect(await readPostmaster(join(await realpath(dir), 'postgres'))).toBeUndefined()
 })
 
-it.each([
-  ['of one process', '1'],
-  ['of several processes', '2'],
-])(
-  'a service %s that is told again while it still answers ends at once, and stops what is embedded',
-  async (_, WEB_CONCURRENCY) => {
-    const dir = await mkdtemp(join(tmpdir(), 'annal-told-again-'))
-    onTestFinished(() => rm(dir, { recursive: true, force: true }))
-    const service = startAnnal(dir, ['serve'], { PORT: '0', WEB_CONCURRENCY })
-    onTestFinished(() => {
-      service.kill('SIGKILL')
-    })
-    const ended = once(service, 'exit')
-    service.stderr.resume()
-    const [announced] = await once(service.stdout, 'data')
-    const begun = await beginRequest(/http:\/\/localhost:\d+/.exec(String(announced))![0])
-    begun.answer.catch(() => undefined)
-    await eventually(
-      () => service.kill('SIGTERM'),
-      () => service.exitCode !== null || service.signalCode !== null,
-    )
-    const [, signal] = await ended
-    expect(signal).toBeNull()
-    const findPostgres = async () => readPostmaster(join(await realpath(dir), 'postgres'))
-    expect(await eventually(findPostgres, (server) => !server)).toBeUndefined()
-  },
-)
+it('ends immediately on a second signal, and stops the embedded parts', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-told-again-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const service = startAnnal(dir, ['serve'], { PORT: '0' })
+  onTestFinished(() => {
+    service.kill('SIGKILL')
+  })
+  const ended = once(service, 'exit')
+  service.stderr.resume()
+  const [announced] = await once(service.stdout, 'data')
+  const begun = await beginRequest(/http:\/\/localhost:\d+/.exec(String(announced))![0])
+  begun.answer.catch(() => undefined)
+  await eventually(
+    () => service.kill('SIGTERM'),
+    () => service.exitCode !== null || service.signalCode !== null,
+  )
+  const [, signal] = await ended
+  expect(signal).toBeNull()
+  const findPostgres = async () => readPostmaster(join(await realpath(dir), 'postgres'))
+  expect(await eventually(findPostgres, (server) => !server)).toBeUndefined()
+})
 
 describe('a service that does not come to its end', () => {
   const start = async (milliseconds: number) => {

@@ -189,29 +189,6 @@ describe('the key vault', () => {
   })
 })
 
-it('the supervisor of several processes reports folders that disappear, too', async () => {
-  const shared = await newShared()
-  const HEALTH_PORT = String(await findFreePort())
-  const service = await shared.start([], { WEB_CONCURRENCY: '2', HEALTH_PORT })
-  const supervisor = {
-    async readiness() {
-      const answer = await fetch(`http://127.0.0.1:${HEALTH_PORT}/readyz`)
-      return { status: answer.status, body: await answer.json() }
-    },
-  }
-  await expectReadiness(supervisor, ready)
-  for (const [folder, part] of [
-    ['blocks', 'file store'],
-    ['keys', 'key vault'],
-  ] as const) {
-    await rename(join(shared.dir, folder), join(shared.dir, 'aside'))
-    await expectReadiness(supervisor, degraded(part))
-    await rename(join(shared.dir, 'aside'), join(shared.dir, folder))
-    await expectReadiness(supervisor, ready)
-  }
-  await service.stop()
-})
-
 describe('a bucket', () => {
   const newBucket = async () => {
     const s3 = await startS3Counterpart()

@@ -103,6 +103,7 @@ describe('a server', () => {
       CHAIN_CONFIRMATION: '3',
       SMTP_USER: 'x',
       GAS_FEE_FILE: '/x',
+      WEB_CONCURRENCY: '4',
       ANNAL_DIRECTORY: 'x',
     }
     const others = {

@@ -358,9 +358,7 @@ export function createHttpServer({
     listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
 
   const logDrop = createDropLogger(log, connections)
-  /** A worker closes it itself: who hands it on to the others would ask them all for ever. */
-  const bounded = (listener: Listener) =>
-    Object.assign(listener, { maxConnections: connections, dropMaxConnection: true }).on('drop', logDrop)
+  const bounded = (listener: Listener) => Object.assign(listener, { maxConnections: connections }).on('drop', logDrop)
 
   const listenAt = (port: number, address: string, variable: string) =>
     new Promise<number>((resolve, reject) => {

@@ -27,23 +27,15 @@ export interface Metrics {
   meter: Meter
   requestBegan(): void
   requestEnded(request: EndedRequest): void
-  /** What asks others goes on from scrape to scrape. */
-  createScrape(watched: Watched, log: Log): Scrape
-}
-
-/** Everything, as it is when somebody asks. */
-export interface Scrape {
-  /** In Prometheus's text format. */
-  text(): Promise<string>
-  /** For another process to merge. */
-  list(): Promise<object[]>
+  /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
+  createScrape(watched: Watched, log: Log): () => Promise<string>
 }
 
 const classOf = (status: number | undefined) => (status === undefined ? 'none' : `${Math.floor(status / 100)}xx`)
 
-/** Counters that begin at nothing. `version`: of the service; `worker`: the name of this process below a supervisor. */
-export function createMetrics(version: string, worker?: string): Metrics {
-  const registry = createRegistry(worker)
+/** Creates the metrics of this process. `version` is the version of the service. */
+export function createMetrics(version: string): Metrics {
+  const registry = createRegistry()
   const requests = registry.counter('annal_requests_total')
   const durations = registry.histogram('annal_request_duration_seconds')
   const inFlight = registry.gauge('annal_requests_in_flight')
@@ -105,7 +97,7 @@ export function createMetrics(version: string, worker?: string): Metrics {
         up.set({ source }, samples ? 1 : 0)
         seconds.set({ source }, (performance.now() - start) / MS)
       }
-      // Who asks meanwhile gets the same answer.
+      // Concurrent scrapes share one read.
       let running: Promise<unknown> | undefined
       const look = () => {
         running ??= Promise.all(metricSources.map(read)).finally(() => {
@@ -113,10 +105,7 @@ export function createMetrics(version: string, worker?: string): Metrics {
         })
         return running
       }
-      return {
-        text: () => look().then(registry.text),
-        list: () => look().then(registry.list),
-      }
+      return () => look().then(registry.text)
     },
   }
 }

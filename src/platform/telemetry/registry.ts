@@ -22,8 +22,6 @@ export interface MetricRegistry {
   replace(source: MetricSource, samples: readonly Sample[]): void
   /** In the text format of Prometheus. */
   text(): Promise<string>
-  /** As prom-client has them, for another process to merge. */
-  list(): Promise<object[]>
 }
 
 const makeMetric = (name: string, { type, help, labels, buckets }: MetricRow, registry: Registry) => {
@@ -32,10 +30,9 @@ const makeMetric = (name: string, { type, help, labels, buckets }: MetricRow, re
   return type === 'counter' ? new Counter(options) : new Gauge(options)
 }
 
-/** Metrics that nobody has counted yet, with those of the process. `worker`: its name below a supervisor, a label of each. */
-export function createRegistry(worker?: string): MetricRegistry {
+/** Creates the metrics of the table, and the default metrics of the process. */
+export function createRegistry(): MetricRegistry {
   const registry = new Registry()
-  if (worker !== undefined) registry.setDefaultLabels({ worker })
   collectDefaultMetrics({ register: registry })
   const rows: [string, MetricRow][] = Object.entries(metricTable)
   const metrics = new Map(rows.map(([name, row]) => [name, makeMetric(name, row, registry)]))
@@ -59,6 +56,5 @@ export function createRegistry(worker?: string): MetricRegistry {
       }
     },
     text: () => registry.metrics(),
-    list: () => registry.getMetricsAsJSON(),
   }
 }

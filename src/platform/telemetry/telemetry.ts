@@ -2,7 +2,6 @@
 import type { Log } from '../../domain/ports/log.ts'
 import { silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import type { HttpHandler, RequestTelemetry } from '../http/http-server.ts'
-import type { SupervisorLink } from '../workers/supervisor-link.ts'
 import type { Watched } from './collect.ts'
 import type { MetricsAccess } from './metrics-handler.ts'
 import { createRequestTelemetry, type RequestLogOptions } from './request-telemetry.ts'
@@ -13,13 +12,7 @@ export interface RunningTelemetry extends Telemetry {
   /** Follows requests, and logs one line for each. */
   requests(options: RequestLogOptions): RequestTelemetry
   /** What answers `/metrics`, if anything does: to be asked before all others. */
-  createHandlers(parts: {
-    watched: Watched
-    access: MetricsAccess
-    log: Log
-    /** Below one, `/metrics` has those of all its workers. */
-    supervisor?: Pick<SupervisorLink, 'tellMetrics' | 'askMetrics'> | undefined
-  }): HttpHandler[]
+  createHandlers(parts: { watched: Watched; access: MetricsAccess; log: Log }): HttpHandler[]
   /** Sends what is left to be sent. Raises nothing. */
   close(): Promise<void>
 }
@@ -31,14 +24,12 @@ export interface TelemetryOptions {
   tracing: TracingOptions | undefined
   /** Of the service. */
   version: string
-  /** The name of this process below a supervisor. */
-  worker?: string | undefined
 }
 
-async function openMetrics(version: string, worker: string | undefined) {
+async function openMetrics(version: string) {
   const { createMetrics } = await import('./metrics.ts')
   const { createMetricsHandler } = await import('./metrics-handler.ts')
-  return { metrics: createMetrics(version, worker), createMetricsHandler }
+  return { metrics: createMetrics(version), createMetricsHandler }
 }
 
 /** Opens what is asked for. */
@@ -46,9 +37,8 @@ export async function openTelemetry({
   hasMetrics,
   tracing: wanted,
   version,
-  worker,
 }: TelemetryOptions): Promise<RunningTelemetry> {
-  const shown = hasMetrics ? await openMetrics(version, worker) : undefined
+  const shown = hasMetrics ? await openMetrics(version) : undefined
   const tracing = wanted && (await (await import('./tracing.ts')).openTracing(wanted, version))
   const { watch, follow } = createRequestTelemetry(shown?.metrics, tracing)
   return {
@@ -56,11 +46,9 @@ export async function openTelemetry({
     tracer: tracing?.tracer ?? silentTelemetry.tracer,
     watch,
     requests: follow,
-    createHandlers({ watched, access, log, supervisor }) {
+    createHandlers({ watched, access, log }) {
       if (!shown) return []
-      const { text, list } = shown.metrics.createScrape(watched, log)
-      supervisor?.tellMetrics(list)
-      return [shown.createMetricsHandler({ access, watch, scrape: supervisor?.askMetrics ?? text })]
+      return [shown.createMetricsHandler({ access, watch, scrape: shown.metrics.createScrape(watched, log) })]
     },
     close: tracing?.close ?? (async () => undefined),
   }
