@@ -55,7 +55,7 @@ const ANVIL_FINAL_DEPTH = 64
 const ANVIL_DOUBT_MS = 3_000
 
 /** The installation that the folder of the embedded chain belongs to, and its database. */
-type Owner = Pick<Installation, 'database' | 'owner'>
+type Owner = Pick<Installation, 'database' | 'owner' | 'isService'>
 
 /** The registry on the embedded chain, as the database remembers it. */
 async function findEmbeddedRegistry(database: Installation['database']): Promise<string | undefined> {
@@ -65,21 +65,21 @@ async function findEmbeddedRegistry(database: Installation['database']): Promise
 }
 
 /**
- * Starts the embedded chain, or joins it. Raises a FixableError when its folder belongs to another installation, or is empty although the
+ * Starts the embedded chain, or uses that of the running service. Throws FixableError when its folder belongs to another installation, or is empty although the
  * database has commits.
  */
-async function startChain(config: Config, log: Log, { database, owner }: Owner) {
-  if (owner === undefined) return startAnvil(config, log)
+async function startChain(config: Config, log: Log, { database, owner, isService }: Owner) {
+  if (owner === undefined) return startAnvil(config, log, isService)
   const { claimChain, hasSavedChain, isOwnChain, judgeChain, lostChain } = await import(
     './platform/embedded/chain-owner.ts'
   )
   const { dir } = config
   const problem = await judgeChain(dir, owner)
   if (problem) throw problem
-  if (await isOwnChain(dir, owner)) return startAnvil(config, log)
+  if (await isOwnChain(dir, owner)) return startAnvil(config, log, isService)
   const registry = await findEmbeddedRegistry(database)
   if (registry !== undefined && !hasSavedChain(dir)) throw lostChain(dir, owner)
-  const anvil = await startAnvil(config, log)
+  const anvil = await startAnvil(config, log, isService)
   try {
     if (registry !== undefined) {
       const [{ createRpc }, { isChainOf }] = await Promise.all([
@@ -97,21 +97,14 @@ async function startChain(config: Config, log: Log, { database, owner }: Owner) 
   return anvil
 }
 
-async function startAnvil(config: Config, log: Log) {
+async function startAnvil(config: Config, log: Log, isService: boolean) {
   const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
   const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
   // anvil calls a block final when two epochs of 32 lie on top.
   const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
   const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
-  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth })
+  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
 }
-
-/** The embedded chain, for who only keeps it open for other processes; undefined where another chain is configured. */
-export const startEmbeddedChain = async (
-  config: Config,
-  log: Log,
-  owner: Owner,
-): Promise<{ stop(): Promise<void> } | undefined> => (config.chain.rpcUrl ? undefined : startChain(config, log, owner))
 
 /**
  * Raises ConfigError when this start would deploy a registry contract on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not

@@ -57,6 +57,8 @@ export interface Installation {
   contentCredentials: ContentCredentials
   mailer: Mailer
   telemetry: Telemetry
+  /** True for a service, which owns the embedded parts. False for a command, which may use those of a running service. */
+  isService: boolean
   /** Identity of this installation, which its folders and its bucket bear. Undefined before the first start of a server. */
   owner: string | undefined
   /** Returns whether the folder of the embedded database is still there. True where the database is elsewhere. */
@@ -70,9 +72,9 @@ export interface Installation {
   abandon(): Promise<void>
 }
 
-/** What whoever opens an installation may do to it. */
+/** Options of opening an installation. */
 export interface OpenOptions {
-  /** Whether the database may be changed to fit this version. The server may; a command beside it must not. */
+  /** True for a service: it migrates the database and owns the embedded parts. False for a command. */
   mayMigrate: boolean
   /** Whom the parts tell what happens; nobody when left out. */
   telemetry?: Telemetry
@@ -90,7 +92,7 @@ export async function openInstallation(
   await closeFolders(config.dir)
   const { contentCredentials } = config
   if (mayMigrate) checkNamedFiles(config)
-  const postgres = config.database.url ? undefined : await startDatabase(config, log)
+  const postgres = config.database.url ? undefined : await startDatabase(config, log, mayMigrate)
   const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
   const isPooled = url !== databaseUrl
   if (!postgres) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
@@ -153,6 +155,7 @@ export async function openInstallation(
       showLinks: !config.production,
     }),
     telemetry,
+    isService: mayMigrate,
     owner,
     isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
     async missingFolders() {
@@ -196,9 +199,9 @@ const keyPairs = {
     (await loadKeyPairs()).keyPairs.signCoins(privateKey, plans),
 }
 
-async function startDatabase({ dir }: Config, log: Log) {
+async function startDatabase({ dir }: Config, log: Log, isService: boolean) {
   const { startEmbeddedDatabase } = await import('./platform/vault/embedded-database.ts')
-  return startEmbeddedDatabase(dir, log)
+  return startEmbeddedDatabase(dir, log, isService)
 }
 
 /** Returns the migrations that were applied. */

@@ -70,7 +70,7 @@ export async function openInstallation(
       const postgres = await startEmbeddedPostgres({ dir, log: silent })
       const database = createDatabase({ url: postgres.url, pool: 2, log: silent })
       try {
-        const anvil = await findRunning(anvilFiles(dir), silent)
+        const anvil = await findRunning(anvilFiles(dir))
         const ask: Rpc = anvil ? createRpc(anvil.socket) : () => Promise.reject(new Error('No chain runs there.'))
         return await work({ database, rpc: ask })
       } finally {

@@ -5,7 +5,7 @@ import { createRegistry, registrySetting } from '../../src/chain/registry/regist
 import { findSetting } from '../../src/domain/settings.ts'
 import { anvilFiles, findRunning } from '../../src/platform/embedded/anvil-process.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
-import { socketUrlOf } from '../../src/platform/embedded/local-socket.ts'
+import { socketUrlOf } from '../../src/platform/local-socket.ts'
 import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { registerCall, updateCall } from './callers.ts'
@@ -25,7 +25,6 @@ import {
   sendCoins,
   signIn,
 } from './moments.ts'
-import { silent } from './parts.ts'
 
 /** Which moment each part is of. */
 export type Mixture = Record<Kind, number>
@@ -156,7 +155,7 @@ const readOpen = ({ beside }: Installation, { keyless, undone }: Expected) =>
 
 /** What stands on the chain, by what tells commits apart. A sentence for each that stands there twice. */
 export async function doublesOnChain(installation: Installation): Promise<{ reasons: string[]; events: number }> {
-  const anvil = await findRunning(anvilFiles(installation.dir), silent)
+  const anvil = await findRunning(anvilFiles(installation.dir))
   if (!anvil) return { reasons: ['No chain runs there.'], events: 0 }
   const rpcUrl = socketUrlOf(anvil.socket)
   const address = await installation.beside(async ({ database }) => {

@@ -4,7 +4,7 @@
  */
 import { unavailable } from '../domain/errors.ts'
 import { blindTracer, type Tracer } from '../domain/telemetry.ts'
-import { askLocalSocket, socketPathOf } from '../platform/embedded/local-socket.ts'
+import { askLocalSocket, socketPathOf } from '../platform/local-socket.ts'
 import { readAtMost } from '../platform/read-at-most.ts'
 
 /** The node understood and said no. */

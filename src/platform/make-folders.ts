@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errorCode } from './embedded/error-code.ts'
+import { errorCode } from './error-code.ts'
 
 const isFolder = (path: string) =>
   stat(path).then(

@@ -85,7 +85,7 @@ it('there is no other way out of the process than these', () => {
       "kubo-rpc-client: files/kubo-store.ts",
       "node:http: delivery/webhook-sender.ts",
       "node:https: delivery/webhook-sender.ts",
-      "node:net: platform/embedded/local-socket.ts",
+      "node:net: platform/local-socket.ts",
       "nodemailer: delivery/mailer.ts",
       "pg-boss: platform/jobs/jobs.ts",
       "pg: chain/lease.ts",

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
-import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { findFreePort } from '../../src/platform/free-port.ts'
 
 async function breakOff(port: number) {
   const socket = connect(port, '127.0.0.1')

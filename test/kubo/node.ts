@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKuboContentStore } from '../../src/files/kubo-store.ts'
-import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { findFreePort } from '../../src/platform/free-port.ts'
 import { eventually } from '../support/eventually.ts'
 
 const VERSION = 'v0.40.1'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,8 @@ import { gunzip, gzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { findServers, identify, killServer, waitFor } from '../../src/platform/embedded/child-process.ts'
+import { anvilArgument } from '../../src/platform/embedded/anvil-process.ts'
+import { findServers, killServer, waitFor } from '../../src/platform/embedded/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
 import { createTestLog } from '../support/test-log.ts'
 import { beginToHold, end, hold, killHolders, silent as log } from './embedded-holders.ts'
@@ -21,11 +22,11 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // Whatever a test left running: join it and be the last to leave.
+  // Takes over and stops whatever a test left running.
   killHolders()
   const folder = join(dir, 'chain')
   if (await stat(folder).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
-  for (const left of await findServers(folder)) await killServer(left, folder)
+  for (const left of await findServers(anvilArgument({ folder }))) await killServer(left, anvilArgument({ folder }))
   await rm(dir, { recursive: true, force: true })
 })
 
@@ -118,11 +119,11 @@ describe('the embedded chain', () => {
     },
   )
 
-  it('is found where the path of its folder is longer than a socket’s may be, by two at once', async () => {
+  it('uses a socket in the temporary folder where the path of its own folder is too long', async () => {
     const deep = join(dir, 'd'.repeat(120))
-    const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20, isService: true })
     const second = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
-    expect([second.joined, second.rpcUrl]).toEqual([true, first.rpcUrl])
+    expect(second.rpcUrl).toBe(first.rpcUrl)
     await transact(second.rpcUrl)
     await second.stop()
     await first.stop()
@@ -130,20 +131,6 @@ describe('the embedded chain', () => {
     expect(again.rpcUrl).toBe(first.rpcUrl)
     await again.stop()
     await rm(dirname(fileURLToPath(first.rpcUrl.replace('ipc:', 'file:'))), { recursive: true })
-  })
-
-  it('goes on with the state that an earlier version wrote uncompressed', async () => {
-    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    const { hash, receipt } = await transact(first.rpcUrl)
-    await first.stop()
-    const state = join(dir, 'chain', 'state.json')
-    await writeFile(state, await promisify(gunzip)(await readFile(`${state}.gz`)))
-    await rm(`${state}.gz`)
-    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    expect(await readBack(second.rpcUrl, hash)).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
-    await transact(second.rpcUrl)
-    await second.stop()
-    expect(await stat(state).catch(() => undefined)).toBeUndefined()
   })
 
   it('makes a transaction deep, then rests', async () => {
@@ -197,7 +184,7 @@ describe('the embedded chain', () => {
     expect((await readdir(join(dir, 'chain'))).filter((name) => name.startsWith('unpacked'))).toEqual([])
   })
 
-  it('is told, and no empty chain begun, when what was saved cannot be read', async () => {
+  it('fails to start when the saved chain cannot be read, and keeps the file', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     await transact(first.rpcUrl)
     await first.stop()
@@ -219,7 +206,7 @@ describe('the embedded chain', () => {
     await writeFile(state, whole)
   })
 
-  it('is left running when it cannot be saved at the end, and the next start joins it', async () => {
+  it('keeps running when it cannot be saved at the end, and the next start takes it over', async () => {
     const told: string[] = []
     const warn = (_facts: object, sentence: string) => void told.push(sentence)
     const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
@@ -234,12 +221,12 @@ describe('the embedded chain', () => {
     expect(told.join()).toContain('keeps running')
     await rm(state, { recursive: true })
     const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    expect({ joined: next.joined, pid: await anvilPid() }).toEqual({ joined: true, pid })
+    expect(await anvilPid()).toBe(pid)
     await next.stop()
     expect(await savedState()).toContain(hash)
   })
 
-  it('says in the same words at each try that it cannot be saved, so that the log has them once a minute', async () => {
+  it('logs the same warning at each failed save', async () => {
     const told = createTestLog()
     const chain = await startEmbeddedAnvil({ dir, log: told, blockTime: 20 })
     const state = join(dir, 'chain', 'state.json.gz')
@@ -257,25 +244,19 @@ describe('the embedded chain', () => {
     await chain.stop()
   })
 
-  it('takes away what a process left that was ended in the middle of a save or a start', async () => {
+  it('removes half-written files of a killed owner', async () => {
     const folder = join(dir, 'chain')
     await mkdir(folder)
-    for (const name of ['state.json.gz.0123456789ab', 'unpacked.1.json', 'anvil.json.0123456789ab'])
+    for (const name of ['state.json.gz.0123456789ab', 'unpacked.json', 'anvil.json.0123456789ab'])
       await writeFile(join(folder, name), 'half')
-    await writeFile(join(folder, 'anvil.json.ba9876543210'), 'another process writes it now')
-    await utimes(join(folder, 'anvil.json.0123456789ab'), 0, 0)
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    expect((await readdir(folder)).filter((name) => /0123|unpacked|3210/.test(name))).toEqual([
-      'anvil.json.ba9876543210',
-    ])
+    expect((await readdir(folder)).filter((name) => /0123|unpacked/.test(name))).toEqual([])
     await anvil.stop()
   })
 
-  /** The processes that were started for this folder. */
-  const anvilsOf = () => findServers(join(dir, 'chain'))
+  const anvilsOf = () => findServers(anvilArgument({ folder: join(dir, 'chain') }))
 
-  it('is alone again after a start that was killed before it answered', async () => {
-    const folder = join(dir, 'chain')
+  it('ends an anvil whose owner was killed while it started', async () => {
     const starter = beginToHold('anvil', dir)
     const begun = await waitFor(20_000, async () => (await anvilsOf())[0])
     expect(begun).toBeDefined()
@@ -286,29 +267,15 @@ describe('the embedded chain', () => {
     const anvil = await startEmbeddedAnvil({ dir, log })
     expect(await anvilsOf()).toEqual([await anvilPid()])
     await anvil.stop()
-    expect((await readdir(folder)).filter((name) => /^starting\.|ipc\./.test(name))).toEqual([])
   })
 
-  it('is not started where nothing could name it if its start were killed, as on a full disk', async () => {
-    const note = join(dir, 'chain', `starting.${await identify(process.pid)}`)
-    // Nothing can be written in the place of a folder.
-    await mkdir(note, { recursive: true })
-    await expect(startEmbeddedAnvil({ dir, log })).rejects.toThrow()
-    expect(await anvilsOf()).toEqual([])
-    await rm(note, { recursive: true })
-  })
-
-  it('outlives a killed parent and is joined by the next start, which goes on mining', async () => {
+  it('outlives a killed owner, and the next start takes it over and mines', async () => {
     const holder = await hold('anvil', dir)
     const { hash, receipt } = await transact(holder.url)
     const pid = await anvilPid()
     await end(holder, 'SIGKILL')
     const next = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    expect({ url: next.rpcUrl, joined: next.joined, pid: await anvilPid() }).toEqual({
-      url: holder.url,
-      joined: true,
-      pid,
-    })
+    expect({ url: next.rpcUrl, pid: await anvilPid() }).toEqual({ url: holder.url, pid })
     const later = await transact(next.rpcUrl)
     expect(await readBack(next.rpcUrl, hash)).toEqual({ hash, logs: [hash, later.hash], blockHash: receipt?.blockHash })
     await next.stop()
@@ -325,24 +292,16 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('goes on mining, and keeps what it mines, while the process that does so is frozen', async () => {
-    const holder = await hold('anvil', dir)
-    await transact(holder.url)
-    holder.process.kill('SIGSTOP')
-    const other = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-    const { hash } = await transact(other.rpcUrl)
-    holder.process.kill('SIGCONT')
-    await end(holder)
-    await other.stop()
-    expect(await savedState()).toContain(hash)
-  })
-
-  it('serves two that start at once, one of which mines, and stops with the last of them', async () => {
-    const [first, second] = await Promise.all([hold('anvil', dir), hold('anvil', dir)])
-    expect(second.url).toBe(first.url)
-    await end(first)
-    await transact(second.url)
-    await end(second)
-    await expect(createRpc({ url: second.url }).call('eth_chainId')).rejects.toThrow()
+  it('is used by a command beside the service, and refused to a second service', async () => {
+    const service = await startEmbeddedAnvil({ dir, log, blockTime: 20, isService: true })
+    const command = await startEmbeddedAnvil({ dir, log })
+    expect(command.rpcUrl).toBe(service.rpcUrl)
+    await command.stop()
+    await transact(service.rpcUrl)
+    await expect(startEmbeddedAnvil({ dir, log, isService: true })).rejects.toThrow(
+      /^Another Annal service \(process \d+\) uses .*\. Stop it first\./,
+    )
+    await service.stop()
+    await expect(createRpc({ url: service.rpcUrl }).call('eth_chainId')).rejects.toThrow()
   })
 })

@@ -1,21 +1,20 @@
-/** Processes that hold an embedded part, to be ended or killed. */
+/** Service processes that own an embedded part, to be stopped or killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A log that tells nothing. */
+/** A log without output. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 export interface Holder {
   process: ChildProcess
   url: string
-  joined: boolean
 }
 
 const holders: ChildProcess[] = []
 
-/** Starts a process that will hold the part of the installation in `dir`. */
+/** Starts a process that will own the part of the installation in `dir`. */
 export const beginToHold = (part: 'postgres' | 'anvil', dir: string) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'embedded-holder.ts'), part, dir], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -25,11 +24,11 @@ export const beginToHold = (part: 'postgres' | 'anvil', dir: string) => {
   return child
 }
 
-/** The same, and waits until it does. */
+/** Starts a process that owns the part, and waits until the part is ready. */
 export const hold = async (part: 'postgres' | 'anvil', dir: string): Promise<Holder> => {
   const child = beginToHold(part, dir)
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { process: child, ...(JSON.parse(line) as { url: string; joined: boolean }) }
+  return { process: child, ...(JSON.parse(line) as { url: string }) }
 }
 
 /** Ends a holder and waits until it is gone. */

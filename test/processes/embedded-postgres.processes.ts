@@ -1,19 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFile,
-  chown,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { appendFile, chown, copyFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -42,12 +29,6 @@ const query = async (url: string, sql: string) => {
 
 const postmaster = async () => Number((await readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
-/** The connections by which processes say that they use the server. */
-const present = (url: string) => query(url, `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`)
-
-/** Until nobody but one is present: the server notices only a moment later that a process which used it was killed. */
-const onlyOneIsPresent = (url: string) => waitFor(20_000, async () => (await present(url)).length === 1 || undefined)
-
 const isListening = (url: string) =>
   query(url, 'SELECT 1').then(
     () => true,
@@ -59,31 +40,22 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  // Whatever a test left running: join it and be the last to leave.
+  // Takes over and stops whatever a test left running.
   killHolders()
-  if (await stat(join(dir, 'postgres')).catch(() => undefined)) {
-    const last = await startEmbeddedPostgres({ dir, log })
-    await onlyOneIsPresent(last.url)
-    await last.stop()
-  }
+  if (await stat(join(dir, 'postgres')).catch(() => undefined)) await (await startEmbeddedPostgres({ dir, log })).stop()
   await rm(dir, { recursive: true, force: true })
 })
 
 describe('embedded PostgreSQL', () => {
-  it('outlives a killed parent, is joined by the next start, and keeps what was committed', async () => {
+  it('outlives a killed owner, and the next start takes it over with everything that was committed', async () => {
     const first = await hold('postgres', dir)
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     const pid = await postmaster()
     await end(first, 'SIGKILL')
 
     const second = await startEmbeddedPostgres({ dir, log })
-    expect({ url: second.url, joined: second.joined, pid: await postmaster() }).toEqual({
-      url: first.url,
-      joined: true,
-      pid,
-    })
+    expect({ url: second.url, pid: await postmaster() }).toEqual({ url: first.url, pid })
     expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
-    expect(await onlyOneIsPresent(second.url)).toBe(true)
     await second.stop()
     expect(await isListening(second.url)).toBe(false)
   })
@@ -116,7 +88,7 @@ describe('embedded PostgreSQL', () => {
 
       const ordinary = { command: (binary: string, args: string[]) => ({ binary, args }) }
       await expect(ensureCluster(dir, await findBinaries(), ordinary, 'a password')).rejects.toThrow(
-        `belongs to user 54321, and PostgreSQL serves nobody but 0, who starts it here: chown -R 0 ${dir}`,
+        `belongs to user 54321, and PostgreSQL runs as user 0. Change the owner: chown -R 0 ${dir}`,
       )
 
       const second = await startEmbeddedPostgres({ dir, log })
@@ -159,8 +131,8 @@ describe('embedded PostgreSQL', () => {
     await last.stop()
   })
 
-  it('takes away what a first start left that was killed while its data was being made', async () => {
-    const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init-'))
+  it('removes a half-made data folder, and ends its initdb', async () => {
+    const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init'))
     const makersOf = async () => {
       const [name] = (await halfMade()).filter((each) => !each.endsWith('.password'))
       return name === undefined ? [] : findServers(`--pgdata=${join(dir, name)}`)
@@ -172,45 +144,39 @@ describe('embedded PostgreSQL', () => {
     starter.kill('SIGKILL')
     await once(starter, 'exit')
     expect(await halfMade()).toHaveLength(2)
-    const earlier = join(dir, 'postgres.init-131675e9')
-    await mkdir(earlier)
-
     const postgres = await startEmbeddedPostgres({ dir, log })
     expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     expect([await halfMade(), await identify(maker!)]).toEqual([[], undefined])
     await postgres.stop()
   })
 
-  it('is joined without anything being written, so that commands which make room work on a full disk', async () => {
-    const first = await startEmbeddedPostgres({ dir, log })
+  it('writes nothing when a command uses it, so that commands which free space work on a full disk', async () => {
+    const first = await startEmbeddedPostgres({ dir, log, isService: true })
     const version = async () => {
       const { ino, mtimeMs } = await stat(join(dir, 'keys/postgres.json'))
       return { ino, mtimeMs }
     }
     const before = await version()
     const second = await startEmbeddedPostgres({ dir, log })
-    expect({ joined: second.joined, version: await version() }).toEqual({ joined: true, version: before })
+    expect(await version()).toEqual(before)
     await second.stop()
     await first.stop()
   })
 
-  it('takes away what a start left that was killed while it wrote a small file', async () => {
+  it('removes half-written files of a killed owner', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()
     const left = ['keys/postgres.json.0123456789ab', 'postgres/postmaster.pid.0123456789ab'].map((name) =>
       join(dir, name),
     )
-    const written = join(dir, 'keys/postgres.json.ba9876543210')
-    for (const file of [...left, written]) await writeFile(file, 'half')
-    for (const file of left) await utimes(file, 0, 0)
+    for (const file of left) await writeFile(file, 'half')
     const second = await startEmbeddedPostgres({ dir, log })
     const isThere = (file: string) =>
       stat(file).then(
         () => true,
         () => false,
       )
-    // Another process may write what is young.
-    expect(await Promise.all([...left, written].map(isThere))).toEqual([false, false, true])
+    expect(await Promise.all(left.map(isThere))).toEqual([false, false])
     await second.stop()
   })
 
@@ -220,7 +186,7 @@ describe('embedded PostgreSQL', () => {
     const { mode } = await stat(join(dir, 'keys', 'postgres.json'))
     expect(mode & 0o777).toBe(0o600)
     const second = await startEmbeddedPostgres({ dir, log })
-    expect({ url: second.url, joined: second.joined }).toEqual({ url: first.url, joined: false })
+    expect(second.url).toBe(first.url)
     await second.stop()
   })
 
@@ -297,15 +263,43 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it('serves two that start at once, from nothing, and stops with the last of them', async () => {
-    const [first, second] = await Promise.all([hold('postgres', dir), hold('postgres', dir)])
-    expect(second.url).toBe(first.url)
-    expect([first.joined, second.joined].sort()).toEqual([false, true])
-    await end(first)
-    expect(await isListening(second.url)).toBe(true)
-    await end(second)
-    const told = await readFile(join(dir, 'postgres.log'), 'utf8')
-    expect(await isListening(second.url), told).toBe(false)
+  it('is used by a command beside the service, and refused to a second service', async () => {
+    const service = await hold('postgres', dir)
+    const command = await startEmbeddedPostgres({ dir, log })
+    expect(command.url).toBe(service.url)
+    await command.stop()
+    expect(await isListening(service.url)).toBe(true)
+    await expect(startEmbeddedPostgres({ dir, log, isService: true })).rejects.toThrow(
+      `Another Annal service (process ${service.process.pid}) uses ${dir}. Stop it first.`,
+    )
+    await end(service)
+    expect(await isListening(service.url)).toBe(false)
+  })
+
+  it('has one owner when several commands start at the same time, which run one after another', async () => {
+    const url = (await hold('postgres', dir)).url
+    killHolders()
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const command = await startEmbeddedPostgres({ dir, log })
+        expect((await readdir(dir)).filter((name) => name.startsWith('postgres.owner.'))).toHaveLength(1)
+        expect(await isListening(url)).toBe(true)
+        await command.stop()
+      }),
+    )
+    expect(await isListening(url)).toBe(false)
+  })
+
+  it('starts although the process ID of the last owner belongs to another program now', async () => {
+    const other = spawn('sleep', ['60'])
+    onTestFinished(() => {
+      other.kill('SIGKILL')
+    })
+    await writeFile(join(dir, 'postgres.owner.7'), JSON.stringify({ identity: `${other.pid}-1`, isService: true }))
+    const server = await startEmbeddedPostgres({ dir, log, isService: true })
+    expect(await isListening(server.url)).toBe(true)
+    await server.stop()
+    expect(other.exitCode ?? other.signalCode).toBeNull()
   })
 
   it('tells in its log which rule a row was refused by, and nothing of what stood in it', async () => {
@@ -326,22 +320,6 @@ describe('embedded PostgreSQL', () => {
     expect(told).not.toContain('@example.org')
   })
 
-  it('refuses with a sentence when somebody who was about to stop the server stands still', async () => {
-    const holder = await hold('postgres', dir)
-    const frozen = new pg.Client({ connectionString: holder.url.replace(/[^/]+$/, 'postgres') })
-    await frozen.connect()
-    // Whoever stops the server holds this lock alone. Asking for it is enough: those who come later stand behind.
-    const asked = frozen.query('SELECT pg_advisory_lock($1)', [0x616e6e61])
-    await waitFor(10_000, async () => {
-      const waiting = await query(holder.url, `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)
-      return waiting.length > 0 || undefined
-    })
-    await expect(startEmbeddedPostgres({ dir, log, patience: 500 })).rejects.toThrow(/lets nobody in.*stands still/)
-    await end(holder, 'SIGKILL')
-    await asked
-    await frozen.end()
-  })
-
   it('is waited for, and said to be, while it recovers for longer than a start takes', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
@@ -359,39 +337,10 @@ describe('embedded PostgreSQL', () => {
     await again.stop()
   })
 
-  it('is entered again once it has recovered from the death of one of its own processes, however long that takes', async () => {
-    const told = createTestLog()
-    const server = await startEmbeddedPostgres({ dir, log: told, patience: 20 })
-    const [first] = await present(server.url)
-    process.kill(first.pid, 'SIGKILL')
-    const again = await waitFor(60_000, async () => {
-      // Whoever comes before it takes its other processes down, too, has to come again.
-      if (!(await readFile(join(dir, 'postgres.log'), 'utf8')).includes('reinitializing')) return undefined
-      const [other] = await present(server.url).catch(() => [])
-      return other?.pid === first.pid ? undefined : other
-    })
-    expect(again).toBeDefined()
-    expect(told.lines.filter(({ level }) => level === 'error')).toEqual([])
-    await server.stop()
-    expect(await isListening(server.url)).toBe(false)
-  })
-
   /** The process of the server that writes checkpoints: where it dies the others have to go, too, and the server recovers. */
   const checkpointer = async (url: string): Promise<number> =>
     (await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"))[0].pid
   const isGone = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
-
-  it('is stopped by who leaves while it recovers from the death of one of its own processes', async () => {
-    const server = await startEmbeddedPostgres({ dir, log })
-    const running = await postmaster()
-    const [own] = await present(server.url)
-    const victim = await checkpointer(server.url)
-    // What leaving asks for is never answered: the server ends the one that was asked, with all its other processes.
-    process.kill(own.pid, 'SIGSTOP')
-    process.kill(victim, 'SIGKILL')
-    await server.stop()
-    expect(await isGone(running)).toBe(true)
-  })
 
   it('is ended and started anew where it was told to stop, and stands for ever', async () => {
     const told = createTestLog()

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { canListen, findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { canListen, findFreePort } from '../../src/platform/free-port.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { createTestLog } from '../support/test-log.ts'

@@ -1,52 +1,43 @@
-/** The anvil process itself: find it, start it from its state file, or take over one that lives. */
-import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+/** The anvil process of the embedded chain, and its files. */
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { chmod, lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Log } from '../../domain/ports/log.ts'
-import { LONGEST_WRITING_MS, removeAsides, replaceFile } from '../lasting-file.ts'
-import {
-  canListen,
-  findServers,
-  identify,
-  isAlive,
-  isServerAlive,
-  killServer,
-  readLogTail,
-  spawnServer,
-  waitFor,
-} from './child-process.ts'
-import { ifMissing } from './error-code.ts'
-import { askLocalSocket, readLocalSocket } from './local-socket.ts'
+import { ifMissing } from '../error-code.ts'
+import { canListen } from '../free-port.ts'
+import { removeAsides, replaceFile } from '../lasting-file.ts'
+import { askLocalSocket, readLocalSocket } from '../local-socket.ts'
+import { findServers, isServerAlive, killServer, readLogTail, spawnServer, waitFor } from './child-process.ts'
 
-/** The identifier of the embedded chain. */
+/** Chain ID of the embedded chain. */
 export const chainId = 31337
 
 const START_MS = 20_000
-/** Milliseconds that a whole chain may take, there or back. */
+/** Time limit for loading or dumping a whole chain, in milliseconds. */
 export const WHOLE_CHAIN_MS = 10 * 60_000
 
 /**
- * anvil always listens on TCP as well, asks nobody for a credential there, and does for any caller what it does for us: it
- * makes money, forges senders, turns back the chain. So it is given an address that can be listened on and never be
- * connected to: Linux lets a server bind a multicast address, and refuses every TCP connection to one.
+ * anvil always listens on TCP too, without authentication, and lets every caller create coins, forge senders and revert the chain. Linux
+ * lets a server bind a multicast address but refuses TCP connections to it.
  */
 const unreachableHost = '224.0.0.1'
-/** Where a system does not let it bind that: closed to web pages, not to the programs of this machine. */
+/** Where a multicast address cannot be bound: closed to web pages, open to programs on this machine. */
 const loopbackHost = '127.0.0.1'
 
-/** A socket's path may have 103 bytes on some systems, and ours carries the number of its process at first. */
-const LONGEST_SOCKET_PATH = 95
+/** Some systems allow 103 bytes. */
+const LONGEST_SOCKET_PATH = 103
 
-/** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
+/** JSON-RPC over anvil's socket. Throws an Error with the method and the server's message. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
 
-/** The same, and answers that are larger than what is to be held. */
+/** JSON-RPC with streamed results, for results that are too large for memory. */
 export interface StreamingRpc extends Rpc {
-  /** What is answered as hexadecimal digits, as it comes, until the signal says that it is not wanted any more. */
+  /** Streams the bytes of a hexadecimal result until `signal` aborts. */
   bytes(method: string, signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
@@ -63,7 +54,7 @@ function resultOf(method: string, text: string): unknown {
 
 const DIGITS_BEGIN = '"result":"0x'
 
-/** The bytes of an answer whose result is hexadecimal digits. */
+/** Decodes the hexadecimal result of an answer. */
 async function* bytesOf(method: string, answer: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let text = ''
   let isInside = false
@@ -84,7 +75,7 @@ async function* bytesOf(method: string, answer: AsyncIterable<Buffer>): AsyncGen
   throw new Error(`${method}: answered ${typeof resultOf(method, text)} instead of bytes`)
 }
 
-/** Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time. */
+/** Creates a JSON-RPC client for anvil's socket. Throws an Error with anvil's message, or when it does not answer in time. */
 export function createRpc(socket: string, timeoutMilliseconds = 30_000): StreamingRpc {
   const requestOf = (method: string, params: unknown[]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const ask = async <T>(method: string, params: unknown[] = []) => {
@@ -99,55 +90,53 @@ export function createRpc(socket: string, timeoutMilliseconds = 30_000): Streami
 /** The files of the embedded chain. */
 export interface AnvilFiles {
   folder: string
-  /** Socket and process number of the one that runs, or ran last. */
+  /** Socket and process ID of the server that runs, or ran last. */
   record: string
-  /** Compressed, as anvil dumps it. */
+  /** The saved chain, compressed as anvil dumps it. */
   state: string
-  /** The same as earlier versions wrote it. */
-  plainState: string
-  /** The state file unpacked, while an anvil of this process reads it. */
+  /** The saved chain, unpacked while anvil reads it. */
   unpacked: string
   log: string
-  users: string
+  /** Owner file, see `claimServer`. */
+  owner: string
 }
 
-/** These files below an installation's directory. */
+/** Returns the paths of the files of the embedded chain. `dir` is the installation's folder. */
 export const anvilFiles = (dir: string): AnvilFiles => {
   const folder = join(dir, 'chain')
   return {
     folder,
     record: join(folder, 'anvil.json'),
     state: join(folder, 'state.json.gz'),
-    plainState: join(folder, 'state.json'),
-    unpacked: join(folder, `unpacked.${process.pid}.json`),
+    unpacked: join(folder, 'unpacked.json'),
     log: join(folder, 'anvil.log'),
-    users: join(folder, 'users'),
+    owner: join(folder, 'owner'),
   }
 }
 
-/** An anvil that runs. */
+/** A running anvil. */
 export interface AnvilProcess {
   pid: number
-  /** Path of the socket that it answers on, in a folder that only this account enters. */
+  /** Path of its socket, in a folder that only this user can enter. */
   socket: string
-  /** Whether only this account reaches it. */
+  /** Whether only this user can reach it. */
   isPrivate: boolean
 }
 
-/** The platform's binary: the package's own command wraps it in a second Node process. */
+/** The argument by which processes of this folder are found. */
+export const anvilArgument = ({ folder }: Pick<AnvilFiles, 'folder'>) => `--cache-path=${folder}`
+
+/** Returns the platform's binary. The command of the package would wrap it in a second Node process. */
 const findBinary = () => {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
-  const system = process.platform === 'win32' ? 'win32' : process.platform
-  const name = `@foundry-rs/anvil-${system}-${arch}`
+  const name = `@foundry-rs/anvil-${process.platform}-${arch}`
   try {
     const anvil = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
     return anvil.resolve(`${name}/bin/anvil${process.platform === 'win32' ? '.exe' : ''}`)
   } catch (cause) {
     throw new Error(
       `No embedded chain for this machine: the package ${name} is not installed. Run npm ci, or set CHAIN_RPC_URL.`,
-      {
-        cause,
-      },
+      { cause },
     )
   }
 }
@@ -157,178 +146,108 @@ const answers = async (socket: string, timeoutMilliseconds: number) => {
   return id === undefined ? undefined : Number(id) === chainId
 }
 
-const readRecord = async (files: AnvilFiles): Promise<Partial<AnvilProcess> | undefined> => {
-  const text = await readFile(files.record, 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : (JSON.parse(text) as Partial<AnvilProcess>)
+/** Returns the anvil of this folder, if one runs and answers. */
+export const findRunning = async (files: AnvilFiles): Promise<AnvilProcess | undefined> => {
+  const text = await readFile(files.record, 'utf8').catch(ifMissing)
+  if (text === undefined) return undefined
+  const record = JSON.parse(text) as AnvilProcess
+  if (!(await isServerAlive(record.pid, anvilArgument(files)))) return undefined
+  return (await waitFor(5_000, () => answers(record.socket, 2_000))) ? record : undefined
 }
 
-/** The one of ours that runs, if any. One that lives but does not answer is ended: what counts is in the state file. */
-export const findRunning = async (files: AnvilFiles, log: Log): Promise<AnvilProcess | undefined> => {
-  const { pid, socket, isPrivate = false } = (await readRecord(files)) ?? {}
-  if (pid === undefined || !(await isServerAlive(pid, files.folder))) return undefined
-  // Without a socket it is one that an earlier version started, open to everybody.
-  if (socket && (await waitFor(5_000, () => answers(socket, 2_000)))) return { pid, socket, isPrivate }
-  log.warn({ pid }, 'Embedded chain does not answer on its socket; starting a new one')
-  await killServer(pid, files.folder)
-  return undefined
+/** Returns the path of the socket: in the folder of the chain, or in a folder for temporary files where that path is too long. */
+const placeSocket = async ({ folder }: AnvilFiles): Promise<string> => {
+  const near = join(folder, 'anvil.ipc')
+  if (Buffer.byteLength(near) <= LONGEST_SOCKET_PATH) return near
+  const far = join(tmpdir(), `annal-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`)
+  await mkdir(far, { recursive: true, mode: 0o700 })
+  const { uid, mode } = await lstat(far)
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${far} belongs to another user. Remove it.`)
+  return join(far, 'anvil.ipc')
 }
-
-/** Whether nobody else can enter the folder, nor could have put it there. */
-const isOurs = async (folder: string) => {
-  const found = await lstat(folder).catch(() => undefined)
-  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0
-}
-
-/** Where the socket goes: the same path as before where that can be, so that others of our processes find it again. */
-const placeSocket = async (files: AnvilFiles): Promise<string> => {
-  const beside = join(files.folder, 'anvil.ipc')
-  if (Buffer.byteLength(beside) <= LONGEST_SOCKET_PATH) return beside
-  const previous = (await readRecord(files))?.socket
-  if (previous && (await isOurs(dirname(previous)))) return previous
-  return join(await mkdtemp(join(tmpdir(), 'annal-')), 'anvil.ipc')
-}
-
-const isThere = async (path: string) => (await stat(path).catch(ifMissing)) !== undefined
 
 /**
- * The saved chain as anvil reads it; undefined when there is none. anvil would take it compressed over its socket, too, but reads a
- * line all over again with each piece that comes: 190 MB took longer than six minutes, where from a file they take three
- * seconds. Raises when it cannot be read.
+ * Unpacks the saved chain into a file. Returns false when there is none. anvil also accepts a compressed chain over its socket, but reads
+ * the whole line again with each piece: 190 MB took more than six minutes, and three seconds from a file.
  */
-const unpackState = async (files: AnvilFiles): Promise<string | undefined> => {
-  if (!(await isThere(files.state))) return (await isThere(files.plainState)) ? files.plainState : undefined
+const unpackState = async (files: AnvilFiles): Promise<boolean> => {
+  if (!existsSync(files.state)) return false
   const unpacked = createWriteStream(files.unpacked, { mode: 0o600 })
   await pipeline(createReadStream(files.state), createGunzip(), unpacked).catch((cause: Error) => {
     throw new Error(`The saved chain ${files.state} could not be unpacked (${cause.message}).`, { cause })
   })
-  return files.unpacked
-}
-
-/** Before the identity of a process that starts an anvil; the file has that one's socket, and is there before it and until it answers. */
-const STARTING = 'starting.'
-
-/** Ends the anvils of processes that were ended before theirs answered: no record names those, their arguments name their socket. */
-const endOrphans = async ({ folder }: AnvilFiles) => {
-  for (const name of (await readdir(folder)).filter((each) => each.startsWith(STARTING))) {
-    if (await isAlive(name.slice(STARTING.length))) continue
-    const socket = await readFile(join(folder, name), 'utf8')
-    // One that was ended before it had written the whole path had not started anything.
-    if (socket !== '') {
-      for (const orphan of await findServers(socket)) await killServer(orphan, socket)
-      await rm(socket, { force: true })
-    }
-    await rm(join(folder, name), { force: true })
-  }
-}
-
-/** What processes left that were ended in the middle of a save or of a start. */
-const removeLeftovers = async ({ folder, state, record }: AnvilFiles) => {
-  const isLeft = (name: string) => name.startsWith(`${basename(state)}.`) || name.startsWith('unpacked.')
-  const left = (await readdir(folder)).filter(isLeft)
-  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
-  await removeAsides(record, Date.now() - LONGEST_WRITING_MS)
-}
-
-interface Launch {
-  socket: string
-  host: string
-  /** Of how many of the newest blocks it tells balances and the like. */
-  states: number
-  /** The file that its chain is read from. */
-  state: string | undefined
-  /** The file that names its socket until a record names it. */
-  starting: string
-}
-
-/** Raises with the reason when it ends before it answers, and ends it when it does not. */
-const launch = async (files: AnvilFiles, { socket, host, states, state, starting }: Launch): Promise<number> => {
-  // What a killed one left.
-  await rm(socket, { force: true })
-  await writeFile(starting, socket)
-  const server = await spawnServer({
-    binary: findBinary(),
-    args: [
-      ...['--ipc', socket, '--host', host, '--port', '0', '--no-cors'],
-      // No account whose transactions it would sign for a caller.
-      ...['--chain-id', String(chainId), '--accounts', '0'],
-      // Ten times what public chains give a block: here nobody else is to keep up with it.
-      ...['--gas-limit', '300000000'],
-      // Blocks come from `mineWhenNeeded`. States stay in memory, and none goes to disk. Each is a copy of all that contracts hold: after
-      // 54,000 commits 128 of them took a gigabyte.
-      ...['--no-mining', '--prune-history', String(states)],
-      ...(state === undefined ? [] : ['--load-state', state]),
-      // Also tells our process from others, see `findRunning`.
-      ...['--cache-path', files.folder],
-      '--quiet',
-    ],
-    env: { HOME: files.folder },
-    cwd: files.folder,
-    logFile: files.log,
-  })
-  let failure: string | undefined
-  void server.ended.then((reason) => {
-    failure = reason
-  })
-  const started = await waitFor(state === undefined ? START_MS : WHOLE_CHAIN_MS, async () =>
-    failure === undefined ? await answers(socket, 1_000) : false,
-  )
-  if (started && failure === undefined) return server.pid
-  if (failure === undefined) process.kill(server.pid, 'SIGKILL')
-  throw new Error(
-    `The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${await readLogTail(files.log)}`,
-  )
+  return true
 }
 
 /**
- * Starts anvil from the state file, if there is one: then it is `isLoaded`. It tells balances and the like as of so many of the
- * newest blocks: `states`. Undefined when another process, which took over while this one stood still, has one by now.
+ * Starts anvil from the saved chain, if there is one. `states` is the number of newest blocks for which it can read balances. Throws with
+ * the end of its log when it does not start. Only the owner calls this.
  */
 export const startAnvil = async (
   files: AnvilFiles,
   log: Log,
   states: number,
-): Promise<(AnvilProcess & { isLoaded: boolean }) | undefined> => {
-  await mkdir(files.folder, { recursive: true, mode: 0o700 })
+): Promise<AnvilProcess & { isLoaded: boolean }> => {
   await chmod(files.folder, 0o700)
-  await endOrphans(files)
-  await removeLeftovers(files)
   const socket = await placeSocket(files)
   const isPrivate = await canListen(unreachableHost)
   if (!isPrivate) {
     log.warn({}, 'All programs on this machine can reach the embedded chain. Do not accept money over it')
   }
-  const starting = join(files.folder, `${STARTING}${await identify(process.pid)}`)
   try {
-    const state = await unpackState(files)
-    // Nobody may find it before it is known to answer.
-    const aside = `${socket}.${process.pid}`
-    const host = isPrivate ? unreachableHost : loopbackHost
-    const pid = await launch(files, { socket: aside, host, states, state, starting })
-    if (await findRunning(files, log)) {
-      process.kill(pid, 'SIGKILL')
-      return undefined
+    const isLoaded = await unpackState(files)
+    await rm(socket, { force: true })
+    const server = await spawnServer({
+      binary: findBinary(),
+      args: [
+        ...['--ipc', socket, '--host', isPrivate ? unreachableHost : loopbackHost, '--port', '0', '--no-cors'],
+        // No accounts: anvil would sign for any caller.
+        ...['--chain-id', String(chainId), '--accounts', '0'],
+        // Ten times the limit of public chains.
+        ...['--gas-limit', '300000000'],
+        // `mineWhenNeeded` makes the blocks. Each kept state is a copy of all contract data: 128 of them took a gigabyte after 54,000 commits.
+        ...['--no-mining', '--prune-history', String(states)],
+        ...(isLoaded ? ['--load-state', files.unpacked] : []),
+        anvilArgument(files),
+        '--quiet',
+      ],
+      env: { HOME: files.folder },
+      cwd: files.folder,
+      logFile: files.log,
+    })
+    let failure: string | undefined
+    void server.ended.then((reason) => {
+      failure = reason
+    })
+    const started = await waitFor(isLoaded ? WHOLE_CHAIN_MS : START_MS, async () =>
+      failure === undefined ? answers(socket, 1_000) : false,
+    )
+    if (!started) {
+      if (failure === undefined) process.kill(server.pid, 'SIGKILL')
+      throw new Error(
+        `The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${await readLogTail(files.log)}`,
+      )
     }
-    await rename(aside, socket)
-    const running = { pid, socket, isPrivate }
+    const running = { pid: server.pid, socket, isPrivate }
     await replaceFile(files.record, JSON.stringify(running))
-    return { ...running, isLoaded: state !== undefined }
+    return { ...running, isLoaded }
   } finally {
-    await Promise.all([files.unpacked, starting].map((file) => rm(file, { force: true })))
+    await rm(files.unpacked, { force: true })
   }
 }
 
+/** Removes what a killed owner left: half-written files, and anvils other than `running`. */
+export const cleanUpAfterCrash = async (files: AnvilFiles, running: AnvilProcess | undefined): Promise<void> => {
+  for (const pid of await findServers(anvilArgument(files)))
+    if (pid !== running?.pid) await killServer(pid, anvilArgument(files))
+  for (const file of [files.state, files.record]) await removeAsides(file, Date.now())
+  await rm(files.unpacked, { force: true })
+}
+
 /**
- * Writes the chain's state, blocks, transactions and receipts to the state file, in one step; returns whether it did, and
- * raises when `signal` says so. anvil's own option writes the file every second even when nothing happened, and a kill in the
- * middle leaves half of it. The file stays as it is when `isCurrent` says that the chain went on: another process drives it
- * by now, and its file is newer.
+ * Writes the chain to the state file in one step. Throws when `signal` aborts. anvil's own option writes every second even when nothing
+ * happened, and a kill leaves half a file.
  */
-export const saveState = async (
-  files: AnvilFiles,
-  rpc: StreamingRpc,
-  { signal, isCurrent }: { signal: AbortSignal; isCurrent: () => Promise<boolean> },
-): Promise<boolean> => {
-  const isReplaced = await replaceFile(files.state, rpc.bytes('anvil_dumpState', signal), isCurrent)
-  if (isReplaced) await rm(files.plainState, { force: true })
-  return isReplaced
+export const saveState = async ({ state }: AnvilFiles, rpc: StreamingRpc, signal: AbortSignal): Promise<void> => {
+  await replaceFile(state, rpc.bytes('anvil_dumpState', signal))
 }

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifMissing } from '../error-code.ts'
 import { FixableError } from '../fixable-error.ts'
 import { createFile } from '../lasting-file.ts'
 import { anvilFiles } from './anvil-process.ts'
-import { ifMissing } from './error-code.ts'
 
 const ownerFile = (dir: string) => join(dir, 'chain', 'installation')
 
@@ -13,8 +13,8 @@ const readOwner = async (dir: string) => (await readFile(ownerFile(dir), 'utf8')
 
 /** Returns whether a chain was saved in the installation's folder `dir`, or is still running there. */
 export function hasSavedChain(dir: string): boolean {
-  const { state, plainState, record } = anvilFiles(dir)
-  return [state, plainState, record].some((path) => existsSync(path))
+  const { state, record } = anvilFiles(dir)
+  return existsSync(state) || existsSync(record)
 }
 
 /** Returns whether the chain in the installation's folder `dir` is that of this installation. */

