@@ -64,7 +64,7 @@ it('a connection that lasts asks whether anybody is there, and gives up an answe
 it('opens every connection to PostgreSQL with DatabaseClient', () => {
   const own = {
     'platform/database/database-client.ts': 'is that way',
-    'platform/embedded/embedded-postgres.ts': 'says that this process uses the embedded server',
+    'platform/embedded/embedded-postgres.ts': 'creates the database on the embedded server',
   }
   const openers = sources.filter(({ text }) => /new (pg\.)?(Client|Pool)\(\{/.test(text) && /from 'pg'/.test(text))
   expect(openers.map(({ file }) => file).sort()).toEqual(Object.keys(own))

@@ -22,7 +22,7 @@ const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'platform/database/event-notifications.ts': ['own', 'LISTEN'],
   'platform/database/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
   'platform/database/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
-  'platform/embedded/embedded-postgres.ts': ['own', 'the lock of who uses the embedded server, where no pooler is'],
+  'platform/embedded/embedded-postgres.ts': ['own', 'creates the database on the embedded server, where no pooler is'],
   'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
 }
 

@@ -9,7 +9,7 @@ import { FixableError } from '../fixable-error.ts'
 import { assertNotOfAnother } from '../folder-owner.ts'
 import { findFreePort } from '../free-port.ts'
 import { makeFolders } from '../make-folders.ts'
-import { isServerAlive, readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
+import { readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
 import { claimServer, hasOwner } from './ownership.ts'
 import * as cluster from './postgres-cluster.ts'
 
@@ -183,13 +183,14 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   }
 
   /** Restarts the server when it dies. A full disk can prevent that for a while. Rejects when the server is to be stopped. */
-  const watch = async (pid: number): Promise<never> => {
+  const watch = async (): Promise<never> => {
     for (let pause = WATCH_EVERY_MS; ; ) {
       await delay(pause, undefined, { signal: stopping.signal })
-      if (await isServerAlive(pid, dataDir)) continue
+      const found = await findServer()
+      if (found && found.state !== 'stopping') continue
       log.warn({}, 'Embedded PostgreSQL ended; starting it again')
       try {
-        pid = (await ensureRunning()).pid
+        await ensureRunning()
         pause = WATCH_EVERY_MS
       } catch (err) {
         stopping.signal.throwIfAborted()
@@ -214,9 +215,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     const ownership = await claimServer(ownerFile, isService)
     if (ownership) {
       try {
-        const server = await ensureRunning()
-        const connection = await connectionOf(server)
-        const watching = watch(server.pid).catch(() => undefined)
+        const connection = await connectionOf(await ensureRunning())
+        const watching = watch().catch(() => undefined)
         let stopped: Promise<void> | undefined
         const end = async () => {
           stopping.abort()
