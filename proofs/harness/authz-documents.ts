@@ -12,7 +12,6 @@ import {
   isInterfaceType,
   isObjectType,
   isRequiredArgument,
-  isRequiredInputField,
   isScalarType,
   parse,
 } from 'graphql'
@@ -27,8 +26,6 @@ export interface RootCall {
   field: string
   /** Of the answer. */
   type: GraphQLNamedType
-  /** Nothing may be written, whoever asks. */
-  isDry: boolean
   /** `page` is how many of a list are asked for. */
   variables(asked: Asked, page?: number): Record<string, unknown>
   /** With the variables' types. */
@@ -73,7 +70,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       const coordinate = `${type.name}.${field.name}`
       if (isInputObjectType(named)) inspect(named)
       else if (coordinate in inputValues) used.add(coordinate)
-      else if (field.name !== 'dryRun' || isRequiredInputField(field)) problems.push(`No value for ${coordinate}.`)
+      else problems.push(`No value for ${coordinate}.`)
     }
   }
 
@@ -96,7 +93,6 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
         operation,
         field: field.name,
         type,
-        isDry: false,
         variables: (asked: Asked, page = PAGE) => ({ ...(isPaged && { first: page }), ...given(asked) }),
         document(selection: string) {
           const isGiven = (name: string) =>
@@ -132,7 +128,7 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       else problems.push(`No value for ${coordinate}.`)
     }
 
-    if (isInterfaceType(type)) {
+    if (isInterfaceType(type) && type.name === 'Node') {
       return schema.getPossibleTypes(type).map((possible) => {
         const idOf = nodeIds[possible.name]
         if (!idOf) problems.push(`No value for ${root} of ${possible.name}.`)
@@ -143,7 +139,6 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
     if (input?.isOneOf) return Object.keys(input.getFields()).map((name) => call(name, base({}, name)))
 
     const calls: RootCall[] = [call('', base())]
-    if (input && 'dryRun' in input.getFields()) calls.push(call('dryRun', base({ dryRun: true }), { isDry: true }))
     for (const arg of field.args) {
       if (PAGING.has(arg.name) || isRequiredArgument(arg)) continue
       const named = getNamedType(arg.type)

@@ -175,7 +175,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
         for (const found of judge.objectsIn(kind, call.type, told.value))
           note('told', `${call.key}: ${found}; ${told.sent.slice(0, 300)}`)
       }
-      const isWriting = (call.operation === 'mutation' && !call.isDry) || leavesTrace.has(call.key)
+      const isWriting = call.operation === 'mutation' || leavesTrace.has(call.key)
       await judgeState(call.key, kind, isWriting && expected[kind] === 'allow')
     }
   }

@@ -2,13 +2,12 @@
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField } from '../domain/asset/metadata.ts'
 import { momentDescription } from '../domain/asset/moment.ts'
-import type { Upload } from '../domain/asset/uploads.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
-import { builder } from './builder.ts'
+import { builder, type InputFields, maxCostField } from './builder.ts'
+import { showing } from './compiled/showing.ts'
 import { metadataInputFields } from './metadata-fields.ts'
-import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
-import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
+import { omitNullish } from './omit-nullish.ts'
 
 const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
 
@@ -18,7 +17,7 @@ const metadataFields = (t: InputFields) => ({
   commitMessage: t.string({
     description: `What you say about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
   }),
-  ...costFields(t),
+  maxCost: maxCostField(t),
 })
 
 /** What custom fields may be, for both inputs. */
@@ -75,7 +74,7 @@ export const RevertAssetInput = builder.inputType('RevertAssetInput', {
     commitMessage: t.string({
       description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out. ${onTheChain}.`,
     }),
-    ...costFields(t),
+    maxCost: maxCostField(t),
   }),
 })
 
@@ -84,89 +83,21 @@ const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-const RegisterAssetPayload = builder.objectRef<Quoted & { asset: Asset | null }>('RegisterAssetPayload').implement({
-  description: 'The registered asset.',
-  fields: (t) => ({
-    asset: t.field({
-      type: AssetType,
-      nullable: true,
-      description: 'The asset as it is now; null on a dry run.',
-      resolve: ({ asset }) => asset,
-    }),
-    quote: quoteField(t),
-  }),
-})
-
-const UpdateAssetMetadataPayload = builder
-  .objectRef<Quoted & { asset: Asset }>('UpdateAssetMetadataPayload')
-  .implement({
-    description: 'The changed asset.',
+const assetPayload = (name: string, description: string) =>
+  builder.objectRef<{ asset: Asset }>(name).implement({
+    description,
     fields: (t) => ({
-      asset: t.field({
-        type: AssetType,
-        description: 'The asset as it is now: on a dry run, without the changes.',
-        resolve: ({ asset }) => asset,
-      }),
-      quote: quoteField(t),
+      asset: t.field({ type: AssetType, description: 'The asset as it is now.', resolve: ({ asset }) => asset }),
     }),
   })
-
-const RevertAssetPayload = builder.objectRef<Quoted & { asset: Asset }>('RevertAssetPayload').implement({
-  description: 'The asset that says again what it said.',
-  fields: (t) => ({
-    asset: t.field({
-      type: AssetType,
-      description: 'The asset as it is now: on a dry run, as it was before.',
-      resolve: ({ asset }) => asset,
-    }),
-    quote: quoteField(t),
-  }),
-})
+const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
+const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')
+const RevertAssetPayload = assetPayload('RevertAssetPayload', 'The reverted asset.')
 
 const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
   description: 'What was deleted.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
 })
-
-/** A file and the metadata of its first commit; a query cannot carry the file, and tries without it. */
-export const registration: PaidMutation<
-  Omit<typeof RegisterAssetInput.$inferInput, 'assetFile'> & { assetFile?: Upload },
-  { asset: Asset | null }
-> = {
-  shown: 'asset',
-  async tryOut({ actor, services }, { assetFile, ...input }) {
-    return { asset: null, quote: await services.assets.quoteRegistration(actor, assetFile?.file, input) }
-  },
-  async carryOut({ actor, services, idempotency }, { assetFile, ...input }, query) {
-    const nid = await services.assets.register(actor, assetFile!.file, input, idempotency)
-    const asset = await services.assets.getOwn(actor, nid, idempotency, query())
-    return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
-  },
-}
-
-/** A change of metadata. */
-export const update: PaidMutation<typeof UpdateAssetMetadataInput.$inferInput, { asset: Asset }> = {
-  shown: 'asset',
-  tryOut({ actor, services }, { id, ...change }, query) {
-    return services.assets.quoteUpdate(actor, { ...change, nid: id }, query?.())
-  },
-  async carryOut({ actor, services, idempotency }, { id, ...change }, query) {
-    const { asset, commitId } = await services.assets.update(actor, { ...change, nid: id }, idempotency, query())
-    return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
-  },
-}
-
-/** A change back to what was. */
-export const revert: PaidMutation<typeof RevertAssetInput.$inferInput, { asset: Asset }> = {
-  shown: 'asset',
-  tryOut({ actor, services }, { id, ...change }, query) {
-    return services.assets.quoteRevert(actor, { ...change, nid: id }, query?.())
-  },
-  async carryOut({ actor, services, idempotency }, { id, ...change }, query) {
-    const { asset, commitId } = await services.assets.revert(actor, { ...change, nid: id }, idempotency, query())
-    return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
-  },
-}
 
 builder.mutationFields((t) => ({
   registerAsset: t.field({
@@ -175,7 +106,11 @@ builder.mutationFields((t) => ({
       'Registers a file and writes its first commit; charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: resolvePaid(registration),
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { assetFile, ...registration } = omitNullish(input)
+      const nid = await services.assets.register(actor, assetFile.file, registration, idempotency)
+      return { asset: await services.assets.getOwn(actor, nid, idempotency, query()) }
+    }),
   }),
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,
@@ -184,7 +119,10 @@ builder.mutationFields((t) => ({
       'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
-    resolve: resolvePaid(update),
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { id, ...update } = omitNullish(input)
+      return { asset: await services.assets.update(actor, { ...update, nid: id }, idempotency, query()) }
+    }),
   }),
   revertAsset: t.field({
     type: RevertAssetPayload,
@@ -195,7 +133,10 @@ builder.mutationFields((t) => ({
       'Charges as an update does, or nothing when nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
       'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
-    resolve: resolvePaid(revert),
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { id, ...revert } = omitNullish(input)
+      return { asset: await services.assets.revert(actor, { ...revert, nid: id }, idempotency, query()) }
+    }),
   }),
   deleteAsset: t.field({
     type: DeleteAssetPayload,

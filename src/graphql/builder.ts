@@ -68,6 +68,13 @@ export const builder = new SchemaBuilder<{
   },
 })
 
+/** Adds fields to an input type. */
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>
+
+/** The input field of paid mutations that limits the charge. */
+export const maxCostField = (t: InputFields) =>
+  t.field({ type: 'Decimal', description: 'Refuses a higher total with PRICE_EXCEEDS_MAX_COST.' })
+
 const count = new Intl.NumberFormat('en-US').format
 
 builder.queryType({

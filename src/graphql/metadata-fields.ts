@@ -10,8 +10,7 @@ import {
   type RegistrationName,
   registrationFields,
 } from '../domain/asset/metadata.ts'
-import type { builder } from './builder.ts'
-import type { InputFields } from './quote.ts'
+import type { builder, InputFields } from './builder.ts'
 import { characters, jsonTextBytes } from './sizes.ts'
 
 const sized = {

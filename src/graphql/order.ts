@@ -2,13 +2,11 @@ import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import type { Order } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, maxCostField } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
-import { costFields, type Quoted, quoteField } from './quote.ts'
 import { shownRefunds } from './refund.ts'
 import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
@@ -161,7 +159,7 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   fields: (t) => ({
     networkApp: t.string({ required: true, description: 'Identifier or name of the network app.' }),
     actionArgs: t.field({ type: 'JSONObject', description: 'Arguments for its webhook, at most 64 KB.' }),
-    ...costFields(t),
+    maxCost: maxCostField(t),
   }),
 })
 
@@ -170,7 +168,7 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   description: 'What to pay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the order.' }),
-    ...costFields(t),
+    maxCost: maxCostField(t),
   }),
 })
 
@@ -179,41 +177,16 @@ const CancelOrderInput = builder.inputType('CancelOrderInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }) }),
 })
 
-const CreateOrderPayload = builder.objectRef<Quoted & { order: Order | null }>('CreateOrderPayload').implement({
-  description: 'The new order; its quote is what confirming it will cost.',
-  fields: (t) => ({
-    order: t.field({
-      type: OrderType,
-      nullable: true,
-      description: 'The order as it is now; null on a dry run.',
-      resolve: ({ order }) => order,
+const orderPayload = (name: string, description: string) =>
+  builder.objectRef<{ order: Order }>(name).implement({
+    description,
+    fields: (t) => ({
+      order: t.field({ type: OrderType, description: 'The order as it is now.', resolve: ({ order }) => order }),
     }),
-    quote: quoteField(t),
-  }),
-})
-
-const ConfirmOrderPayload = builder.objectRef<Quoted & { order: Order }>('ConfirmOrderPayload').implement({
-  description: 'The paid order: its transfer is the charge.',
-  fields: (t) => ({
-    order: t.field({
-      type: OrderType,
-      description: 'The order as it is now: on a dry run, not paid by this.',
-      resolve: ({ order }) => order,
-    }),
-    quote: quoteField(t),
-  }),
-})
-
-const CancelOrderPayload = builder.objectRef<{ order: Order }>('CancelOrderPayload').implement({
-  description: 'The cancelled order.',
-  fields: (t) => ({
-    order: t.field({
-      type: OrderType,
-      description: 'The order as it is now.',
-      resolve: ({ order }) => order,
-    }),
-  }),
-})
+  })
+const CreateOrderPayload = orderPayload('CreateOrderPayload', 'The new order.')
+const ConfirmOrderPayload = orderPayload('ConfirmOrderPayload', 'The paid order.')
+const CancelOrderPayload = orderPayload('CancelOrderPayload', 'The cancelled order.')
 
 builder.queryFields((t) => ({
   order: t.read({
@@ -246,29 +219,6 @@ builder.queryFields((t) => ({
   ),
 }))
 
-/** An order; its quote is what confirming it costs. */
-export const orderCreation: PaidMutation<typeof CreateOrderInput.$inferInput, { order: Order | null }> = {
-  async tryOut({ actor, services }, input) {
-    return { order: null, quote: await services.orders.quoteCreation(actor, input) }
-  },
-  async carryOut({ actor, services, idempotency }, input) {
-    const order = await services.orders.create(actor, input, idempotency)
-    return { order, quote: () => services.orders.quoteOrder(actor, order) }
-  },
-}
-
-/** The payment of an order. */
-export const orderPayment: PaidMutation<typeof ConfirmOrderInput.$inferInput, { order: Order }> = {
-  async tryOut({ actor, services }, { id, ...input }) {
-    const quote = await services.orders.quotePayment(actor, id, input)
-    return { order: await services.orders.get(actor, id), quote }
-  },
-  async carryOut({ actor, services, idempotency }, { id, ...input }) {
-    const { order, isCharged } = await services.orders.confirm(actor, id, input, idempotency)
-    return { order, quote: () => services.orders.receipt(actor, order, isCharged) }
-  },
-}
-
 builder.mutationFields((t) => ({
   createOrder: t.field({
     type: CreateOrderPayload,
@@ -276,7 +226,9 @@ builder.mutationFields((t) => ({
       'Orders a network app; to be confirmed within 15 minutes unless the operator says otherwise (`expiresAt`). Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
-    resolve: resolvePaid(orderCreation),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      order: await services.orders.create(actor, omitNullish(input), idempotency),
+    }),
   }),
   confirmOrder: t.field({
     type: ConfirmOrderPayload,
@@ -284,7 +236,10 @@ builder.mutationFields((t) => ({
       'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
-    resolve: resolvePaid(orderPayment),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => {
+      const { id, ...payment } = omitNullish(input)
+      return { order: await services.orders.confirm(actor, id, payment, idempotency) }
+    },
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,

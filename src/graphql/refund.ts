@@ -1,6 +1,5 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
-import type { RefundQuote } from '../domain/store/refund-service.ts'
 import type { Prisma, Refund } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
@@ -8,8 +7,6 @@ import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { wantedOf } from './paid-mutation.ts'
-import { type InputFields, QuoteProblem } from './quote.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
@@ -96,76 +93,22 @@ builder.queryField('refunds', (t) =>
   ),
 )
 
-const RefundQuoteType = builder.objectRef<RefundQuote>('RefundQuote').implement({
-  description: 'What a refund gives back. What was spent last comes back first: currency units, then points.',
-  fields: (t) => ({
-    num: t.expose('num', { type: 'Decimal', description: 'In currency units.' }),
-    points: t.expose('points', { type: 'Decimal', description: 'In points.' }),
-    total: t.expose('total', { type: 'Decimal', description: 'In all.' }),
-    refundable: t.expose('refundable', { type: 'Decimal', description: 'What can be given back of the order now.' }),
-    problems: t.field({
-      ...atMost(50),
-      type: [QuoteProblem],
-      description: 'Everything the real call would be refused for; empty when it would be carried out.',
-      resolve: ({ problems }) => problems,
-    }),
-  }),
-})
-
-const refundFields = (t: InputFields) => ({
-  orderId: t.id({ required: true, description: 'Identifier of the order.' }),
-  amount: t.field({ type: 'Decimal', description: 'The amount, more than 0. Without it, everything that is left.' }),
-  reason: t.string({ required: true, description: 'The reason, at most 500 characters. The buyer reads it.' }),
-})
-
-const RefundQuoteInput = builder.inputType('RefundQuoteInput', {
-  description: 'The refund to quote.',
-  fields: refundFields,
-})
-
-const RefundOrderInput = builder.inputType('RefundOrderInput', {
+/** Input of a refund and of its quote. */
+export const RefundOrderInput = builder.inputType('RefundOrderInput', {
   description: 'The refund to make.',
   fields: (t) => ({
-    ...refundFields(t),
-    dryRun: t.boolean({
-      description: 'Checks everything and answers the quote; nothing is written, and no key is used up.',
-    }),
+    orderId: t.id({ required: true, description: 'Identifier of the order.' }),
+    amount: t.field({ type: 'Decimal', description: 'The amount, more than 0. Without it, everything that is left.' }),
+    reason: t.string({ required: true, description: 'The reason, at most 500 characters. The buyer reads it.' }),
   }),
 })
 
-interface RefundPayload {
-  refund: Refund | null
-  quote: RefundQuote | null
-}
-
-const RefundOrderPayload = builder.objectRef<RefundPayload>('RefundOrderPayload').implement({
-  description: 'What was given back.',
+const RefundOrderPayload = builder.objectRef<{ refund: Refund }>('RefundOrderPayload').implement({
+  description: 'The new refund.',
   fields: (t) => ({
-    refund: t.field({
-      type: RefundType,
-      nullable: true,
-      description: 'The refund; null on a dry run.',
-      resolve: ({ refund }) => refund,
-    }),
-    quote: t.field({
-      type: RefundQuoteType,
-      nullable: true,
-      description: 'What it would give back; null unless it is a dry run.',
-      resolve: ({ quote }) => quote,
-    }),
+    refund: t.field({ type: RefundType, description: 'The refund.', resolve: ({ refund }) => refund }),
   }),
 })
-
-builder.queryField('refundQuote', (t) =>
-  t.field({
-    type: RefundQuoteType,
-    description:
-      'The amount that a refund would return now, and every reason for which it would be refused; for administrators. ' +
-      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
-    args: { input: t.arg({ type: RefundQuoteInput, required: true, description: 'The refund.' }) },
-    resolve: (_root, { input }, { actor, services }) => services.refunds.quote(actor, omitNullish(input)),
-  }),
-)
 
 builder.mutationField('refundOrder', (t) =>
   t.field({
@@ -175,9 +118,8 @@ builder.mutationField('refundOrder', (t) =>
       'of the network app the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
     args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to make.' }) },
     resolve: showing('refund', async (query, { input }, { actor, services, idempotency }) => {
-      if (input.dryRun) return { refund: null, quote: await services.refunds.quote(actor, wantedOf(input)) }
-      const id = await services.refunds.refund(actor, wantedOf(input), idempotency)
-      return { refund: await services.refunds.get(actor, id, query()), quote: null }
+      const id = await services.refunds.refund(actor, omitNullish(input), idempotency)
+      return { refund: await services.refunds.get(actor, id, query()) }
     }),
   }),
 )

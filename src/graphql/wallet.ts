@@ -40,7 +40,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
     gasFee: t.expose('gasFee', {
       type: 'Decimal',
       description:
-        'Charged for the chain transaction that carries a commit. Where the operator lets it follow the chain, it changes within bounds: `dryRun` quotes it, and `maxCost` refuses what is more.',
+        'Charged for the chain transaction that carries a commit. Where the operator lets it follow the chain, it changes within bounds: `quote` returns it, and `maxCost` limits it.',
     }),
     total: t.expose('total', { type: 'Decimal', description: 'What one commit takes from the wallet.' }),
     currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),

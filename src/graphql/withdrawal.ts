@@ -1,16 +1,13 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
-import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
 import type { CoinMove, Withdrawal } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, type InputFields } from './builder.ts'
 import { showing } from './compiled/showing.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
 import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { wantedOf } from './paid-mutation.ts'
-import { QuoteProblem } from './quote.ts'
-import { atMost, characters, pageOf } from './sizes.ts'
+import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** How far a withdrawal is. */
@@ -91,108 +88,47 @@ export const WithdrawalType = builder.prismaObject('Withdrawal', {
   }),
 })
 
-const WithdrawalQuoteType = builder.objectRef<WithdrawalQuote>('WithdrawalQuote').implement({
-  description: 'What a withdrawal would take.',
-  fields: (t) => ({
-    amount: t.expose('amount', { type: 'Decimal', description: 'What would arrive.' }),
-    fee: t.expose('fee', { type: 'Decimal', description: 'For the chain transaction, at the present price of gas.' }),
-    total: t.expose('total', { type: 'Decimal', description: 'What it would take from the wallet.' }),
-    available: t.expose('available', {
-      type: 'Decimal',
-      description: 'Currency units in the wallet; points cannot be withdrawn.',
-    }),
-    leftToday: t.expose('leftToday', {
-      type: 'Decimal',
-      description: 'How much can still be withdrawn in these 24 hours.',
-    }),
-    problems: t.field({
-      ...atMost(50),
-      type: [QuoteProblem],
-      description: 'Everything the real call would be refused for; empty when it would be carried out.',
-      resolve: ({ problems }) => problems,
-    }),
+/** Input fields of a withdrawal and of its quote. */
+export const withdrawalFields = (t: InputFields) => ({
+  amount: t.field({
+    type: 'Decimal',
+    required: true,
+    description: 'The amount to arrive, in currency units, more than 0. The fee is added to it.',
   }),
-})
-
-const WithdrawalQuoteInput = builder.inputType('WithdrawalQuoteInput', {
-  description: 'The withdrawal to quote.',
-  fields: (t) => ({
-    amount: t.field({ type: 'Decimal', required: true, description: 'The amount to arrive, in currency units.' }),
-    to: t.string({ required: true, description: 'The destination address on the chain.' }),
-    maxFee: t.field({ type: 'Decimal', description: 'Reports a higher fee as PRICE_EXCEEDS_MAX_COST.' }),
+  to: t.string({
+    required: true,
+    description:
+      'The destination address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
   }),
+  maxFee: t.field({ type: 'Decimal', description: 'Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.' }),
 })
 
 const WithdrawInput = builder.inputType('WithdrawInput', {
-  description: 'How much to withdraw, and where to.',
+  description: 'The withdrawal to make.',
   fields: (t) => ({
-    amount: t.field({
-      type: 'Decimal',
-      required: true,
-      description: 'What is to arrive, more than 0; the fee comes on top.',
-    }),
-    to: t.string({
-      required: true,
-      description:
-        'An address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
-    }),
-    currentPassword: t.string({ description: 'The present password; needed unless it is a dry run.' }),
-    maxFee: t.field({ type: 'Decimal', description: 'Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.' }),
-    dryRun: t.boolean({
-      description:
-        'Checks everything but the password and answers the quote; nothing is written, and no key is used up.',
-    }),
+    ...withdrawalFields(t),
+    currentPassword: t.string({ required: true, description: 'Your password.' }),
   }),
 })
 
-interface WithdrawPayload {
-  withdrawal: Withdrawal | null
-  quote: WithdrawalQuote | null
-}
-
-const WithdrawPayload = builder.objectRef<WithdrawPayload>('WithdrawPayload').implement({
-  description: 'What is withdrawn.',
-  fields: (t) => ({
-    withdrawal: t.field({
-      type: WithdrawalType,
-      nullable: true,
-      description: 'The withdrawal; null on a dry run.',
-      resolve: ({ withdrawal }) => withdrawal,
+const withdrawalPayload = (name: string, description: string) =>
+  builder.objectRef<{ withdrawal: Withdrawal }>(name).implement({
+    description,
+    fields: (t) => ({
+      withdrawal: t.field({
+        type: WithdrawalType,
+        description: 'The withdrawal.',
+        resolve: ({ withdrawal }) => withdrawal,
+      }),
     }),
-    quote: t.expose('quote', {
-      type: WithdrawalQuoteType,
-      nullable: true,
-      description: 'What it would take; null unless it is a dry run.',
-    }),
-  }),
-})
+  })
+const WithdrawPayload = withdrawalPayload('WithdrawPayload', 'The new withdrawal.')
+const CancelWithdrawalPayload = withdrawalPayload('CancelWithdrawalPayload', 'The cancelled withdrawal.')
 
 const CancelWithdrawalInput = builder.inputType('CancelWithdrawalInput', {
   description: 'Which withdrawal to cancel.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the withdrawal.' }) }),
 })
-
-const CancelWithdrawalPayload = builder.objectRef<{ withdrawal: Withdrawal }>('CancelWithdrawalPayload').implement({
-  description: 'What was cancelled.',
-  fields: (t) => ({
-    withdrawal: t.field({
-      type: WithdrawalType,
-      description: 'The withdrawal.',
-      resolve: ({ withdrawal }) => withdrawal,
-    }),
-  }),
-})
-
-builder.queryField('withdrawalQuote', (t) =>
-  t.field({
-    type: WithdrawalQuoteType,
-    description:
-      'The cost of a withdrawal now, and every reason for which it would be refused. Needs no password. ' +
-      'Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE.',
-    args: { input: t.arg({ type: WithdrawalQuoteInput, required: true, description: 'The withdrawal.' }) },
-    resolve: (_root, { input }, { actor, services }) => services.withdrawals.quote(actor, omitNullish(input)),
-  }),
-)
 
 builder.mutationFields((t) => ({
   withdraw: t.field({
@@ -202,9 +138,8 @@ builder.mutationFields((t) => ({
       'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
     resolve: showing('withdrawal', async (query, { input }, { actor, services, idempotency }) => {
-      if (input.dryRun) return { withdrawal: null, quote: await services.withdrawals.quote(actor, wantedOf(input)) }
-      const id = await services.withdrawals.withdraw(actor, wantedOf(input), idempotency)
-      return { withdrawal: await services.withdrawals.get(actor, id, query()), quote: null }
+      const id = await services.withdrawals.withdraw(actor, omitNullish(input), idempotency)
+      return { withdrawal: await services.withdrawals.get(actor, id, query()) }
     }),
   }),
   cancelWithdrawal: t.field({

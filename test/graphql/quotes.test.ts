@@ -1,17 +1,19 @@
-/** What paid mutations would cost and did cost: the query, the dry run and the receipt say the same. */
+/** The query `quote`: the cost of every paid mutation, and the reasons for which it would be refused. */
 import { describe, expect, it } from 'vitest'
+import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
 const store = await createStore(app)
-const { total, assetUpdateFee, gasFee } = app.services.pricing()
+const { total: commitTotal, assetUpdateFee, gasFee } = app.services.pricing()
 
-const fields = 'price gas total num points available pointsCharged numCharged missing problems { code message field }'
-const quoteQuery = `query ($input: QuoteInput!) { quote(input: $input) { ${fields} } }`
-const mutation = (name: string, thing: string) =>
-  `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${thing} { id } quote { ${fields} } } }`
+const quoteQuery = `query ($input: QuoteInput!) { quote(input: $input) {
+  __typename total available problems { code message field }
+  ... on PaymentQuote { price gas num points pointsCharged numCharged missing }
+  ... on RefundQuote { num points }
+} }`
 
 const things = {
   registerAsset: 'asset',
@@ -19,88 +21,86 @@ const things = {
   revertAsset: 'asset',
   createOrder: 'order',
   confirmOrder: 'order',
+  refundOrder: 'refund',
 } as const
 type Name = keyof typeof things
 
 const asked = async (user: SignedIn, name: Name, input: object) =>
   expectOk(await user.graphql(quoteQuery, { input: { [name]: input } }, { headers: store.service })).quote
 
-const send = (user: SignedIn, name: Name, input: object, { file, key }: { file?: File; key?: string } = {}) =>
+const send = (user: SignedIn, name: Name, input: object, file?: File) =>
   user.graphql(
-    mutation(name, things[name]),
+    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${things[name]} { id } } }`,
     { input: { ...input, ...(file && { assetFile: file }) } },
-    { headers: { ...store.service, ...(key && { 'Idempotency-Key': key }) } },
+    { headers: store.service },
   )
 
-const carriedOut = async (...sent: Parameters<typeof send>) => expectOk(await send(...sent))[sent[1]]
+/** Sends a mutation that was quoted, and checks the charge. */
+async function expectCharge(user: SignedIn, name: Name, input: object, quote: Record<string, string>, file?: File) {
+  const before = await app.wallet(user)
+  expectOk(await send(user, name, { ...input, maxCost: quote.total }, file))
+  const left = (balance: string, charged: string | undefined) => fromUnits(toUnits(balance) - toUnits(charged!))
+  expect(await app.wallet(user)).toEqual({
+    points: left(before.points, quote.pointsCharged),
+    num: left(before.num, quote.numCharged),
+  })
+}
 
 describe('quotes', () => {
-  it('of a registration are the same by query and dry run, and what it charges', async () => {
+  it('return what a registration charges, and write nothing', async () => {
     const user = await app.newUser({ points: '0.1', num: '1' })
-    const file = newFile()
-    const quote = await asked(user, 'registerAsset', { caption: 'New' })
-    expect(quote).toMatchObject({ price: assetUpdateFee, gas: gasFee, total, pointsCharged: '0.1', problems: [] })
-    const dry = await carriedOut(user, 'registerAsset', { caption: 'New', dryRun: true }, { file })
-    expect(dry).toEqual({ asset: null, quote })
+    const [file, caption] = [newFile(), 'New']
+    const quote = await asked(user, 'registerAsset', { caption, assetFile: file })
+    expect(quote).toMatchObject({
+      ...{ __typename: 'PaymentQuote', price: assetUpdateFee, gas: gasFee, total: commitTotal },
+      ...{ available: '1.1', pointsCharged: '0.1', missing: '0', problems: [] },
+    })
     expect(await app.wallet(user)).toEqual({ points: '0.1', num: '1' })
-    const real = await carriedOut(user, 'registerAsset', { caption: 'New', maxCost: total }, { file })
-    const { price, gas, pointsCharged, numCharged } = quote
-    expect(real.quote).toMatchObject({ price, gas, total, pointsCharged, numCharged, missing: '0', problems: [] })
-    expect(real.quote).toMatchObject(await app.wallet(user))
+    await expectCharge(user, 'registerAsset', { caption }, quote, file)
   })
 
-  it('of an update are the same by query and dry run, and what it charges, which may be nothing', async () => {
+  it('return what an update charges, and nothing for an update without changes', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'Old' })
-    const quote = await asked(user, 'updateAssetMetadata', { id, caption: 'New' })
-    expect(quote).toMatchObject({ total, problems: [] })
-    const dry = await carriedOut(user, 'updateAssetMetadata', { id, caption: 'New', dryRun: true })
-    expect(dry).toEqual({ asset: { id }, quote })
+    const update = { id, caption: 'New' }
+    const quote = await asked(user, 'updateAssetMetadata', update)
+    expect(quote).toMatchObject({ total: commitTotal, problems: [] })
     expect(await app.commitCount(id)).toBe(1)
-    const real = await carriedOut(user, 'updateAssetMetadata', { id, caption: 'New' })
-    expect(real.quote).toMatchObject({ total, pointsCharged: quote.pointsCharged, ...(await app.wallet(user)) })
-    const same = await carriedOut(user, 'updateAssetMetadata', { id, caption: 'New', maxCost: '0' })
-    expect(same.quote).toMatchObject({ total: '0', pointsCharged: '0', numCharged: '0' })
-    expect(await asked(user, 'updateAssetMetadata', { id, caption: 'New' })).toMatchObject({ total: '0' })
+    await expectCharge(user, 'updateAssetMetadata', update, quote)
+    const same = await asked(user, 'updateAssetMetadata', update)
+    expect(same).toMatchObject({ total: '0', pointsCharged: '0', numCharged: '0' })
+    await expectCharge(user, 'updateAssetMetadata', update, same)
   })
 
-  it('of an order are the same by query and dry run, and what its confirmation charges', async () => {
+  it('return what the confirmation of an order charges, and nothing for a paid order', async () => {
     const user = await app.newUser({ points: '1', num: '5' })
     const input = { networkApp: store.name, actionArgs: { a: 1 } }
     const quote = await asked(user, 'createOrder', input)
     expect(quote).toMatchObject({ price: '2.5', total: '2.5', pointsCharged: '1', numCharged: '1.5', problems: [] })
-    expect(await carriedOut(user, 'createOrder', { ...input, dryRun: true })).toEqual({ order: null, quote })
-    const made = await carriedOut(user, 'createOrder', input)
-    expect(made.quote).toEqual(quote)
-    const { id } = made.order
-    expect(await asked(user, 'confirmOrder', { id })).toEqual(quote)
-    expect(await carriedOut(user, 'confirmOrder', { id, dryRun: true })).toEqual({ order: { id }, quote })
-    const paid = await carriedOut(user, 'confirmOrder', { id, maxCost: '2.5' }, { key: 'pay' })
-    expect(paid.quote).toMatchObject({ total: '2.5', pointsCharged: '1', numCharged: '1.5', points: '0', num: '3.5' })
-    const repeated = await carriedOut(user, 'confirmOrder', { id, maxCost: '2.5' }, { key: 'pay' })
-    expect(repeated).toEqual(paid)
-    expect((await carriedOut(user, 'confirmOrder', { id })).quote.total).toBe('0')
+    const { order } = expectOk(await send(user, 'createOrder', input)).createOrder
+    expect(await asked(user, 'confirmOrder', order)).toEqual(quote)
+    await expectCharge(user, 'confirmOrder', order, quote)
+    const paid = await asked(user, 'confirmOrder', order)
+    expect(paid).toMatchObject({ total: '0', points: '0', num: '3.5' })
+    await expectCharge(user, 'confirmOrder', order, paid)
   })
 
-  it('of a confirmation that finds its order paid say so however often it is repeated', async () => {
-    const user = await app.newUser()
-    const { id } = await store.order(user)
-    await carriedOut(user, 'confirmOrder', { id }, { key: 'first' })
-    const pay = async (key: string) => (await carriedOut(user, 'confirmOrder', { id }, { key })).quote
-    for (const _ of ['once', 'again']) {
-      expect(await pay('late')).toMatchObject({ total: '0', pointsCharged: '0', numCharged: '0' })
-      expect((await pay('first')).total).toBe('2.5')
-    }
+  it('return what a refund returns, and write nothing', async () => {
+    const [user, admin] = [await app.newUser({ points: '1', num: '5' }), await app.admin()]
+    const { id: orderId } = await store.order(user)
+    await store.confirm(user, orderId)
+    const input = { orderId, amount: '2', reason: 'Late' }
+    const quote = await asked(admin, 'refundOrder', input)
+    expect(quote).toEqual({
+      ...{ __typename: 'RefundQuote', total: '2', num: '1.5', points: '0.5', available: '2.5', problems: [] },
+    })
+    expect(await app.wallet(user)).toEqual({ points: '0', num: '3.5' })
+    expectOk(await send(admin, 'refundOrder', input))
+    expect(await app.wallet(user)).toEqual({ points: '0.5', num: '5' })
+    expect((await asked(admin, 'refundOrder', input)).problems).toMatchObject([{ code: 'VALIDATION_FAILED' }])
   })
 
-  it('of one confirmation that is sent several times at once all tell its charge', async () => {
-    const user = await app.newUser()
-    const { id } = await store.order(user)
-    const sent = Array.from({ length: 8 }, () => carriedOut(user, 'confirmOrder', { id }, { key: 'at once' }))
-    expect((await Promise.all(sent)).map(({ quote }) => quote.total)).toEqual(Array(8).fill('2.5'))
-  })
-
-  it('tell all problems at once, with the field of each', async () => {
+  it('report all problems, with the field of each', async () => {
     const user = await app.newUser({ points: '0' })
     const problems = (quote: { problems: { code: string; field: string | null }[] }) =>
       quote.problems.map(({ code, field }) => [code, field])
@@ -119,7 +119,7 @@ describe('quotes', () => {
     ])
   })
 
-  it('are the same by both doors', async () => {
+  it('are the same in REST and GraphQL', async () => {
     const user = await app.newUser({ points: '1' })
     const input = { networkApp: store.appId, maxCost: '2' }
     const { problems, ...quote } = await asked(user, 'createOrder', input)
@@ -141,7 +141,7 @@ describe('quotes', () => {
     })
   })
 
-  it('are for one mutation at a time, and only for those who may', async () => {
+  it('are for one mutation, and only for callers who may send it', async () => {
     const [user, other] = [await app.newUser(), await app.newUser()]
     const { id } = await user.register()
     const both = { registerAsset: {}, updateAssetMetadata: { id } }
@@ -149,27 +149,23 @@ describe('quotes', () => {
     expectError(await user.graphql(quoteQuery, { input: {} }), 'VALIDATION_FAILED')
     expectError(await app.graphql(quoteQuery, { input: { registerAsset: {} } }), 'NOT_AUTHENTICATED')
     expectError(await other.graphql(quoteQuery, { input: { updateAssetMetadata: { id } } }), 'NOT_FOUND')
+    expectError(
+      await user.graphql(quoteQuery, { input: { refundOrder: { orderId: id, reason: 'x' } } }),
+      'PERMISSION_DENIED',
+    )
     const order = { createOrder: { networkApp: store.appId } }
     expectError(await user.graphql(quoteQuery, { input: order }), 'UNTRUSTED_CLIENT')
   })
-
-  it('cannot be told for a repeated update, whose own commit is not known any more', async () => {
-    const user = await app.newUser()
-    const { id } = await user.register()
-    const input = { id, caption: 'Once' }
-    expect((await carriedOut(user, 'updateAssetMetadata', input, { key: 'again' })).quote.total).toBe(total)
-    expect((await carriedOut(user, 'updateAssetMetadata', input, { key: 'again' })).quote).toBeNull()
-  })
 })
 
-it('no paid mutation costs more than was agreed to', async () => {
+it('rejects every paid mutation that costs more than its maxCost', async () => {
   const user = await app.newUser()
   const { id } = await user.register()
   const order = await store.order(user)
   const before = await app.wallet(user)
   const maxCost = '0.000000000000000001'
   const refused = [
-    await send(user, 'registerAsset', { maxCost }, { file: newFile() }),
+    await send(user, 'registerAsset', { maxCost }, newFile()),
     await send(user, 'updateAssetMetadata', { id, caption: 'New', maxCost }),
     await send(user, 'createOrder', { networkApp: store.appId, maxCost }),
     await send(user, 'confirmOrder', { id: order.id, maxCost }),

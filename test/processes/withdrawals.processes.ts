@@ -30,13 +30,20 @@ beforeEach(async () => {
 
 const fields = 'id status amount fee total to transactionHash failure dueAt settledAt'
 const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) {
-  withdrawal { ${fields} } quote { amount fee total available leftToday problems { code message field } } } }`
+  withdrawal { ${fields} } } }`
 const ask = (user: SignedIn, input: object, key?: string) =>
   user.graphql(
     mutation,
     { input: { currentPassword: PASSWORD, ...input } },
     key ? { headers: { 'Idempotency-Key': key } } : {},
   )
+const quoteOf = async (user: SignedIn, withdraw: object) =>
+  expectOk(
+    await user.graphql(
+      'query ($input: QuoteInput!) { quote(input: $input) { total available problems { code message field } ... on WithdrawalQuote { amount fee leftToday } } }',
+      { input: { withdraw } },
+    ),
+  ).quote
 const withdraw = async (user: SignedIn, input: object) => expectOk(await ask(user, input)).withdraw.withdrawal
 const statusOf = async (user: SignedIn) =>
   expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
@@ -89,7 +96,7 @@ it('waits where the treasury has sent what the database does not know, also wher
 it('coins arrive to the wei, the fee is the one that was quoted, and points stay', async () => {
   const user = await app.newUser({ num: '10', points: '12' })
   const to = address()
-  const { quote } = expectOk(await ask(user, { amount: '3.5', to, dryRun: true, currentPassword: undefined })).withdraw
+  const quote = await quoteOf(user, { amount: '3.5', to })
   expect(quote).toMatchObject({ amount: '3.5', available: '10', leftToday: '50', problems: [] })
   expect(await app.wallet(user)).toEqual({ num: '10', points: '12' })
 
@@ -148,7 +155,7 @@ it('is refused for a wrong password, address, amount or day, and takes nothing',
 
   await withdraw(user, { amount: '49', to: to.toLowerCase() })
   await refused('VALIDATION_FAILED', { amount: '2' }, 'at most 1')
-  const { quote } = expectOk(await ask(user, { amount: '2', to: 'nowhere', dryRun: true })).withdraw
+  const quote = await quoteOf(user, { amount: '2', to: 'nowhere' })
   expect(quote.problems.map(({ field }: { field: string }) => field)).toEqual(['to', 'amount'])
 })
 
@@ -324,7 +331,7 @@ it('is refused by both doors where its recipient needs more gas than a payment m
     await user.rest('POST', 'wallet/withdrawals/', { json }),
   ]
   for (const answer of answers) expect(expectError(answer, 'VALIDATION_FAILED').text).toContain(TOO_MUCH_GAS)
-  const { quote } = expectOk(await ask(user, { amount: '1', to: costly, dryRun: true })).withdraw
+  const quote = await quoteOf(user, { amount: '1', to: costly })
   expect(quote.problems).toEqual([expect.objectContaining({ code: 'VALIDATION_FAILED', field: 'to' })])
   expectError(await ask(user, { amount: '1', to: endless }), 'VALIDATION_FAILED')
   expect(await app.wallet(user)).toMatchObject({ num: '5' })

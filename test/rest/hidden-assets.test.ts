@@ -173,10 +173,6 @@ const calls: Record<string, Call> = {
     'query ($file: Upload!) { quote(input: { registerAsset: { assetFile: $file } }) { total problems { code message field } } }',
     ({ file }) => ({ file }),
   ),
-  'mutation registerAsset(dryRun)': ask(
-    'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file, dryRun: true }) { quote { total problems { code message field } } } }',
-    ({ file }) => ({ file }),
-  ),
   'query quote of an update': ask(
     '{ quote(input: { updateAssetMetadata: { id: "{nid}", caption: "x" } }) { total problems { code } } }',
   ),

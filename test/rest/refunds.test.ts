@@ -207,17 +207,6 @@ describe('a refund', () => {
     expect(await orderOf(sale)).toMatchObject({ totalRefunded: '0', refunds: [] })
   })
 
-  it('is tried by a dry run, which gives nothing back', async () => {
-    const sale = await buy()
-    const input = { orderId: sale.id, amount: '2', reason: 'x', dryRun: true }
-    const query = `mutation ($input: RefundOrderInput!) { refundOrder(input: $input) { refund { id } quote { num points total refundable problems { code } } } }`
-    expect(expectOk(await admin.graphql(query, { input })).refundOrder).toEqual({
-      refund: null,
-      quote: { num: '1.5', points: '0.5', total: '2', refundable: '2.5', problems: [] },
-    })
-    expect(await app.wallet(sale.buyer)).toEqual({ num: '8.5', points: '0' })
-  })
-
   it('of an order that is not paid, that is free, that is not there, or whose buyer is gone is refused', async () => {
     const buyer = await app.newUser()
     const open = await store.order(buyer)

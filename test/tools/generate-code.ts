@@ -9,7 +9,8 @@ const modules = join(import.meta.dirname, '../../node_modules')
 
 const operations = `
   query Me { me { id username wallet { num points } assets(first: 2) { nodes { id caption uploadedAt } } } }
-  mutation Rename($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } quote { problems { code } } } }
+  query Quote($input: QuoteInput!) { quote(input: $input) { total problems { code } } }
+  mutation Rename($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }
   subscription Commits($nid: ID!) { commitUpdated(nid: $nid) { id status } }
 `
 

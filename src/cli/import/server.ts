@@ -121,8 +121,8 @@ export function createImportServer(
   const ask = <Answer>(path: string, init = (): RequestInit => ({}), patience = ASK_MS): Promise<Answer> =>
     patiently(() => askOnce(path, init, patience))
 
-  const dryRun = (fields: Record<string, string>) =>
-    ask<Quote>('assets/?dry_run=true', () => ({
+  const quote = (fields: Record<string, string>) =>
+    ask<Quote>('quotes/assets/', () => ({
       method: 'POST',
       body: JSON.stringify(fields),
       headers: { 'content-type': 'application/json' },
@@ -134,7 +134,7 @@ export function createImportServer(
     },
 
     async quote() {
-      const { total_cost: each, available } = await dryRun({})
+      const { total_cost: each, available } = await quote({})
       return { each, available }
     },
 
@@ -158,7 +158,7 @@ export function createImportServer(
 
     async judge({ fields }) {
       // Without a file, whose absence is told as well.
-      const { errors } = await dryRun(fields)
+      const { errors } = await quote(fields)
       const [problem] = errors.filter(({ field }) => field !== null && field !== 'asset_file')
       return problem && { code: problem.type, message: `${problem.field}: ${problem.message}` }
     },

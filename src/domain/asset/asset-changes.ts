@@ -42,12 +42,6 @@ interface Target {
   expectedHead?: string | undefined
 }
 
-/** The asset as it is after a change, and the UUID of the commit that this call made. */
-interface Changed {
-  asset: Asset
-  commitId?: string | undefined
-}
-
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
 const PATIENCE_MS = 8_000
 
@@ -77,13 +71,13 @@ export function createAssetChanges(deps: Dependencies) {
     change: Change,
     expectedHead: string | undefined,
     context: IdempotencyContext,
-  ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
+  ): Promise<AssetToUpdate | undefined> {
     const cost = costNow()
     const { after, changes, isNothing, refusals } = judgeUpdate(asset, change, { cost, expectedHead })
     if (refusals[0]) throw refusals[0]
     if (isNothing) {
       await idempotency.remember(context, asset.nid)
-      return { asset }
+      return asset
     }
     const tree = writeTree({
       ...asset,
@@ -103,7 +97,7 @@ export function createAssetChanges(deps: Dependencies) {
     notifications.notify(actor.id)
     const { commit_id: commitId, updated_at: updatedAt } = written
     const head = { headSequence: asset.headSequence + 1, headCommitId: commitId, updatedAt }
-    return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId }
+    return { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }
   }
 
   /** Carries out once what `changeOf` makes of the asset as it is. `request` is what the idempotency key stands for, of this `operation`. */
@@ -115,9 +109,9 @@ export function createAssetChanges(deps: Dependencies) {
     context: IdempotencyContext,
     query: AssetQuery,
     changeOf: (asset: AssetToUpdate) => Promise<Change>,
-  ): Promise<Changed> {
+  ): Promise<Asset> {
     const nid = canonicalNid(id) ?? id
-    let changed: Awaited<ReturnType<typeof tryChange>>
+    let changed: AssetToUpdate | undefined
     await idempotency.once(actor, context, operation, { nid, ...request, expectedHead }, async () => {
       for (const start = performance.now(); performance.now() - start < PATIENCE_MS; ) {
         const asset = await load(nid, query)
@@ -130,8 +124,7 @@ export function createAssetChanges(deps: Dependencies) {
       throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
     })
     const isKnown = changed && survivesUpdate(query.select ?? {})
-    const asset = isKnown ? (changed?.asset as unknown as Asset) : await getOwn(actor, nid, context, query)
-    return { asset, commitId: changed?.commitId }
+    return isKnown ? (changed as unknown as Asset) : getOwn(actor, nid, context, query)
   }
 
   return {
@@ -145,7 +138,7 @@ export function createAssetChanges(deps: Dependencies) {
       { nid, expectedHead, ...rawInput }: UpdateInput & Target,
       context: IdempotencyContext,
       query: AssetQuery = {},
-    ): Promise<Changed> {
+    ): Promise<Asset> {
       assertUserMay(actor, 'asset:update')
       const input = parse(updateInput, rawInput)
       const target = { nid, expectedHead }
@@ -161,7 +154,7 @@ export function createAssetChanges(deps: Dependencies) {
       { nid, expectedHead, ...rawInput }: RevertInput & Target,
       context: IdempotencyContext,
       query: AssetQuery = {},
-    ): Promise<Changed> {
+    ): Promise<Asset> {
       assertUserMay(actor, 'asset:update')
       const input = parse(revertInput, rawInput)
       const target = { nid, expectedHead }

@@ -1,4 +1,4 @@
-/** What commits make of an asset, what they cost, and what stands in their way: the same for the real call and its dry run. */
+/** The result of a change of an asset, its cost, and the reasons to refuse it. Real calls and quotes share it. */
 import { DomainError, validationFailed } from '../errors.ts'
 import { toId } from '../ids.ts'
 import type { Database } from '../ports/database.ts'

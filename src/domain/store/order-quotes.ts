@@ -1,19 +1,18 @@
-/** Dry runs of what an order costs: everything is checked as by the real call, and nothing is written. */
-import type { Order } from '../../platform/prisma/client.ts'
-import { type Actor, assertUser, type UserActor } from '../actor.ts'
+/** Quotes of orders: everything is checked as by the real call, and nothing is written. */
+import type { Actor, UserActor } from '../actor.ts'
 import { notFound } from '../errors.ts'
 import { fromId, uuidFrom } from '../ids.ts'
 import { inspect } from '../input.ts'
 import { assertTrusted, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { nothingToPay, type Quote, quoteOf, receiptOf } from '../wallet/quote.ts'
+import { nothingToPay, type Quote, quoteOf } from '../wallet/quote.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
 import { findOffer, findOrderState } from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
-/** What orders would cost, and did: part of the order service. `maxOpen`: orders of one user that may wait to be confirmed. */
+/** Quotes orders; part of the order service. `maxOpen`: maximum number of unconfirmed orders of one user. */
 export function createOrderQuotes({
   database,
   funds: wallets,
@@ -27,8 +26,8 @@ export function createOrderQuotes({
 
   return {
     /**
-     * A dry run of `create`: what confirming the order would cost. All its other refusals are the quote's problems; the
-     * price of an app that is not there is 0. Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT.
+     * Quotes `create`: the cost of confirming the order. All other refusals are problems of the quote. The price of an
+     * unknown app is 0. Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT.
      */
     async quoteCreation(actor: Actor, rawInput: CreateOrderInput): Promise<Quote> {
       assertUserMay(actor, 'order:create')
@@ -43,7 +42,7 @@ export function createOrderQuotes({
     },
 
     /**
-     * A dry run of `confirm`. A paid order costs nothing more. All other refusals are the quote's problems.
+     * Quotes `confirm`. A paid order costs nothing more. All other refusals are problems of the quote.
      * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND.
      */
     async quotePayment(actor: Actor, id: string, rawInput: { maxCost?: string | undefined }): Promise<Quote> {
@@ -55,24 +54,6 @@ export function createOrderQuotes({
       if (!order) throw notFound('Order')
       if (isPaid(order.status)) return quoteOf(nothingToPay, order, refusals)
       return quoteOf(order, order, [...refusals, ...refusalsOfPayment(order, data.maxCost)])
-    },
-
-    /** What confirming an order that was just made will cost. Raises NOT_AUTHENTICATED. */
-    async quoteOrder(actor: Actor, { price }: Pick<Order, 'price'>): Promise<Quote> {
-      assertUser(actor)
-      return quoteOf({ price }, await fundsOf(actor))
-    },
-
-    /** What a confirmation charged: the order's price, or nothing when another one had paid it. Raises NOT_AUTHENTICATED. */
-    async receipt(
-      actor: Actor,
-      order: Pick<Order, 'price' | 'pointsPaid' | 'numPaid'>,
-      isCharged: boolean,
-    ): Promise<Quote> {
-      assertUser(actor)
-      const funds = await fundsOf(actor)
-      if (!isCharged) return receiptOf(nothingToPay, { points: '0', num: '0' }, funds)
-      return receiptOf(order, { points: order.pointsPaid, num: order.numPaid }, funds)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Why an order is not made or not paid: told one by one by a real call, all together by a dry run. */
+/** Reasons for which an order is not made or not paid. A real call reports the first, a quote reports all. */
 import type { OrderStatus } from '../../platform/prisma/client.ts'
 import { DomainError } from '../errors.ts'
 import { type Funds, refusalsOf } from '../wallet/quote.ts'

@@ -53,9 +53,6 @@ interface Dependencies {
   }
 }
 
-/** What the key of a confirmation is kept with that charged nothing: another one had paid the order. */
-const paidBefore = (order: string) => `${order}:paid-before`
-
 const asOrder = (row: OrderRow) => row as unknown as Order
 
 /**
@@ -144,8 +141,7 @@ export function createOrderService({
     },
 
     /**
-     * Pays an order from the wallet, exactly once, and has its webhook called. A paid order is answered as it is; then
-     * nothing was charged, unless this is a repetition of the request that paid it.
+     * Pays an order from the wallet, exactly once, and has its webhook called. Returns a paid order without charging again.
      * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
      */
     async confirm(
@@ -153,13 +149,13 @@ export function createOrderService({
       id: string,
       rawInput: { maxCost?: string | undefined },
       context: IdempotencyContext,
-    ): Promise<{ order: Order; isCharged: boolean }> {
+    ): Promise<Order> {
       assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { maxCost } = parse(payInput, rawInput)
       const uuid = uuidFrom(id, 'order', 'Order')
       let paid: (OrderRow & { ownerId: string }) | undefined
-      const made = await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
+      await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, {
           ...{ order: uuid, buyer: actor.id, platformShare: config.platformShare, maxCost: maxCost ?? null },
           ...fingerprintOf(context),
@@ -170,10 +166,9 @@ export function createOrderService({
         }
         const order = await stateOf(actor, uuid)
         if (!isPaid(order.status)) throw refusalsOfPayment(order, maxCost)[0] ?? busy()
-        return idempotency.remember(context, paidBefore(uuid))
+        return idempotency.remember(context, uuid)
       })
-      const order = paid ? asOrder(paid) : await get(actor, uuid)
-      return { order, isCharged: made === uuid }
+      return paid ? asOrder(paid) : get(actor, uuid)
     },
 
     /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */

@@ -143,7 +143,7 @@ export function createRefundService({ database, notifications, idempotency }: De
     },
 
     /**
-     * A dry run of `refund`: how the amount would come back. All other refusals are the quote's problems.
+     * Quotes `refund`: the split of the returned amount. All other refusals are problems of the quote.
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
      */
     async quote(actor: Actor, rawInput: RefundInput): Promise<RefundQuote> {

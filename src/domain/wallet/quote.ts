@@ -1,4 +1,4 @@
-/** What a paid action would cost somebody now, what it did cost them, and why a wallet is not charged. */
+/** The cost of a paid action, and the reasons for which a wallet is not charged. */
 import { z } from 'zod'
 import { DomainError, type ErrorCode } from '../errors.ts'
 import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } from '../money.ts'
@@ -49,40 +49,24 @@ export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.
 
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
-const shown = ({ price, gas = '0' }: Cost, { num, points }: Funds) => ({
-  price: formatAmount(price),
-  gas: formatAmount(gas),
-  total: add(price, gas),
-  num: formatAmount(num),
-  points: formatAmount(points),
-  available: add(num, points),
-})
-
-/**
- * What the cost would take from these funds: points first, as `pointsFirstSql` has it where a wallet is charged. Raises
- * nothing: what is missing is told.
- */
+/** Splits the cost as `pointsFirstSql` does when a wallet is charged: points first. Reports missing funds instead of raising. */
 export function quoteOf(cost: Cost, funds: Funds, refusals: DomainError[] = []): Quote {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
   const num = least(toUnits(funds.num), total - points)
   return {
-    ...shown(cost, funds),
+    price: formatAmount(cost.price),
+    gas: formatAmount(cost.gas ?? '0'),
+    total: fromUnits(total),
+    num: formatAmount(funds.num),
+    points: formatAmount(funds.points),
+    available: add(funds.num, funds.points),
     pointsCharged: fromUnits(points),
     numCharged: fromUnits(num),
     missing: fromUnits(total - points - num),
     problems: refusals.flatMap(problemsOf),
   }
 }
-
-/** What was taken: the cost, its split, and the funds as they are since. */
-export const receiptOf = (cost: Cost, paid: Funds, funds: Funds): Quote => ({
-  ...shown(cost, funds),
-  pointsCharged: formatAmount(paid.points),
-  numCharged: formatAmount(paid.num),
-  missing: '0',
-  problems: [],
-})
 
 /** Whether these funds are enough; points and currency units count alike. */
 export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
@@ -121,7 +105,7 @@ export function refusalsOf(
   return refusals
 }
 
-/** A refusal as a dry run tells it: one problem for each message of each field. */
+/** Lists a refusal as problems of a quote: one for each message of each field. */
 export function problemsOf({ code, message, details }: DomainError): Problem[] {
   if (code !== 'VALIDATION_FAILED' || typeof details !== 'object' || Array.isArray(details)) {
     return [{ code, message, field: null }]

@@ -15,7 +15,12 @@ import type { FeedNotifications } from '../ports/feed.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
 import { type Search, searched } from '../search.ts'
 import { type Problem, problemsOf } from './quote.ts'
-import { type WithdrawInput, withdrawInput } from './withdrawal-input.ts'
+import {
+  type WithdrawalQuoteInput,
+  type WithdrawInput,
+  withdrawalQuoteInput,
+  withdrawInput,
+} from './withdrawal-input.ts'
 import { cancelWithdrawal, insertWithdrawal, readWithdrawable } from './withdrawal-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -185,7 +190,6 @@ export function createWithdrawalService(deps: Dependencies) {
         'withdraw',
         { amount, to, maxFee, currentPassword },
         async () => {
-          if (currentPassword === undefined) throw wrongPassword()
           const verifiedHash = await ownPassword.verify(actor, currentPassword)
           await rateLimiter.consume('withdrawal', actor.id)
           const quoted = await coins.quote(to, toUnits(amount))
@@ -196,10 +200,10 @@ export function createWithdrawalService(deps: Dependencies) {
       return id
     },
 
-    /** A dry run of `withdraw`, for which no password is needed. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
-    async quote(actor: Actor, rawInput: WithdrawInput): Promise<WithdrawalQuote> {
+    /** Quotes `withdraw`. Needs no password. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
+    async quote(actor: Actor, rawInput: WithdrawalQuoteInput): Promise<WithdrawalQuote> {
       assertUserMay(actor, 'withdrawal:create')
-      const { data, refusals } = inspect(withdrawInput, rawInput)
+      const { data, refusals } = inspect(withdrawalQuoteInput, rawInput)
       await rateLimiter.consume('withdrawal-quote', actor.id)
       const { amount = '0', to = '', maxFee } = data
       const quoted = await coins.quote(to, toUnits(amount))

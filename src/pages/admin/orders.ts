@@ -57,16 +57,12 @@ const Sale = graphql(/* GraphQL */ `
   }
 `)
 
-const TryRefund = graphql(/* GraphQL */ `
-  mutation AdminTryRefund($orderId: ID!) {
-    refundOrder(input: { orderId: $orderId, reason: "-", dryRun: true }) {
-      quote {
-        num
-        points
-        refundable
-        problems {
-          message
-        }
+const QuoteRefund = graphql(/* GraphQL */ `
+  query AdminQuoteRefund($orderId: ID!) {
+    quote(input: { refundOrder: { orderId: $orderId, reason: "-" } }) {
+      available
+      problems {
+        message
       }
     }
   }
@@ -168,26 +164,22 @@ const refund = (run: Run): Action => ({
   isGuarded: true,
   async view({ params, context }) {
     const orderId = params.id!
-    const { refundOrder } = await run(
-      TryRefund,
-      { orderId },
-      { ...context, idempotency: { key: undefined, replayed: false } },
-    )
-    const { refundable, problems } = refundOrder.quote!
+    const { quote } = await run(QuoteRefund, { orderId }, context)
+    const { available, problems } = quote
     return {
       title: 'Give an order back',
       trail: [
         [PATH, 'Orders'],
         [`${PATH}/${orderId}`, 'Order'],
       ],
-      about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${refundable} can be given back.`}</p>
+      about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${available} can be refunded.`}</p>
 <p>What was spent last comes back first: currency units, then points. The buyer gets a mail with the reason, the webhook of the network app the event <code>order.refunded</code>.</p>`,
       fields: [
         {
           name: 'amount',
           label: 'Amount',
           isOptional: true,
-          rule: `At most ${refundable}; all that is left when it is empty.`,
+          rule: `At most ${available}. Everything that is left if the field is empty.`,
         },
         { name: 'reason', label: 'Reason', kind: 'area', rule: 'The buyer reads it.' },
       ],

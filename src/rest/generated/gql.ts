@@ -61,7 +61,6 @@ type Documents = {
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": typeof types.RestOrderDocument,
     "\n    query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      orders(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestOrdersDocument,
     "\n    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  ": typeof types.RestRefundsDocument,
-    "\n    query RestRefundQuote($input: RefundQuoteInput!) {\n      refundQuote(input: $input) {\n        ...RefundQuoteRecord\n      }\n    }\n  ": typeof types.RestRefundQuoteDocument,
     "\n    mutation RestRefundOrder($input: RefundOrderInput!) {\n      refundOrder(input: $input) {\n        refund {\n          ...RefundRecord\n        }\n      }\n    }\n  ": typeof types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestResetPasswordDocument,
@@ -71,15 +70,13 @@ type Documents = {
     "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": typeof types.EventRecordFragmentDoc,
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": typeof types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": typeof types.OrderRecordFragmentDoc,
-    "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.QuoteRecordFragmentDoc,
     "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n": typeof types.RefundRecordFragmentDoc,
-    "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.RefundQuoteRecordFragmentDoc,
     "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": typeof types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    pendingEmail\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": typeof types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateMeDocument,
     "\n    mutation RestUpdateProfile($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...ProfileRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateProfileDocument,
     "\n    query RestProfile {\n      me {\n        ...ProfileRecord\n      }\n    }\n  ": typeof types.RestProfileDocument,
-    "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      ...QuoteRecord\n    }\n  }\n": typeof types.RestQuoteDocument,
+    "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      __typename\n      total\n      available\n      problems {\n        code\n        message\n        field\n      }\n      ... on PaymentQuote {\n        price\n        gas\n        num\n        points\n        pointsCharged\n        numCharged\n        missing\n      }\n      ... on WithdrawalQuote {\n        amount\n        fee\n        leftToday\n      }\n      ... on RefundQuote {\n        num\n        points\n      }\n    }\n  }\n": typeof types.RestQuoteDocument,
     "\n    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  ": typeof types.RestSessionsDocument,
     "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeSessionDocument,
     "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeOtherSessionsDocument,
@@ -96,7 +93,6 @@ type Documents = {
     "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestReplayWebhookDeliveryDocument,
     "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestSendTestEventDocument,
     "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n": typeof types.WithdrawalRecordFragmentDoc,
-    "\n    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {\n      withdrawalQuote(input: $input) {\n        amount\n        fee\n        total\n        available\n        leftToday\n        problems {\n          code\n          message\n          field\n        }\n      }\n    }\n  ": typeof types.RestWithdrawalQuoteDocument,
     "\n    mutation RestWithdraw($input: WithdrawInput!) {\n      withdraw(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": typeof types.RestWithdrawDocument,
     "\n    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": typeof types.RestWithdrawalsDocument,
     "\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelWithdrawalDocument,
@@ -149,7 +145,6 @@ const documents: Documents = {
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": types.RestOrderDocument,
     "\n    query RestOrders($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      orders(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestOrdersDocument,
     "\n    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  ": types.RestRefundsDocument,
-    "\n    query RestRefundQuote($input: RefundQuoteInput!) {\n      refundQuote(input: $input) {\n        ...RefundQuoteRecord\n      }\n    }\n  ": types.RestRefundQuoteDocument,
     "\n    mutation RestRefundOrder($input: RefundOrderInput!) {\n      refundOrder(input: $input) {\n        refund {\n          ...RefundRecord\n        }\n      }\n    }\n  ": types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestResetPasswordDocument,
@@ -159,15 +154,13 @@ const documents: Documents = {
     "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": types.EventRecordFragmentDoc,
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": types.OrderRecordFragmentDoc,
-    "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.QuoteRecordFragmentDoc,
     "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n": types.RefundRecordFragmentDoc,
-    "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.RefundQuoteRecordFragmentDoc,
     "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    pendingEmail\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": types.RestUpdateMeDocument,
     "\n    mutation RestUpdateProfile($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...ProfileRecord\n        }\n      }\n    }\n  ": types.RestUpdateProfileDocument,
     "\n    query RestProfile {\n      me {\n        ...ProfileRecord\n      }\n    }\n  ": types.RestProfileDocument,
-    "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      ...QuoteRecord\n    }\n  }\n": types.RestQuoteDocument,
+    "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      __typename\n      total\n      available\n      problems {\n        code\n        message\n        field\n      }\n      ... on PaymentQuote {\n        price\n        gas\n        num\n        points\n        pointsCharged\n        numCharged\n        missing\n      }\n      ... on WithdrawalQuote {\n        amount\n        fee\n        leftToday\n      }\n      ... on RefundQuote {\n        num\n        points\n      }\n    }\n  }\n": types.RestQuoteDocument,
     "\n    query RestSessions($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      sessions(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  ": types.RestSessionsDocument,
     "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeSessionDocument,
     "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeOtherSessionsDocument,
@@ -184,7 +177,6 @@ const documents: Documents = {
     "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestReplayWebhookDeliveryDocument,
     "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestSendTestEventDocument,
     "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n": types.WithdrawalRecordFragmentDoc,
-    "\n    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {\n      withdrawalQuote(input: $input) {\n        amount\n        fee\n        total\n        available\n        leftToday\n        problems {\n          code\n          message\n          field\n        }\n      }\n    }\n  ": types.RestWithdrawalQuoteDocument,
     "\n    mutation RestWithdraw($input: WithdrawInput!) {\n      withdraw(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": types.RestWithdrawDocument,
     "\n    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {\n      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {\n        totalCount\n        pageInfo {\n          startCursor\n          endCursor\n        }\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": types.RestWithdrawalsDocument,
     "\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": types.RestCancelWithdrawalDocument,
@@ -395,10 +387,6 @@ export function graphql(source: "\n    query RestRefunds($id: ID!, $first: Int, 
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    query RestRefundQuote($input: RefundQuoteInput!) {\n      refundQuote(input: $input) {\n        ...RefundQuoteRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestRefundQuote($input: RefundQuoteInput!) {\n      refundQuote(input: $input) {\n        ...RefundQuoteRecord\n      }\n    }\n  "];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
 export function graphql(source: "\n    mutation RestRefundOrder($input: RefundOrderInput!) {\n      refundOrder(input: $input) {\n        refund {\n          ...RefundRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRefundOrder($input: RefundOrderInput!) {\n      refundOrder(input: $input) {\n        refund {\n          ...RefundRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -435,15 +423,7 @@ export function graphql(source: "\n  fragment OrderRecord on Order {\n    id\n  
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"): (typeof documents)["\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
 export function graphql(source: "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n"): (typeof documents)["\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n"): (typeof documents)["\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -467,7 +447,7 @@ export function graphql(source: "\n    query RestProfile {\n      me {\n        
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      ...QuoteRecord\n    }\n  }\n"): (typeof documents)["\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      ...QuoteRecord\n    }\n  }\n"];
+export function graphql(source: "\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      __typename\n      total\n      available\n      problems {\n        code\n        message\n        field\n      }\n      ... on PaymentQuote {\n        price\n        gas\n        num\n        points\n        pointsCharged\n        numCharged\n        missing\n      }\n      ... on WithdrawalQuote {\n        amount\n        fee\n        leftToday\n      }\n      ... on RefundQuote {\n        num\n        points\n      }\n    }\n  }\n"): (typeof documents)["\n  query RestQuote($input: QuoteInput!) {\n    quote(input: $input) {\n      __typename\n      total\n      available\n      problems {\n        code\n        message\n        field\n      }\n      ... on PaymentQuote {\n        price\n        gas\n        num\n        points\n        pointsCharged\n        numCharged\n        missing\n      }\n      ... on WithdrawalQuote {\n        amount\n        fee\n        leftToday\n      }\n      ... on RefundQuote {\n        num\n        points\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -532,10 +512,6 @@ export function graphql(source: "\n    mutation RestSendTestEvent($input: SendTe
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {\n      withdrawalQuote(input: $input) {\n        amount\n        fee\n        total\n        available\n        leftToday\n        problems {\n          code\n          message\n          field\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {\n      withdrawalQuote(input: $input) {\n        amount\n        fee\n        total\n        available\n        leftToday\n        problems {\n          code\n          message\n          field\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -10,7 +10,7 @@ import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { presentAsset } from './present-asset.ts'
 import { seconds, treeSignature } from './present-commit.ts'
-import { quoteRoute } from './quote-route.ts'
+import { quoteRoute } from './quote.ts'
 
 const assetTree = z
   .object({

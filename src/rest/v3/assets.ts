@@ -21,7 +21,7 @@ import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
-import { quoteRoute } from './quote-route.ts'
+import { quoteRoute } from './quote.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
@@ -115,8 +115,8 @@ const register = defineRoute({
   variables: (request) => ({ input: registrationFrom(request) }),
   status: 201,
   answer: assetRecord,
-  present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
-  etag: ({ registerAsset }) => versionOf(registerAsset.asset!),
+  present: ({ registerAsset }) => presentAsset(registerAsset.asset),
+  etag: ({ registerAsset }) => versionOf(registerAsset.asset),
   quote: quoteRegistration,
 })
 

@@ -6,9 +6,8 @@ import { maxCostOf } from '../max-cost.ts'
 import { givenAmount, givenObject, neededText, same } from '../values.ts'
 import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
-import { presentRefund, presentRefundQuote, refundRecord } from './present-refund.ts'
-import { refundQuoteRecord } from './quote.ts'
-import { quoteRoute } from './quote-route.ts'
+import { presentRefund, refundRecord } from './present-refund.ts'
+import { quoteRoute } from './quote.ts'
 
 const orderBody = z
   .object({
@@ -66,7 +65,7 @@ const create = defineRoute({
   variables: (request) => ({ input: orderFrom(request) }),
   status: 201,
   answer: orderRecord,
-  present: ({ createOrder }) => presentOrder(createOrder.order!),
+  present: ({ createOrder }) => presentOrder(createOrder.order),
   quote: quoteCreation,
 })
 
@@ -232,26 +231,15 @@ const refundFrom = ({ params, body }: RestRequest) => ({
   reason: body.text('reason') ?? '',
 })
 
-const quoteRefund = defineRoute({
-  method: 'POST',
+const quoteRefund = quoteRoute({
   path: 'quotes/network-app-orders/:id/refunds',
   operationId: 'quoteRefundOrder',
-  tag: 'Quotes',
   summary: 'Quote the refund of an order',
   params: orderParam,
   body: refundBody,
   action: 'store:administer',
-  isQuote: true,
-  operation: graphql(/* GraphQL */ `
-    query RestRefundQuote($input: RefundQuoteInput!) {
-      refundQuote(input: $input) {
-        ...RefundQuoteRecord
-      }
-    }
-  `),
-  variables: (request) => ({ input: refundFrom(request) }),
-  answer: refundQuoteRecord,
-  present: ({ refundQuote }, request) => presentRefundQuote(refundQuote, request),
+  type: 'RefundQuote',
+  inputOf: (request) => ({ refundOrder: refundFrom(request) }),
 })
 
 const refund = defineRoute({
@@ -278,7 +266,7 @@ const refund = defineRoute({
   variables: (request) => ({ input: refundFrom(request) }),
   status: 201,
   answer: refundRecord,
-  present: ({ refundOrder }) => presentRefund(refundOrder.refund!),
+  present: ({ refundOrder }) => presentRefund(refundOrder.refund),
   quote: quoteRefund,
 })
 

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import type { RestRequest } from '../define-route.ts'
-import type { RefundQuoteRecordFragment, RefundRecordFragment } from '../generated/graphql.ts'
+import type { RefundRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { amount, moment, same } from '../values.ts'
-import { presentProblems } from './present-quote.ts'
-import type { refundQuoteRecord } from './quote.ts'
 
 /** What is read of a refund. */
 export const RefundRecord = graphql(/* GraphQL */ `
@@ -17,21 +14,6 @@ export const RefundRecord = graphql(/* GraphQL */ `
     reason
     transferId
     createdAt
-  }
-`)
-
-/** The fields of a refund's quote. */
-export const RefundQuoteRecord = graphql(/* GraphQL */ `
-  fragment RefundQuoteRecord on RefundQuote {
-    num
-    points
-    total
-    refundable
-    problems {
-      code
-      message
-      field
-    }
   }
 `)
 
@@ -59,17 +41,4 @@ export const presentRefund = (refund: RefundRecordFragment): z.output<typeof ref
   reason: refund.reason,
   transfer_id: refund.transferId,
   created_at: refund.createdAt,
-})
-
-/** Presents the quote of a refund. Its errors are all reasons for which the real call would be refused. */
-export const presentRefundQuote = (
-  quote: RefundQuoteRecordFragment,
-  { unread }: RestRequest,
-): z.output<typeof refundQuoteRecord> => ({
-  dry_run: true,
-  num: quote.num,
-  points: quote.points,
-  total: quote.total,
-  refundable: quote.refundable,
-  errors: presentProblems(quote.problems, unread),
 })

@@ -1,64 +1,173 @@
+/** Quotes: the cost of a request and every reason for which it would be refused. */
 import { z } from 'zod'
+import type { FieldErrors } from '../../domain/errors.ts'
+import { defineRoute, type RestRequest, type Route } from '../define-route.ts'
+import type { QuoteInput, RestQuoteQuery } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { snakeCase, statuses } from '../status.ts'
 import { amount, same } from '../values.ts'
 
-const problems = z
-  .array(
-    z.object({
-      type: z.string().describe('The `error.type` of the refusal.'),
-      message: same('QuoteProblem.message', z.string()),
-      field: z.string().nullable().describe('The field with the problem. Null if the problem concerns no field.'),
+const facts = {
+  dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
+  errors: z
+    .array(
+      z.object({
+        type: z.string().describe('The `error.type` of the refusal.'),
+        message: same('QuoteProblem.message', z.string()),
+        field: z.string().nullable().describe('The field with the problem. Null if the problem concerns no field.'),
+      }),
+    )
+    .describe('Every reason for which the real request would be refused now. Empty if it would succeed.'),
+}
+
+const records = {
+  PaymentQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      price: same('PaymentQuote.price', amount),
+      gas: same('PaymentQuote.gas', amount),
+      total_cost: same('PaymentQuote.total', amount),
+      balance: z
+        .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
+        .describe('The balance of the wallet.'),
+      available: same('PaymentQuote.available', amount),
+      points_charged: same('PaymentQuote.pointsCharged', amount),
+      num_charged: same('PaymentQuote.numCharged', amount),
+      missing: same('PaymentQuote.missing', amount),
+      errors: facts.errors,
+    })
+    .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' }),
+  WithdrawalQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      amount: same('WithdrawalQuote.amount', amount),
+      fee: same('WithdrawalQuote.fee', amount),
+      total: same('WithdrawalQuote.total', amount),
+      available: same('WithdrawalQuote.available', amount),
+      left_today: same('WithdrawalQuote.leftToday', amount),
+      errors: facts.errors,
+    })
+    .meta({
+      id: 'WithdrawalQuote',
+      description: 'The cost of a withdrawal, and every reason for which it would be refused.',
     }),
-  )
-  .describe('Every reason for which the real request would be refused now. Empty if it would succeed.')
+  RefundQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      num: same('RefundQuote.num', amount),
+      points: same('RefundQuote.points', amount),
+      total: same('RefundQuote.total', amount),
+      refundable: same('RefundQuote.available', amount),
+      errors: facts.errors,
+    })
+    .meta({
+      id: 'RefundQuote',
+      description: 'The amount a refund would return, and every reason for which it would be refused.',
+    }),
+}
 
-/** The quote of a withdrawal. */
-export const withdrawalQuoteRecord = z
-  .object({
-    dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
-    amount: same('WithdrawalQuote.amount', amount),
-    fee: same('WithdrawalQuote.fee', amount),
-    total: same('WithdrawalQuote.total', amount),
-    available: same('WithdrawalQuote.available', amount),
-    left_today: same('WithdrawalQuote.leftToday', amount),
-    errors: problems,
-  })
-  .meta({
-    id: 'WithdrawalQuote',
-    description: 'The cost of a withdrawal, and every reason for which it would be refused.',
-  })
+type Quote = RestQuoteQuery['quote']
+type QuoteRecord = z.output<(typeof records)[keyof typeof records]>
 
-/** The quote of a paid request. */
-export const quoteRecord = z
-  .object({
-    dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
-    price: same('Quote.price', amount),
-    gas: same('Quote.gas', amount),
-    total_cost: same('Quote.total', amount),
-    balance: z
-      .object({ num: same('Quote.num', amount), points: same('Quote.points', amount) })
-      .describe('The balance of the wallet.'),
-    available: same('Quote.available', amount),
-    points_charged: same('Quote.pointsCharged', amount),
-    num_charged: same('Quote.numCharged', amount),
-    missing: same('Quote.missing', amount),
-    errors: problems,
-  })
-  .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' })
+/** Lists all reasons for which the real call would be refused. `unread`: the problems of fields that could not be read. */
+const presentProblems = (problems: Quote['problems'], unread: FieldErrors = {}): QuoteRecord['errors'] => [
+  ...Object.entries(unread).flatMap(([field, messages]) =>
+    messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
+  ),
+  // The service reports an unreadable field as missing.
+  ...problems
+    .map(({ code, message, field }) => ({ type: statuses[code].type, message, field: field && snakeCase(field) }))
+    .filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
+]
 
-/** The quote of a paid request, as its presenter returns it. */
-export type Quote = z.output<typeof quoteRecord>
+function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
+  const common = { dry_run: true as const, errors: presentProblems(quote.problems, unread) }
+  switch (quote.__typename) {
+    case 'PaymentQuote':
+      return {
+        ...common,
+        price: quote.price,
+        gas: quote.gas,
+        total_cost: quote.total,
+        balance: { num: quote.num, points: quote.points },
+        available: quote.available,
+        points_charged: quote.pointsCharged,
+        num_charged: quote.numCharged,
+        missing: quote.missing,
+      }
+    case 'WithdrawalQuote': {
+      const { amount, fee, total, available, leftToday } = quote
+      return { ...common, amount, fee, total, available, left_today: leftToday }
+    }
+    case 'RefundQuote':
+      return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
+  }
+}
 
-/** The quote of a refund. */
-export const refundQuoteRecord = z
-  .object({
-    dry_run: z.literal(true).describe('Always true. Nothing was written or refunded.'),
-    num: same('RefundQuote.num', amount),
-    points: same('RefundQuote.points', amount),
-    total: same('RefundQuote.total', amount),
-    refundable: same('RefundQuote.refundable', amount),
-    errors: problems,
-  })
-  .meta({
-    id: 'RefundQuote',
-    description: 'The amount a refund would return, and every reason for which it would be refused.',
+const operation = graphql(/* GraphQL */ `
+  query RestQuote($input: QuoteInput!) {
+    quote(input: $input) {
+      __typename
+      total
+      available
+      problems {
+        code
+        message
+        field
+      }
+      ... on PaymentQuote {
+        price
+        gas
+        num
+        points
+        pointsCharged
+        numCharged
+        missing
+      }
+      ... on WithdrawalQuote {
+        amount
+        fee
+        leftToday
+      }
+      ... on RefundQuote {
+        num
+        points
+      }
+    }
+  }
+`)
+
+interface QuoteRoute
+  extends Pick<
+    Route,
+    | 'path'
+    | 'operationId'
+    | 'summary'
+    | 'description'
+    | 'params'
+    | 'headers'
+    | 'errors'
+    | 'action'
+    | 'apiKey'
+    | 'files'
+    | 'admit'
+  > {
+  body: z.ZodObject
+  /** The type of the quote. A PaymentQuote when left out. */
+  type?: keyof typeof records
+  /** The quoted request, as the query `quote` takes it. */
+  inputOf: (request: RestRequest) => QuoteInput
+}
+
+/** Defines a route that answers the cost of a request and every reason for which it would be refused. */
+export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRoute) =>
+  defineRoute({
+    method: 'POST',
+    tag: 'Quotes',
+    isQuote: true,
+    ...route,
+    operation,
+    variables: (request) => ({ input: inputOf(request) }),
+    answer: records[type] as z.ZodType<QuoteRecord>,
+    present: ({ quote }, request) => present(quote, request),
   })

@@ -6,8 +6,7 @@ import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
 import { amount, givenAmount, moment, neededText, presentPassword, same } from '../values.ts'
 import { withdrawalParam } from './params.ts'
-import { presentProblems } from './present-quote.ts'
-import { withdrawalQuoteRecord } from './quote.ts'
+import { quoteRoute } from './quote.ts'
 
 const withdrawalRecord = z
   .object({
@@ -69,39 +68,15 @@ const withdrawalFrom = ({ body }: RestRequest) => ({
   maxFee: body.amount('max_fee'),
 })
 
-const quoteWithdrawal = defineRoute({
-  method: 'POST',
+const quoteWithdrawal = quoteRoute({
   path: 'quotes/withdrawals',
   operationId: 'quoteWithdrawCoins',
-  tag: 'Quotes',
   summary: 'Quote a withdrawal',
   description: 'No password is needed.',
   body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
   action: 'withdrawal:create',
-  isQuote: true,
-  operation: graphql(/* GraphQL */ `
-    query RestWithdrawalQuote($input: WithdrawalQuoteInput!) {
-      withdrawalQuote(input: $input) {
-        amount
-        fee
-        total
-        available
-        leftToday
-        problems {
-          code
-          message
-          field
-        }
-      }
-    }
-  `),
-  variables: (request) => ({ input: withdrawalFrom(request) }),
-  answer: withdrawalQuoteRecord,
-  present: ({ withdrawalQuote }, { unread }) => {
-    const { amount, fee, total, available, leftToday, problems } = withdrawalQuote
-    const errors = presentProblems(problems, unread)
-    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
-  },
+  type: 'WithdrawalQuote',
+  inputOf: (request) => ({ withdraw: withdrawalFrom(request) }),
 })
 
 const withdraw = defineRoute({
@@ -127,11 +102,11 @@ const withdraw = defineRoute({
     }
   `),
   variables: (request) => ({
-    input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') },
+    input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') ?? '' },
   }),
   status: 201,
   answer: withdrawalRecord,
-  present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal!),
+  present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal),
   quote: quoteWithdrawal,
 })
 

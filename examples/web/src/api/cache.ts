@@ -29,9 +29,7 @@ const afterCommit: UpdateResolver<{ commitUpdated: { status: string } }, { nid: 
   if (result.commitUpdated.status === 'PENDING') cache.invalidate({ __typename: 'Asset', id: nid })
 }
 
-/** A dry run changes nothing. */
-const afterWithdrawal: UpdateResolver<{ withdraw: { withdrawal?: object | null } }> = (result, _args, cache) => {
-  if (!result.withdraw.withdrawal) return
+const afterWithdrawal: UpdateResolver = (_result, _args, cache) => {
   forgetMoney(cache)
   forget(cache, 'Query', 'withdrawals')
 }
@@ -51,7 +49,7 @@ export const createCache = () =>
       OrderConnection: withoutId,
       PageInfo: withoutId,
       Pricing: withoutId,
-      Quote: withoutId,
+      PaymentQuote: withoutId,
       QuoteProblem: withoutId,
       TransferConnection: withoutId,
       Wallet: withoutId,

@@ -5,15 +5,17 @@ import { Money } from './money.tsx'
 
 export const PriceFragment = graphql(/* GraphQL */ `
   fragment Price on Quote {
-    gas
-    price
     total
     available
-    missing
     problems {
       code
       field
       message
+    }
+    ... on PaymentQuote {
+      gas
+      price
+      missing
     }
   }
 `)
@@ -23,7 +25,8 @@ export const PriceFragment = graphql(/* GraphQL */ `
  * something has changed since, and another one is on its way.
  */
 export function Price({ quote, isOld = false }: { quote: FragmentType<typeof PriceFragment>; isOld?: boolean }) {
-  const { gas, price, total, available, missing, problems } = readFragment(PriceFragment, quote)
+  const { total, available, problems, ...payment } = readFragment(PriceFragment, quote)
+  const { gas = '0', price = total, missing } = payment as Partial<Record<'gas' | 'price' | 'missing', string>>
   const funds = { required: total, available, missing }
   return (
     <div className="price" role="status" aria-busy={isOld}>

@@ -1,40 +1,29 @@
 import { type FormEvent, useState } from 'react'
-import { useMutation } from 'urql'
+import { useQuery } from 'urql'
 import { fieldErrorsOf } from '../api/errors.ts'
 import { useOnce } from '../api/once.ts'
-import { type FragmentType, readFragment } from '../gql/fragment-masking.ts'
 import { graphql } from '../gql/gql.ts'
+import type { QuoteWithdrawalQuery } from '../gql/graphql.ts'
 import { Field } from './field.tsx'
 import { Money } from './money.tsx'
 import { focusHeading } from './page.tsx'
 import { fieldProblemsOf } from './price.tsx'
 import { Problem } from './problem.tsx'
 
-const QuoteFragment = graphql(/* GraphQL */ `
-  fragment WithdrawalQuote on WithdrawalQuote {
-    amount
-    fee
-    total
-    available
-    leftToday
-    problems {
-      code
-      field
-      message
-    }
-  }
-`)
-
 const QuoteWithdrawal = graphql(/* GraphQL */ `
-  mutation QuoteWithdrawal($amount: Decimal!, $to: String!) {
-    withdraw(input: { amount: $amount, to: $to, dryRun: true }) {
-      quote {
+  query QuoteWithdrawal($input: QuoteWithdrawInput!) {
+    quote(input: { withdraw: $input }) {
+      total
+      available
+      problems {
+        code
+        field
+        message
+      }
+      ... on WithdrawalQuote {
+        amount
         fee
-        problems {
-          field
-          message
-        }
-        ...WithdrawalQuote
+        leftToday
       }
     }
   }
@@ -51,8 +40,10 @@ const Withdraw = graphql(/* GraphQL */ `
   }
 `)
 
-function Quote({ quote }: { quote: FragmentType<typeof QuoteFragment> }) {
-  const { amount, fee, total, available, leftToday, problems } = readFragment(QuoteFragment, quote)
+type WithdrawalQuote = Extract<QuoteWithdrawalQuery['quote'], { fee: string }>
+
+function Quote({ quote }: { quote: WithdrawalQuote }) {
+  const { amount, fee, total, available, leftToday, problems } = quote
   return (
     <div className="price" role="status">
       <p>
@@ -75,32 +66,34 @@ function Quote({ quote }: { quote: FragmentType<typeof QuoteFragment> }) {
 }
 
 /**
- * Sends currency units to an address on the chain. First it shows what that takes, by a dry run of the same mutation; what is changed then is
- * quoted anew, and the fee that was seen is the highest that is paid.
+ * Sends currency units to an address on the chain. The form first shows a quote, and quotes again after a change. The quoted fee is the maximum
+ * that is paid.
  */
 export function WithdrawalForm() {
   const [amount, setAmount] = useState('')
   const [to, setTo] = useState('')
   const [currentPassword, setPassword] = useState('')
   const [isQuoted, setQuoted] = useState(false)
-  const [quoted, ask] = useMutation(QuoteWithdrawal)
+  const [quoted] = useQuery({
+    query: QuoteWithdrawal,
+    variables: { input: { amount, to } },
+    pause: !isQuoted,
+    requestPolicy: 'network-only',
+  })
   const [withdrawn, withdraw] = useOnce(Withdraw)
-  const quote = isQuoted ? quoted.data?.withdraw.quote : undefined
+  const answer = isQuoted && !quoted.fetching ? quoted.data?.quote : undefined
+  const quote = answer && 'fee' in answer ? (answer as WithdrawalQuote) : undefined
   const mayWithdraw = quote?.problems.length === 0
   const error = isQuoted ? (withdrawn.error ?? quoted.error) : undefined
   const wrong = { ...fieldProblemsOf(quote?.problems ?? []), ...fieldErrorsOf(error) }
 
-  const look = async () => {
-    await ask({ amount, to })
-    setQuoted(true)
-  }
   const change = (set: (text: string) => void) => (event: { target: { value: string } }) => {
     set(event.target.value)
     setQuoted(false)
   }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (!mayWithdraw) return look()
+    if (!mayWithdraw) return setQuoted(true)
     const { error: refusal } = await withdraw({ input: { amount, to, currentPassword, maxFee: quote.fee } })
     setPassword('')
     if (refusal) return

@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Costs %s of %s\n", quote.Quote.Total, quote.Quote.Available)
+	fmt.Printf("Costs %s of %s\n", quote.Quote.GetTotal(), quote.Quote.GetAvailable())
 
 	caption := "Hello"
 	file := strings.NewReader("Hello, Annal, from " + username + ".")

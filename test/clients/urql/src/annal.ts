@@ -51,7 +51,7 @@ const createCache = () =>
       HeldCoins: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
-      Quote: embedded,
+      PaymentQuote: embedded,
       QuoteProblem: embedded,
       RefundQuote: embedded,
       Sale: embedded,
