@@ -79,7 +79,7 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
     [nid, Math.max(1, head - PAGES * PAGE)],
   )
   const before = toId('commit', rows[0]!.id)
-  const moment = 'query ($nid: ID!, $asOf: String) { asset(id: $nid, asOf: $asOf) { caption } }'
+  const version = 'query ($nid: ID!, $commit: ID!) { asset(id: $nid) { version(commitId: $commit) { caption } } }'
   reads.push(post('commits of an asset, first page', history, { nid, first: PAGE }, whale))
   reads.push(
     post(
@@ -89,7 +89,7 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
       whale,
     ),
   )
-  reads.push(post('an asset as it was long ago', moment, { nid, asOf: before }, whale))
+  reads.push(post('an old version of an asset', version, { nid, commit: before }, whale))
   reads.push({ name: 'asset with the longest history', path: `/api/v3/assets/${nid}/`, token: whale })
   reads.push({ name: 'me', path: '/api/v3/auth/users/me/', token: whale })
   return reads

@@ -140,13 +140,13 @@ export function fills({ commits, users, assets, orders, whale }: Size, key: Key)
     asset_blocks: `insert into asset_blocks (cid, asset_id) select seed_cid(seed_hash('file', a)), seed_id('002', case when a > ${assets} then ${regular + 1} else a end)
       from generate_series(1::bigint, ${assets + 1}) as a`,
     asset_links: `insert into asset_links (id, asset_id, label, created_at, expires_at) select seed_id('00d', n), seed_id('002', n), 'link', seed_at(n), now() + interval '30 days' from ${each(assets / 10)}`,
-    commits: `insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256, created_at, blame)
+    commits: `insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256, created_at)
       select seed_id('003', n), seed_id('002', case when a > ${assets} then ${regular + 1} else a end), s, seed_user(seed_author(n)), 'Change ' || s,
         case when s = 1 then jsonb_build_object('caption', array['', caption], 'headline', array['', 'Photo ' || a], 'public_access', array[false, a % 2 = 0])
           else jsonb_build_object('caption', array['Version ' || s - 1 || ' of ' || a, caption]) end,
         '{"assetCid":"' || seed_cid(hash) || '","assetSha256":"' || hash || '","encodingFormat":"image/jpeg","assetTimestampCreated":1760000000,"abstract":"' || caption
           || '","headline":"Photo ' || a || '"}',
-        seed_cid(tree), tree, seed_at(n), jsonb_build_object('caption', s, 'headline', 1, 'public_access', 1)
+        seed_cid(tree), tree, seed_at(n)
       from ${each(commits)}, lateral (select seed_asset(n) as a, seed_sequence(n) as s) of_commit,
         lateral (select 'Version ' || s || ' of ' || a as caption, seed_hash('file', a) as hash, seed_hash('tree', n) as tree) said`,
     commit_relays: `insert into commit_relays (commit_id, status, tree_signature, lane, nonce, position, transaction_hash, block_number, block_hash, gas_used, fee_paid, updated_at, next_attempt_at)

@@ -50,7 +50,6 @@ export const expectations: Expectations = {
     'Query.accountWithdrawals(filter)': admins,
     'Query.apiKeys': admins,
     'Query.asset': ownerReads,
-    'Query.asset(asOf)': ownerReads,
     'Query.assets': everybody,
     'Query.assets(filter)': everybody,
     'Query.auditEntries': signedIn,

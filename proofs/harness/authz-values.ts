@@ -65,11 +65,10 @@ export const cursors: Record<string, ValueOf> = {
 
 /** Arguments and fields of inputs. Undefined leaves one out. */
 export const inputValues: Record<string, ValueOf> = {
-  'Query.asset.asOf': ({ owner }) => owner.commitId,
-  'Asset.blame.asOf': ({ owner }) => owner.commitId,
   'Asset.commitAt.at': ({ owner }) => owner.commitId,
   'Asset.diff.from': ({ owner }) => owner.commitId,
   'Asset.diff.to': ({ owner }) => owner.commitId,
+  'Asset.version.commitId': ({ owner }) => owner.commitId,
   'Query.asset.id': ownerNid,
   'Query.assets.filter': () => ({}),
   'Query.auditEntries.everybody': () => true,

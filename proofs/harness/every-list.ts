@@ -25,7 +25,6 @@ type Field = GraphQLField<unknown, unknown>
 const FAR = 10_000
 /** Lists that cannot hold a page of the largest size, and how many lines they have at most. */
 const short: Record<string, number> = {
-  'Asset.blame': 1,
   'Asset.links': FEW.links,
   'Query.apiKeys': FEW.apiKeys,
   'Query.networkApps': FEW.networkApps,

@@ -1,7 +1,7 @@
 /** Registering, changing and deleting assets. */
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField } from '../domain/asset/metadata.ts'
-import { momentDescription } from '../domain/asset/moment.ts'
+import { momentDescription } from '../domain/asset/version-service.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
 import { builder, type InputFields, maxCostField } from './builder.ts'
@@ -64,10 +64,10 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
 
 /** What a revert takes; a quote of one takes the same. */
 export const RevertAssetInput = builder.inputType('RevertAssetInput', {
-  description: 'What an asset goes back to.',
+  description: 'The version to revert an asset to.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
-    revertTo: t.string({ required: true, description: `The moment to go back to: ${momentDescription}.` }),
+    revertTo: t.string({ required: true, description: `The version: ${momentDescription}.` }),
     expectedHead: t.id({
       description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
     }),
@@ -127,10 +127,9 @@ builder.mutationFields((t) => ({
   revertAsset: t.field({
     type: RevertAssetPayload,
     description:
-      'Has an asset say again what it said at a moment of its history, in one new commit: nothing of the history goes. It goes back with ' +
-      'caption, headline, alternative text, tag, custom fields, signed metadata and signatures. It leaves what no update changes either, the ' +
-      'file, its name and type and what the device recorded, and `publicAccess`: who may see it now may see it then. ' +
-      'Charges as an update does, or nothing when nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
+      'Reverts the metadata in the asset tree to a version, in one new commit: caption, headline, alternative text and custom fields. ' +
+      'Everything else stays, such as the file, the tag, signatures and `publicAccess`. The history keeps all commits. ' +
+      'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
       'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
     resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {

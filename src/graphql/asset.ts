@@ -2,11 +2,9 @@ import { type Context, fileUrl } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import type { ManifestReport } from '../domain/asset/manifest-report.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
-import { momentDescription } from '../domain/asset/moment.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
 import { MAX_COUNTED } from '../domain/total.ts'
-import { saidBy, showAs, shownVersion } from './as-of.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { ContentCredentialsType } from './content-credentials.ts'
@@ -94,24 +92,24 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { sha256: true },
       resolve: ({ sha256 }) => sha256,
     }),
-    caption: t.string({ ...describe(metadataFields.caption), resolve: (asset) => saidBy(asset, 'caption') }),
-    headline: t.string({ ...describe(metadataFields.headline), resolve: (asset) => saidBy(asset, 'headline') }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
     altText: t.string({
       ...describe(metadataFields.altText),
       select: { altText: true },
-      resolve: (asset) => saidBy(asset, 'altText'),
+      resolve: ({ altText }) => altText,
     }),
-    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: (asset) => saidBy(asset, 'tag') }),
+    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: ({ tag }) => tag }),
     publicAccess: t.boolean({
       ...describe(metadataFields.publicAccess),
-      resolve: (asset) => saidBy(asset, 'publicAccess'),
+      resolve: ({ publicAccess }) => publicAccess,
     }),
     nitCommitCustom: t.field({
       ...jsonBytes(customField.size),
       type: 'JSONObject',
       description: `${customField.description}.`,
       select: { custom: true },
-      resolve: (asset) => saidBy(asset, 'custom'),
+      resolve: ({ custom }) => custom,
     }),
     meta: t.string({
       ...describe(registrationFields.meta),
@@ -123,17 +121,17 @@ export const AssetType = builder.prismaObject('Asset', {
       ...describe(metadataFields.signedMetadata),
       nullable: true,
       select: { signedMetadata: true },
-      resolve: (asset) => saidBy(asset, 'signedMetadata'),
+      resolve: ({ signedMetadata }) => signedMetadata,
     }),
     signature: t.string({
       ...describe(metadataFields.signature),
       nullable: true,
       select: { signature: true },
-      resolve: (asset) => saidBy(asset, 'signature'),
+      resolve: ({ signature }) => signature,
     }),
     headId: t.id({
       description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
-      resolve: (asset) => toId('commit', shownVersion(asset)?.commitId ?? asset.headCommitId),
+      resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.field({
       type: 'DateTime',
@@ -144,7 +142,7 @@ export const AssetType = builder.prismaObject('Asset', {
     updatedAt: t.field({
       type: 'DateTime',
       description: 'When its metadata last changed.',
-      resolve: (asset) => shownVersion(asset)?.createdAt ?? asset.updatedAt,
+      resolve: ({ updatedAt }) => updatedAt,
     }),
     isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     isOriginalOwner: t.boolean({
@@ -179,7 +177,7 @@ export const AssetType = builder.prismaObject('Asset', {
       args: { search: searchArg(t, 'the message') },
       select: { id: true, headSequence: true },
       resolve: (asset, { search }, { services }) =>
-        search ? services.assets.countHistory(asset.id, search) : (shownVersion(asset)?.sequence ?? asset.headSequence),
+        search ? services.assets.countHistory(asset.id, search) : asset.headSequence,
     }),
     history: t.read({
       type: [CommitType],
@@ -256,21 +254,14 @@ builder.queryFields((t) => ({
   asset: t.read({
     type: AssetType,
     nullable: true,
-    description:
-      'An asset by its nid, or what its metadata said at a moment of its history. Raises NOT_FOUND when there is none that you may see, or it was not registered yet; VALIDATION_FAILED.',
+    description: 'An asset by its nid. Raises NOT_FOUND if it does not exist, or you may not see it.',
     args: {
       id: t.arg.id({
         required: true,
         description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.',
       }),
-      asOf: t.arg.string({
-        description: `Shows metadata, \`headId\`, \`updatedAt\` and \`commitCount\` as they were at a moment; all else, links and history too, is as it is. The moment: ${momentDescription}.`,
-      }),
     },
-    resolve: async (query, _root, { id, asOf }, { actor, services }) => {
-      const asset = await services.assets.get(actor, id, query)
-      return typeof asOf === 'string' ? showAs(asset, await services.versions.at(asset.id, asOf, 'asOf')) : asset
-    },
+    resolve: (query, _root, { id }, { actor, services }) => services.assets.get(actor, id, query),
   }),
   lookup: t.prismaConnection(
     {

@@ -135,8 +135,14 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     const named = getNamedType(field.type)
     const below = isObjectType(named) ? named : undefined
     const asked = size.page && pageSize(node, size.page)
-    if (!isList(field)) return sum([own, ofSelections(node.selectionSet, below, asked, named.name)])
-    const item = sum([{ values: 1, bytes: PUNCTUATION }, ofSelections(node.selectionSet, below, undefined, named.name)])
+    const read = size.bytes ?? 0
+    if (!isList(field)) {
+      return sum([own, { values: 0, bytes: read }, ofSelections(node.selectionSet, below, asked, named.name)])
+    }
+    const item = sum([
+      { values: 1, bytes: PUNCTUATION + read },
+      ofSelections(node.selectionSet, below, undefined, named.name),
+    ])
     return sum([{ ...own, values: 0 }, times(asked ?? size.items ?? page ?? 1, item)])
   }
 

@@ -26,7 +26,7 @@ export interface Size {
   page?: PageSize
   /** Of any other list: it never has more. */
   items?: number
-  /** Of text and JSON: as they stand in an answer, at most. */
+  /** Maximum bytes: of text and JSON in the answer, of an object or list item when it is read. */
   bytes?: number
   /** Of what stands for much work: the values that it counts as. */
   values?: number
@@ -42,11 +42,11 @@ const BYTES_OF_JSON_BYTE = 2
 
 const stated = (size: Size) => ({ extensions: { size } })
 
-/** A connection; the two sizes are what Pothos bounds it by. */
-export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE) => ({
+/** A page of a list; the two sizes are what Pothos bounds it by. `bytes`: bytes read for each item, whatever is selected of it. */
+export const pageOf = (maxSize: number, defaultSize = DEFAULT_PAGE, bytes?: number) => ({
   defaultSize,
   maxSize,
-  ...stated({ page: { defaultSize, maxSize } }),
+  ...stated({ page: { defaultSize, maxSize }, ...(bytes !== undefined && { bytes }) }),
 })
 
 /** A list that never has more items. */

@@ -9,11 +9,6 @@ import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { complaintsOf, runTabs, visitGraphiQL } from '../tools/graphiql.ts'
 
-interface BlamedField {
-  field: string
-  commit: { message: string }
-}
-
 const app = await createTestApp()
 let browser: Browser
 
@@ -93,20 +88,16 @@ it('opens on tabs that work from left to right: an account, its session, a file,
   const file = { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('Evening at sea') }
   const tabs = await runTabs(page, `${app.url}/graphql`, file, looker(page))
   for (const { name, answer } of tabs) expect(answer.errors, `${name}: ${JSON.stringify(answer)}`).toBeUndefined()
-  const [, signIn, register, , history, whatWas, revert, , , key, , confirm] = tabs
+  const [, signIn, register, , history, versions, revert, , , key, , confirm] = tabs
   const { token } = signIn!.answer.data.signIn
   expect(JSON.parse(register!.headers)).toEqual({ Authorization: `token ${token}` })
   expect(JSON.parse(register!.variables).file).toBe('file:photo.png')
   expect(history!.answer.data.asset.commits.nodes).toHaveLength(2)
-  expect(whatWas!.answer.data).toMatchObject({
-    before: { caption: 'Evening at sea', headline: '' },
-    asset: { diff: { changes: { headline: ['', 'Sunset'] } } },
+  expect(versions!.answer.data.asset).toMatchObject({
+    version: { caption: 'Evening at sea', headline: '' },
+    versions: [{ headline: 'Sunset', commit: { message: 'Give it a headline' } }, { headline: '' }],
+    diff: { changes: { headline: ['', 'Sunset'] } },
   })
-  const blame = whatWas!.answer.data.asset.blame.map(({ field, commit }: BlamedField) => [field, commit.message])
-  expect(blame).toEqual([
-    ['caption', expect.any(String)],
-    ['headline', 'Give it a headline'],
-  ])
   expect(revert!.answer.data.revertAsset.asset).toEqual({ headline: '', commitCount: 3 })
   expect(JSON.parse(confirm!.headers)['x-api-key']).toBe(key!.answer.data.issueApiKey.key)
   expect(confirm!.answer.data.confirmOrder.order.status).toBe('SUCCESS')

@@ -90,7 +90,6 @@ export const columns: Record<string, Names> = {
     row('id asset_id author_id'),
     count('sequence'),
     each({ erased: 'once they are on the chain for good, which was paid for', exported: true }, 'message changes tree'),
-    each({ erased: 'with what it was told of', exported: 'repeats what stands elsewhere' }, 'blame'),
     chain('tree_cid tree_sha256'),
     moment('created_at'),
   ),

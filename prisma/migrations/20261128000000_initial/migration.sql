@@ -241,7 +241,6 @@ CREATE TABLE commits (
   tree_cid    text NOT NULL,
   tree_sha256 text NOT NULL,
   created_at  timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  blame       jsonb NOT NULL DEFAULT '{}'::jsonb,
   CONSTRAINT commits_pkey PRIMARY KEY (id),
   CONSTRAINT commits_changes_object CHECK (jsonb_typeof(changes) = 'object'::text),
   CONSTRAINT commits_sequence_positive CHECK (sequence >= 1),
@@ -680,26 +679,6 @@ CREATE TABLE settings (
   CONSTRAINT settings_pkey PRIMARY KEY (key)
 );
 
-CREATE OR REPLACE FUNCTION blame_after(earlier jsonb, changes jsonb, sequence integer)
- RETURNS jsonb
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-DECLARE
-    "custom" JSONB;
-BEGIN
-    IF "changes" ? 'nit_commit_custom' THEN
-        "custom" := (coalesce("earlier" -> 'nit_commit_custom', '{}')
-                - ARRAY(SELECT jsonb_object_keys("changes" #> '{nit_commit_custom,0}')))
-            || coalesce((SELECT jsonb_object_agg("key", "sequence")
-                FROM jsonb_object_keys("changes" #> '{nit_commit_custom,1}') "key"), '{}');
-        "earlier" := jsonb_set("earlier", '{nit_commit_custom}', "custom");
-        "changes" := "changes" - 'nit_commit_custom';
-    END IF;
-    RETURN "earlier"
-        || coalesce((SELECT jsonb_object_agg("field", "sequence") FROM jsonb_object_keys("changes") "field"), '{}');
-END $function$;
-
 CREATE OR REPLACE FUNCTION enqueue(queue text, payload jsonb, lane text DEFAULT NULL::text, due timestamp with time zone DEFAULT now())
  RETURNS uuid
  LANGUAGE plpgsql
@@ -852,10 +831,8 @@ BEGIN
     erased."message" := '';
     erased."changes" := '{}';
     erased."tree" := '';
-    erased."blame" := '{}';
-    NEW."blame" := '{}';
     IF NEW IS DISTINCT FROM erased THEN
-        RAISE EXCEPTION 'UPDATE on commits is refused: a commit can only be erased (message, changes, tree and blame emptied)'
+        RAISE EXCEPTION 'UPDATE on commits is refused: a commit can only be erased (message, changes and tree emptied)'
             USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
     END IF;
     RETURN NEW;
@@ -930,18 +907,6 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE OR REPLACE FUNCTION tell_blame()
- RETURNS trigger
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
-AS $function$
-BEGIN
-    NEW."blame" := "blame_after"(
-        coalesce((SELECT "blame" FROM "commits" WHERE "asset_id" = NEW."asset_id" AND "sequence" = NEW."sequence" - 1), '{}'),
-        NEW."changes", NEW."sequence");
-    RETURN NEW;
-END $function$;
-
 CREATE OR REPLACE FUNCTION tell_ended()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -983,7 +948,6 @@ CREATE TRIGGER coin_transactions_no_truncate BEFORE TRUNCATE ON coin_transaction
 CREATE TRIGGER commits_erase_only BEFORE UPDATE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_commit_update();
 CREATE TRIGGER commits_no_delete BEFORE DELETE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER commits_no_truncate BEFORE TRUNCATE ON commits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER commits_tell_blame BEFORE INSERT ON commits FOR EACH ROW WHEN (jsonb_typeof(new.changes) = 'object'::text) EXECUTE FUNCTION tell_blame();
 CREATE TRIGGER deposits_note_change AFTER UPDATE ON deposits FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status OR old.amount IS DISTINCT FROM new.amount) EXECUTE FUNCTION note_deposit_lying();
 CREATE TRIGGER deposits_note_lying AFTER INSERT OR DELETE ON deposits FOR EACH ROW EXECUTE FUNCTION note_deposit_lying();
 CREATE TRIGGER entries_append_only BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -14,7 +14,6 @@ import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Funds, refusalsOf } from '../wallet/quote.ts'
 import { type Change, judgeUpdate } from './asset-guards.ts'
 import { type RevertInput, revertInput, type UpdateInput, updateInput } from './asset-input.ts'
-import { changeBackTo } from './asset-revert.ts'
 import { type AssetQuery, type AssetToUpdate, survivesUpdate } from './asset-selection.ts'
 import { updateAsset } from './asset-statements.ts'
 import { type Changes, writeTree } from './asset-tree.ts'
@@ -28,7 +27,7 @@ interface Dependencies {
   notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
   pricing: Prices
-  versions: Pick<VersionService, 'at'>
+  versions: Pick<VersionService, 'changeBackTo'>
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
   currentFunds: (actor: UserActor) => Promise<Funds>
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
@@ -146,8 +145,8 @@ export function createAssetChanges(deps: Dependencies) {
     },
 
     /**
-     * As `update`, with what the asset said at a moment of its history: everything but who may see it. Its file never changes.
-     * Raises what `update` does; NOT_FOUND also when the asset was not registered yet, or the commit is none of its own.
+     * Reverts the metadata in the asset tree to a version, as an update does. Raises the errors of `update`, and NOT_FOUND if the asset was
+     * not registered yet, or the commit belongs to another asset.
      */
     async revert(
       actor: Actor,
@@ -158,9 +157,7 @@ export function createAssetChanges(deps: Dependencies) {
       assertUserMay(actor, 'asset:update')
       const input = parse(revertInput, rawInput)
       const target = { nid, expectedHead }
-      return change(actor, target, 'revertAsset', input, context, query, (asset) =>
-        changeBackTo(versions, asset, input),
-      )
+      return change(actor, target, 'revertAsset', input, context, query, (asset) => versions.changeBackTo(asset, input))
     },
   }
 }

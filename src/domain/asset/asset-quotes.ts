@@ -18,7 +18,6 @@ import {
   type UpdateInput,
   updateInput,
 } from './asset-input.ts'
-import { changeBackTo } from './asset-revert.ts'
 import type { AssetToUpdate } from './asset-selection.ts'
 import type { IncomingFile } from './uploads.ts'
 import type { VersionService } from './version-service.ts'
@@ -28,7 +27,7 @@ interface Dependencies {
   contentStore: ContentStore
   pricing: Prices
   funds: FundsService
-  versions: Pick<VersionService, 'at'>
+  versions: Pick<VersionService, 'changeBackTo'>
   load: (nid: string) => Promise<AssetToUpdate | null>
 }
 
@@ -116,7 +115,7 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
         const { revertTo } = data
         if (revertTo === undefined) return { data: change, refusals }
         const unknown = await refusalsIn(async () => {
-          change = await changeBackTo(versions, asset, { ...data, revertTo } as RevertFields)
+          change = await versions.changeBackTo(asset, { ...data, revertTo } as RevertFields)
         })
         return { data: change, refusals: [...refusals, ...unknown] }
       })

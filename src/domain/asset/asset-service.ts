@@ -3,7 +3,7 @@ import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { fingerprintOf, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { canonicalNid } from '../ids.ts'
+import { canonicalNid, uuidFrom } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertOffset, type Cuttable, type ListOrder, MAX_FOREIGN_OFFSET, readOf } from '../page.ts'
 import { assertMayOnAsset, visibleAssets } from '../policy.ts'
@@ -48,7 +48,7 @@ const messagesWith = (search: Search) => searched<Prisma.CommitWhereInput>(searc
 
 interface Dependencies extends Omit<RegistrationDependencies, 'currentFunds'> {
   funds: FundsService
-  versions: Pick<VersionService, 'at'>
+  versions: Pick<VersionService, 'changeBackTo'>
   /** `verifiesAddresses`: whether only verified addresses count. */
   config: { verifiesAddresses: boolean }
 }
@@ -227,13 +227,19 @@ export function createAssetService(deps: Dependencies) {
       return database.read.asset.count({ where: registeredAs(actor, file, search), take: countLimit(offset) })
     },
 
-    /** Commits of an asset that the caller has read, by its UUID: those at these places of its history, oldest first. */
-    async commitsAt(assetId: string, sequences: number[], query: CommitQuery): Promise<Commit[]> {
-      return database.read.commit.findMany({
+    /** Returns the commit with a sequence, of an asset that the caller may see. */
+    async commitAt(assetId: string, sequence: number, query: CommitQuery): Promise<Commit | null> {
+      return database.read.commit.findFirst({ ...query, where: { assetId, sequence } })
+    },
+
+    /** Returns a commit of an asset that the caller may see, by its identifier. Raises NOT_FOUND. */
+    async commitOf(assetId: string, commitId: string, query: CommitQuery): Promise<Commit> {
+      const found = await database.read.commit.findFirst({
         ...query,
-        where: { assetId, sequence: { in: sequences } },
-        orderBy: { sequence: 'asc' },
+        where: { assetId, id: uuidFrom(commitId, 'commit', 'Commit') },
       })
+      if (!found) throw notFound('Commit')
+      return found
     },
 
     /** Number of assets that `list` returns on all pages. For anonymous callers it is counted no further than a page after `offset` needs. */

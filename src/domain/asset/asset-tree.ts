@@ -53,6 +53,30 @@ export function readTree(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>
 }
 
+const ownKeys = new Set<string>([...identifyingKeys, 'assetCreator', 'creatorWallet'])
+
+/**
+ * Returns the metadata that a tree holds. Custom fields can replace the tree's own keys. Such a key is read as a custom field if `isCustom`
+ * says so or its field cannot hold the value, and its field is left out then. Raises NOT_FOUND.
+ */
+export function metadataIn(
+  tree: string,
+  isCustom: (key: string) => boolean = () => false,
+): Partial<Metadata> & Pick<Metadata, 'custom'> {
+  const given = readTree(tree)
+  const read: Record<string, unknown> = {}
+  const isRead = new Set<string>()
+  for (const [name, { treeName, input, empty }] of fields) {
+    if (treeName === null || isCustom(treeName)) continue
+    const value = given[treeName] ?? empty
+    if (value !== empty && input.safeParse(value).data !== value) continue
+    read[name] = value
+    isRead.add(treeName)
+  }
+  const isOwn = (key: string) => isRead.has(key) || (ownKeys.has(key) && !isCustom(key))
+  return { ...read, custom: Object.fromEntries(Object.entries(given).filter(([key]) => !isOwn(key))) }
+}
+
 /** What a commit changed: by field, what it was and what it became. */
 export type Changes = Record<string, [unknown, unknown]>
 

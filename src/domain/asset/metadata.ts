@@ -197,12 +197,6 @@ export const eraseMetadataSql = [
   `custom = '{}'`,
 ].join(', ')
 
-/** What an asset says, as rows of a field, as commits name it, and its JSON value: those of the row `asset`, but for the custom fields. */
-export const saidSql = (asset: string) =>
-  entries
-    .map(([, field]) => `('${field.column}', to_jsonb(nullif(${asset}.${field.column}, ${emptySql(field)})))`)
-    .join(', ')
-
 /** What an export reads, under the names of the code. */
 export const metadataExport = {
   columns: { ...types, ...registrationTypes, custom: jsonb() },

@@ -1,82 +1,98 @@
-/** What an asset said at a moment of its history, how that differs, and who said it. */
-import { DomainError, notFound } from '../errors.ts'
+/** Versions of assets: finding them in a history, comparing them, and reverting to them. */
+import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { fromId, toId } from '../ids.ts'
+import { parseMoment } from '../parse-moment.ts'
 import type { Database } from '../ports/database.ts'
-import type { RowOf } from '../sql.ts'
-import { type Changes, compare, readTree } from './asset-tree.ts'
-import { customField, type Metadata, type MetadataName, metadataFields, ofEach } from './metadata.ts'
-import { type Moment, readMoment } from './moment.ts'
-import { type Blame, findHead, findPlace, findPlaceAt, readVersions } from './version-statements.ts'
+import { arrayOf, int, statement, text, timestamp, uuid } from '../sql.ts'
+import type { Change } from './asset-guards.ts'
+import type { RevertFields } from './asset-input.ts'
+import type { AssetToUpdate } from './asset-selection.ts'
+import { type Changes, compare, metadataIn } from './asset-tree.ts'
+import { nothing } from './metadata.ts'
 
-/** An asset as one of its commits left it. */
-export interface AssetVersion {
-  /** The place of that commit in the history; 1 is the registration. */
-  sequence: number
-  /** Its UUID. */
-  commitId: string
-  createdAt: Date
-  metadata: Metadata
-}
+/** What callers may write to name a version. */
+export const momentDescription =
+  'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 
-/** Which commit set a field last. */
-export interface FieldBlame {
-  /** By the name that changes have for it. */
-  field: string
-  /** Of the custom fields, which one. */
-  key: string | null
-  /** The place of that commit in the history. */
-  sequence: number
-}
+/** Numbers above this are milliseconds. */
+const MAX_SECONDS = 100_000_000_000
 
-type VersionRow = RowOf<typeof readVersions.columns> & {
-  tree: string
-  blame: Blame
-  said: Record<string, unknown> | null
-  id: string
-  sequence: number
-  created_at: Date
-}
+/** `timestampCreated` is cut to seconds, so a number means the end of its second. */
+const endOf = (seconds: number) => seconds * 1_000 + 999
 
-const customOf = (blame: Blame) => (blame[customField.changeName] ?? {}) as Record<string, number>
-
-/** Custom fields stand in the tree as they were given. Raises NOT_FOUND. */
-function metadataIn({ tree, blame, said }: VersionRow): Metadata {
-  const whole = readTree(tree)
-  return {
-    ...ofEach<Record<MetadataName, never>>(metadataFields, ({ column, empty }) => said?.[column] ?? empty),
-    custom: Object.fromEntries(Object.keys(customOf(blame)).map((key) => [key, whole[key]])),
+/** Returns the UUID of a commit, or a time. `name` is the name of the argument. Raises VALIDATION_FAILED. */
+function readMoment(given: string, name: string): { commit: string } | { time: Date } {
+  const commit = fromId(given, 'commit')
+  if (commit) return { commit: commit.uuid }
+  if (/^\d{1,15}$/.test(given)) {
+    const number = Number(given)
+    return { time: new Date(number > MAX_SECONDS ? number : endOf(number)) }
   }
+  const time = parseMoment(given)
+  if (time) return { time }
+  throw validationFailed({ [name]: [`Expected ${momentDescription}.`] })
 }
 
-const versionOf = (row: VersionRow): AssetVersion => ({
-  sequence: row.sequence,
-  commitId: row.id,
-  createdAt: row.created_at,
-  metadata: metadataIn(row),
-})
+const findHead = statement(
+  'version_head',
+  { parameters: { asset: uuid }, columns: { sequence: int } },
+  'select head_sequence as sequence from assets where id = $asset',
+)
+
+const findCommit = statement(
+  'version_place',
+  { parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
+  'select sequence from commits where id = $commit and asset_id = $asset',
+)
 
 /**
- * Versions of assets that the caller has read, by the UUID of the asset and a moment as `readMoment` takes it. What takes a moment
- * raises VALIDATION_FAILED, and NOT_FOUND when the commit is none of the asset's, or the asset was not registered yet.
+ * The sequence of the newest commit up to a time; 0 if the asset was registered later. The first commit counts from the upload on, whose
+ * time is read before the commit is written. A binary search: times grow with sequences, which have no gaps.
  */
-export function createVersionService({ database }: { database: Database }) {
-  const find = (asset: string, moment: Moment | undefined) => {
-    if (!moment) return database.query(findHead, { asset })
-    return 'commit' in moment
-      ? database.query(findPlace, { asset, commit: moment.commit })
-      : database.query(findPlaceAt, { asset, time: moment.time })
-  }
+export const findCommitAt = statement(
+  'version_place_at',
+  { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
+  `with recursive search as (
+     select case when uploaded_at <= $time then 1 else 0 end as low, head_sequence as high from assets where id = $asset
+     union all
+     select case when c.created_at <= $time then c.sequence else low end,
+       case when c.created_at <= $time then high else c.sequence - 1 end
+     from search join commits c on c.asset_id = $asset and c.sequence = (low + high + 1) / 2
+     where low < high
+   )
+   select low as sequence from search where low = high`,
+)
 
-  /** The place in the history; the newest without a moment. `name` is that of the argument. */
-  async function placeOf(asset: string, text: string | null | undefined, name: string): Promise<number> {
-    const [found] = await find(asset, typeof text === 'string' ? readMoment(text, name) : undefined)
+const readTrees = statement(
+  'version_trees',
+  { parameters: { asset: uuid, sequences: arrayOf(int) }, columns: { id: uuid, sequence: int, tree: text } },
+  'select id, sequence, tree from commits where asset_id = $asset and sequence = any ($sequences)',
+)
+
+/** Versions of assets that the caller may see. Assets are named by their UUID. */
+export type VersionService = ReturnType<typeof createVersionService>
+
+/** Creates the version service. */
+export function createVersionService({ database }: { database: Database }) {
+  /**
+   * Returns the sequence of the commit that `given` names, or of the newest commit without `given`. `name` is the name of the argument.
+   * Raises VALIDATION_FAILED, and NOT_FOUND if the asset was not registered yet, or the commit belongs to another asset.
+   */
+  async function sequenceOf(asset: string, given: string | null | undefined, name: string): Promise<number> {
+    const moment = typeof given === 'string' ? readMoment(given, name) : undefined
+    const [found] = !moment
+      ? await database.query(findHead, { asset })
+      : 'commit' in moment
+        ? await database.query(findCommit, { asset, ...moment })
+        : await database.query(findCommitAt, { asset, ...moment })
     if (!found) throw notFound('Commit')
     if (found.sequence === 0) throw new DomainError('NOT_FOUND', 'The asset was not registered yet at that time.')
     return found.sequence
   }
 
-  /** As many as places, in their order. Raises NOT_FOUND for those that were erased meanwhile. */
-  async function rowsOf(asset: string, sequences: number[]): Promise<VersionRow[]> {
-    const rows = await database.query(readVersions, { asset, sequences })
+  /** Returns the commits with these sequences, in that order. Raises NOT_FOUND. */
+  async function read(asset: string, sequences: number[]) {
+    const rows = await database.query(readTrees, { asset, sequences })
     return sequences.map((sequence) => {
       const row = rows.find((candidate) => candidate.sequence === sequence)
       if (!row) throw notFound('Commit')
@@ -85,34 +101,30 @@ export function createVersionService({ database }: { database: Database }) {
   }
 
   return {
-    placeOf,
+    sequenceOf,
 
-    /** What the asset said then. `name` is that of the argument. */
-    async at(asset: string, moment: string, name: string): Promise<AssetVersion> {
-      const [row] = await rowsOf(asset, [await placeOf(asset, moment, name)])
-      return versionOf(row!)
-    },
-
-    /** What differs between two places of the history: by field, what it was at the first and what it is at the second. */
+    /** Compares the versions with these sequences. Raises NOT_FOUND. */
     async changes(asset: string, from: number, to: number): Promise<Changes> {
-      const [before, after] = (await rowsOf(asset, [from, to])).map(metadataIn)
+      const [before, after] = (await read(asset, [from, to])).map(({ tree }) => ({ ...nothing, ...metadataIn(tree) }))
       return compare(before!, after!)
     },
 
-    /** A part of what was ever given, in the order of fields and then of keys: which commit set it, as of a place of the history. */
-    async blame(asset: string, place: number, { limit, offset }: { limit: number; offset: number }) {
-      const [{ blame }] = (await rowsOf(asset, [place])) as [VersionRow]
-      const plain = Object.values(metadataFields).flatMap(({ column }): FieldBlame[] => {
-        const sequence = blame[column]
-        return typeof sequence === 'number' ? [{ field: column, key: null, sequence }] : []
-      })
-      const custom = Object.entries(customOf(blame)).map(
-        ([key, sequence]): FieldBlame => ({ field: customField.changeName, key, sequence }),
-      )
-      return [...plain, ...custom].slice(offset, offset + limit)
+    /**
+     * Returns the change that reverts an asset to a version. Everything that is not in the asset tree stays as it is. Raises VALIDATION_FAILED,
+     * and NOT_FOUND as `sequenceOf` does.
+     */
+    async changeBackTo(asset: AssetToUpdate, { revertTo, commitMessage, maxCost }: RevertFields): Promise<Change> {
+      const [row] = await read(asset.id, [await sequenceOf(asset.id, revertTo, 'revertTo')])
+      const { id, tree } = row!
+      const present = asset.custom as Record<string, unknown>
+      const { custom, ...fields } = metadataIn(tree, (key) => Object.hasOwn(present, key))
+      const added = Object.keys(present).filter((key) => !Object.hasOwn(custom, key))
+      return {
+        ...fields,
+        nitCommitCustom: { ...Object.fromEntries(added.map((key) => [key, null])), ...custom },
+        commitMessage: commitMessage ?? `Revert to ${toId('commit', id)}`,
+        maxCost,
+      }
     },
   }
 }
-
-/** Versions of assets: see `createVersionService`. */
-export type VersionService = ReturnType<typeof createVersionService>

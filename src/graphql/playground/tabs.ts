@@ -120,49 +120,51 @@ query History($id: ID!) {
     headers: asUser,
   },
   {
-    query: `# 6. What was: the asset as the commit of tab 3
-#    left it, what differs since, and which
-#    commit said what it says now. A moment may
-#    be a time, too: "2026-11-22T10:00:00Z".
+    query: `# 6. The asset as the commit of tab 3 left it,
+#    all its versions, and the changes since.
+#    "from" also takes a time, for example
+#    "2026-11-22T10:00:00Z".
 
-query WhatWas($id: ID!, $moment: String!) {
-  before: asset(id: $id, asOf: $moment) {
-    caption
-    headline
-  }
+query Versions(
+  $id: ID!
+  $commit: ID!
+  $from: String!
+) {
   asset(id: $id) {
-    diff(from: $moment) {
-      changes
+    version(commitId: $commit) {
+      caption
+      headline
     }
-    blame {
-      field
+    versions(limit: 10) {
+      headline
       commit {
         message
         createdAt
-        user {
-          username
-        }
       }
+    }
+    diff(from: $from) {
+      changes
     }
   }
 }
 `,
-    variables: { id: '{{asset}}', moment: '{{firstCommit}}' },
+    variables: {
+      id: '{{asset}}',
+      commit: '{{firstCommit}}',
+      from: '{{firstCommit}}',
+    },
     headers: asUser,
   },
   {
-    query: `# 7. A revert has it say again what it said
-#    then, in one commit more, for the price of
-#    a change. With "dryRun" it only tells that.
+    query: `# 7. A revert to that version: one more commit,
+#    for the price of a change. The query
+#    "quote" returns that price.
 
 mutation Revert($input: RevertAssetInput!) {
   revertAsset(input: $input) {
     asset {
       headline
       commitCount
-    }
-    quote {
-      total
     }
   }
 }

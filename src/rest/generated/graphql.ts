@@ -443,7 +443,7 @@ export type ResetPasswordInput = {
   uid: string | number;
 };
 
-/** What an asset goes back to. */
+/** The version to revert an asset to. */
 export type RevertAssetInput = {
   /** What you say about this change, at most 1000 characters; `Revert to commit_…` when left out. It stands on the chain for good, where everybody reads it, also of a private asset. */
   commitMessage?: string | null | undefined;
@@ -453,7 +453,7 @@ export type RevertAssetInput = {
   id: string | number;
   /** Refuses a higher total with PRICE_EXCEEDS_MAX_COST. */
   maxCost?: string | null | undefined;
-  /** The moment to go back to: a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`). */
+  /** The version: a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`). */
   revertTo: string;
 };
 

@@ -113,24 +113,24 @@ const { confirmOrder } = await request(Confirm, { input: { id, maxCost: '2' } },
 assert.equal(confirmOrder.order.totalPaid, '1.5')
 
 // #region time
-const WhatWas = graphql(`
-  query WhatWas($nid: ID!, $moment: String!) {
-    before: asset(id: $nid, asOf: $moment) { headId caption nitCommitCustom }
+const Versions = graphql(`
+  query Versions($nid: ID!, $commit: ID!, $from: String!) {
     asset(id: $nid) {
-      diff(from: $moment) { changes }
-      blame { field key commit { sequence createdAt user { username } } }
+      version(commitId: $commit) { caption nitCommitCustom }
+      versions { caption commit { sequence createdAt user { username } } }
+      diff(from: $from) { changes }
     }
   }
 `)
 const Revert = graphql(`
   mutation Revert($input: RevertAssetInput!) {
-    revertAsset(input: $input) { asset { caption commitCount } quote { total } }
+    revertAsset(input: $input) { asset { caption commitCount } }
   }
 `)
 
-/** A moment is a time, in UTC or with its zone, or the identifier of a commit. */
-const whatWas = (moment: string) => request(WhatWas, { nid: asset.id, moment }, { token })
-/** For at most so much. The asset stays as it is when somebody changed it since it was read: `CONFLICT`. */
+/** The asset as a commit left it, its versions, and the changes since a time or the identifier of a commit. */
+const versionsSince = (commit: string, from: string) => request(Versions, { nid: asset.id, commit, from }, { token })
+/** Raises `CONFLICT` if the asset was changed since it was read. */
 const revert = (revertTo: string, expectedHead: string, maxCost = '0.2') =>
   request(Revert, { input: { id: asset.id, revertTo, expectedHead, maxCost } }, { token })
 // #endregion
@@ -141,16 +141,15 @@ const Registration = graphql(`
   }
 `)
 const { registration } = (await request(Registration, { nid: asset.id }, { token })).asset!
-const { before, asset: now } = await whatWas(registration!.createdAt)
-assert.equal(before?.caption, 'Hello')
-assert.deepEqual(now?.diff?.changes, {
+const { asset: read } = await versionsSince(registration!.id, registration!.createdAt)
+assert.equal(read?.version?.caption, 'Hello')
+assert.deepEqual(read?.diff?.changes, {
   caption: ['Hello', 'Hello again'],
   nit_commit_custom: [{}, { license: { name: 'CC-BY-4.0' } }],
 })
-const setters = now!.blame!.map(({ field, key, commit }) => [key ?? field, commit?.sequence])
-assert.deepEqual(setters, [
-  ['caption', 2],
-  ['license', 2],
-])
+assert.deepEqual(
+  read?.versions.map(({ caption }) => caption),
+  ['Hello again', 'Hello'],
+)
 const { revertAsset } = await revert(registration!.id, updateAssetMetadata.asset.headId!)
 assert.deepEqual(revertAsset.asset, { caption: 'Hello', commitCount: 3 })
