@@ -37,6 +37,9 @@ const PAGING = new Set(['first', 'last', 'before', 'offset', 'limit', 'order', '
 /** What a page holds: little, so that deep documents stay within their limits. */
 export const PAGE = 2
 
+/** The types of quotes that are not a PaymentQuote, by the quoted mutation. */
+const quoteTypes: Record<string, string> = { withdraw: 'WithdrawalQuote', refundOrder: 'RefundQuote' }
+
 /** Every way to call every field of the root types, and what is missing to do so. */
 export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problems: string[] } {
   const problems: string[] = []
@@ -136,7 +139,12 @@ export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problem
       })
     }
     const input = required.map(({ type }) => getNamedType(type)).find(isInputObjectType)
-    if (input?.isOneOf) return Object.keys(input.getFields()).map((name) => call(name, base({}, name)))
+    if (input?.isOneOf) {
+      return Object.keys(input.getFields()).map((name) => {
+        const quoteType = schema.getType(quoteTypes[name] ?? 'PaymentQuote')
+        return call(name, base({}, name), quoteType && { type: quoteType })
+      })
+    }
 
     const calls: RootCall[] = [call('', base())]
     for (const arg of field.args) {

@@ -144,7 +144,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
   async function runCall(call: RootCall): Promise<void> {
     const expected = expectations.fields[call.key]
     if (!expected) return
-    const isFragment = call.key.startsWith('Query.node(')
+    const isFragment = /^Query\.(node|quote)\(/.test(call.key)
     const fits = (selection: string) => pageOf(call.document(selection), [PAGE]) !== undefined
     // All of what is there, but not deep; and deep, but little of it: a document may ask for so much and no more.
     const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment, fits }).map((text) => ({

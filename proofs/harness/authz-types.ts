@@ -110,7 +110,6 @@ export const typeRules: Record<string, TypeRule> = {
       'attemptCount attempts createdAt eventId eventType id networkApp networkAppId nextAttemptAt orderId payload settledAt status',
   },
   AssetDiff: payload('changes from to'),
-  FieldBlame: payload('commit field key'),
   MergedAssetTree: payload('assetTrees mergedAssetTree'),
   PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
   DayFigures: payload(
