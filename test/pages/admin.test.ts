@@ -32,7 +32,7 @@ describe('an administrator at the pages', () => {
     expect(page.text).toContain(buyer.username)
     expect(page.text).not.toContain('live-token')
     const at = `/admin/orders/${id}/refund`
-    expect((await ask(at)).text).toContain('2.5 can be given back')
+    expect((await ask(at)).text).toContain('2.5 can be refunded')
     const wrong = await submit(at, { amount: '1', reason: 'It <b>broke</b>', 'current-password': 'wrong' })
     expect([wrong.status, wrong.text.includes('This is not your password.')]).toEqual([400, true])
     const more = await submit(at, { amount: '3', reason: 'x', ...guarded })
