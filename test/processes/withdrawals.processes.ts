@@ -141,7 +141,7 @@ it('is refused for a wrong password, address, amount or day, and takes nothing',
   const refused = async (code: Parameters<typeof expectError>[1], input: object, said: string) =>
     expect(expectError(await ask(user, { amount: '1', to, ...input }), code).text).toContain(said)
   await refused('VALIDATION_FAILED', { currentPassword: 'wrong' }, 'Invalid password')
-  await refused('VALIDATION_FAILED', { currentPassword: undefined }, 'Invalid password')
+  await refused('VALIDATION_FAILED', { currentPassword: '' }, 'currentPassword')
   await refused('VALIDATION_FAILED', { to: wrongCase }, 'checksum')
   await refused('VALIDATION_FAILED', { to: `0x${'0'.repeat(40)}` }, 'zero address')
   await refused('VALIDATION_FAILED', { to: other.address.toLowerCase() }, 'an account here')
