@@ -27,7 +27,7 @@ async function uuidOfJob(given: string): Promise<string> {
 async function readJobs(retry: true | string | undefined) {
   const job = typeof retry === 'string' ? await uuidOfJob(retry) : null
   const { toId } = await import('../domain/ids.ts')
-  const { withPublicItems } = await import('../domain/sweep/public-items.ts')
+  const { withPublicItems } = await import('../domain/sweep/sweeper.ts')
   const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../platform/jobs/job-statements.ts')
   const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
   return withDatabase(async (database) => {

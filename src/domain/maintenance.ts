@@ -1,66 +1,69 @@
-/** What must be tidied now and then. Safe to run in several processes at once. */
-
+/** Hourly maintenance: retention, leftovers of deleted assets, and garbage collection. Safe in several processes at the same time. */
 import type { BlockService } from './asset/block-service.ts'
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import type { ConcurrencyCounter } from './concurrency-counter.ts'
 import { eachForItself } from './each-for-itself.ts'
 import { keysetPages } from './keyset-pages.ts'
-import { isPinned, nextPins } from './maintenance-statements.ts'
 import type { Database } from './ports/database.ts'
 import type { ContentStore } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/retention.ts'
+import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/aged-rows.ts'
+import { boolean, int, statement, text } from './sql.ts'
+import { forgetStaleSetbacks } from './sweep/setback-statements.ts'
 import type { Sweep } from './sweep/sweep.ts'
 import { createSweeper } from './sweep/sweeper.ts'
 import type { Meter } from './telemetry.ts'
 
-/** Deleted assets of a page: each may have a long history. */
-const ASSETS_AT_ONCE = 50
 const PINS_AT_ONCE = 1_000
 
-/** What is tidied every hour. Nobody waits for it, and what it leaves is found the next time. */
-export function createMaintenance({
-  database,
-  contentStore,
-  rateLimiter,
-  counter,
-  uploads,
-  blocks,
-  documents,
-  graceSeconds,
-  retention,
-  meter,
-  log,
-}: {
+/** Finds a page of the CIDs that assets need. */
+const nextPins = statement(
+  'pins_after',
+  { parameters: { after: text, limit: int }, columns: { cid: text } },
+  'select distinct cid from pins where cid > $after order by cid limit $limit',
+)
+
+const isPinned = statement(
+  'pins_has',
+  { parameters: { cid: text }, columns: { found: boolean } },
+  'select exists (select from pins where cid = $cid) as found',
+)
+
+/** Erases the histories of deleted assets. A page is small because histories can be long. */
+const eraseDeletedAssets: Sweep = {
+  name: 'erase-deleted-assets',
+  find: (query, part) => query(findUnerased, part),
+  page: 50,
+  async handle(query, assets) {
+    const rows = await query(eraseHistories, { assets })
+    return { items: rows.map(({ item }) => item), hasMore: rows.some(({ has_more }) => has_more) }
+  },
+}
+
+interface Dependencies {
   database: Database
   contentStore: ContentStore
   rateLimiter: Pick<RateLimiter, 'sweep'>
   counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
   uploads: Pick<Uploads, 'sweep'>
   blocks: Pick<BlockService, 'tidy'>
-  /** Nids that are kept though no asset pins them. */
+  /** CIDs that are kept although no asset pins them. */
   documents: string[]
-  /** Seconds that a block may lie unpinned. */
+  /** Minimum age of an unpinned block that is removed, in seconds. */
   graceSeconds: number
   retention: RetentionDays
   meter: Pick<Meter, 'swept'>
   log: Pick<Log, 'error'>
-}) {
-  const sweeper = createSweeper({ database, log, meter })
-  const histories: Sweep = {
-    name: 'erase-deleted-assets',
-    find: (query, part) => query(findUnerased, part),
-    page: ASSETS_AT_ONCE,
-    async carryOut(query, assets) {
-      const rows = await query(eraseHistories, { assets })
-      const itemsOf = (some: typeof rows) => some.map(({ item }) => item)
-      return { items: itemsOf(rows), unfinished: itemsOf(rows.filter(({ has_more }) => has_more)) }
-    },
-  }
-  const sweeps = [...createRetentionSweeps(retention), histories]
-  // What has not happened yet is 0, not missing.
+}
+
+/** Creates the maintenance tasks. What one run leaves is found by the next. */
+export function createMaintenance(deps: Dependencies) {
+  const { database, contentStore, documents, retention, meter } = deps
+  const sweeper = createSweeper(deps)
+  const sweeps = [...createRetentionSweeps(retention), eraseDeletedAssets]
+  // Counters start at 0, so that the first increase is visible.
   for (const { name } of sweeps) meter.swept(name, 0)
 
   async function* pinned() {
@@ -74,45 +77,39 @@ export function createMaintenance({
     for await (const page of pages) for (const { cid } of page) yield cid
   }
 
-  /** Removes uploads that were broken off. */
-  const sweepUploads = () => sweeper.runRound('empty-uploads', false, uploads.sweep)
-
-  const listBlocks = (cancel?: AbortSignal) =>
-    sweeper.runRound('list-blocks', true, (onError) => blocks.tidy(onError, cancel))
+  /** Removes interrupted uploads. */
+  const sweepUploads = () => sweeper.runFileScan('empty-uploads', deps.uploads.sweep)
 
   return {
-    /** The CIDs of all that the file store must keep, each once, in no order. Raises UNAVAILABLE. */
+    /** The CIDs that the file store must keep, each once, in no order. Throws UNAVAILABLE. */
     pinned,
 
     sweepUploads,
 
-    /** Renews what this process holds of limits that all processes share. Throws UNAVAILABLE. */
-    renewCounters: counter.renew,
+    /** Renews the counters of this process for limits that all processes share. Throws UNAVAILABLE. */
+    renewCounters: deps.counter.renew,
 
-    /** For how many seconds the oldest row is due to be forgotten, by sweep. Raises UNAVAILABLE. */
+    /** Reads by rule for how many seconds the oldest row is due. Throws UNAVAILABLE. */
     overdue: () =>
       database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
 
-    /** Forgets what is old enough, windows of limits, the rest of deleted assets, and uploads that were broken off; notes which blocks files have. */
+    /** Deletes expired rows and interrupted uploads, erases deleted assets, and lists the blocks of files. */
     async sweep(cancel?: AbortSignal): Promise<void> {
       const steps = [
         () => sweeper.runAll(sweeps, cancel),
-        sweeper.forgetStale,
-        rateLimiter.sweep,
-        counter.sweep,
+        () => database.query(forgetStaleSetbacks),
+        deps.rateLimiter.sweep,
+        deps.counter.sweep,
         sweepUploads,
-        () => listBlocks(cancel),
+        () => sweeper.runFileScan('list-blocks', (onError) => deps.blocks.tidy(onError, cancel)),
       ]
       await eachForItself(steps, (step) => step(), cancel)
     },
 
-    /**
-     * Removes blocks that nothing pins; returns how many. What cannot be read or removed is put off. `cancel` ends it early: it raises
-     * then. Raises UNAVAILABLE while the file store is away.
-     */
+    /** Removes blocks that nothing pins. Returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file store is away. */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
-      sweeper.runRound('collect-garbage', true, (onError) =>
-        contentStore.collectGarbage(pinned(), graceSeconds, {
+      sweeper.runFileScan('collect-garbage', (onError) =>
+        contentStore.collectGarbage(pinned(), deps.graceSeconds, {
           cancel,
           onError,
           isPinned: async (cid) =>
@@ -122,5 +119,5 @@ export function createMaintenance({
   }
 }
 
-/** Tidies up; what `createMaintenance` makes. */
+/** The maintenance tasks. */
 export type Maintenance = ReturnType<typeof createMaintenance>

@@ -70,9 +70,11 @@ describe('the list of what is kept', () => {
     )
   })
 
-  it('says of everything that is not kept for ever who removes it, and names every sweep that forgets', () => {
+  it('names what deletes each row that is not kept indefinitely, and every sweep that deletes rows', () => {
     const all = Object.entries<Retention>(retentions)
-    expect(all.filter(([, { kept, by }]) => (kept === 'ever') !== (by === undefined)).map(([name]) => name)).toEqual([])
+    expect(
+      all.filter(([, { kept, by }]) => (kept === 'indefinitely') !== (by === undefined)).map(([name]) => name),
+    ).toEqual([])
     const named = new Set(all.flatMap(([, { by = [] }]) => (typeof by === 'string' ? [] : by)))
     expect(sweepNames.filter((name) => name.startsWith('forget-') && !named.has(name))).toEqual([])
   })

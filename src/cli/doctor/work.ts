@@ -49,7 +49,7 @@ export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
 export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
   const { findSetbacks } = await import('../../domain/sweep/setback-statements.ts')
-  const { withPublicItems } = await import('../../domain/sweep/public-items.ts')
+  const { withPublicItems } = await import('../../domain/sweep/sweeper.ts')
   const setbacks = await withPublicItems(database, await database.query(findSetbacks, { limit: MOST }))
   if (setbacks.length === 0) return [right('Sweeps deal with everything.')]
   const [first] = setbacks

@@ -18,7 +18,7 @@ import type { FeedNotifications } from '../ports/feed.ts'
 import type { Custody, KeyVault } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
-import { plainSweep } from '../sweep/plain-sweep.ts'
+import { plainSweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { createLastMoves } from './deletion-coins.ts'
 import {

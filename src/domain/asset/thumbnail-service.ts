@@ -90,7 +90,7 @@ export function createThumbnailService({ database, contentStore, pictures, keep,
         find: (query, part) => query(findUnasked, part),
         page: PAGE,
         mostPages: 1,
-        carryOut: async (query, assets) => ({ items: (await query(askForMore, { assets }))[0]?.items ?? [] }),
+        handle: async (query, assets) => ({ items: (await query(askForMore, { assets }))[0]?.items ?? [] }),
       })
     },
   }

@@ -1,73 +1,143 @@
-/** Rows that are forgotten once they are old enough: how a page of them is found, how it is deleted, and how late that is. */
-import { arrayOf, int, type Statement, statement, text } from '../sql.ts'
-import {
-  type ItemRow,
-  idPlaceSql,
-  isAwakeSql,
-  type PageParameters,
-  placeSql,
-  type Sweep,
-  type SweepName,
-  sweepPage,
-} from '../sweep/sweep.ts'
+/** Rows that are deleted by age: the rules, and the sweep, the statements and the delay metric of each rule. */
+import { firstIdSql } from '../ids.ts'
+import { arrayOf, float, int, statement, text } from '../sql.ts'
+import { idPlaceSql, isAwakeSql, placeSql, type Sweep, type SweepName, sweepPage } from '../sweep/sweep.ts'
+import { noteKeptFromSql } from './kept-from.ts'
 
-/** Rows of one table, which SQL calls `r`. It may name `$days`, how long they are kept. */
-export interface AgedRows {
+/** Retention periods in days, from the configuration. `sessionIdleDays` 0 means indefinitely. */
+export interface RetentionDays {
+  eventDays: number
+  idempotencyKeyDays: number
+  sessionIdleDays: number
+}
+
+/** A request whose mail comes late must not replace the secret of a newer request. */
+export const ONE_TIME_TOKEN_DAYS = 7
+
+/** A rule for one table. Its SQL calls a row `r`, and may use `$days`. */
+interface Rule {
   sweep: SweepName
-  /** What the statements are called, before `_over` and `_forget`. */
+  /** Prefix of the statement names. */
   name: string
   table: string
-  /** The column that identifies a row: a UUID in the order of time, or bytes. */
+  /** Column that identifies a row: a UUID in time order, or bytes. */
   key: { uuid: string } | { bytes: string }
-  /** The column in whose order they are found, by an index that goes on with the key; the key itself when left out. */
+  /** Column of the index by which rows are found. The index continues with the key. Default: the key. */
   by?: string
-  /** Which rows are old enough. */
+  /** SQL: the row is old enough. */
   isOver: string
-  /** Since when a row is. */
+  /** SQL: time since which the row is old enough. */
   overSince: string
-  /** Further parts of the statement that deletes them. The part `over_rows` is the rows that are old enough, and held. */
+  days(config: RetentionDays): number
+  /** SQL of the days, for the metric. Undefined for a rule without metric. */
+  daysSql?: string
+  page?: number
+  /** Further CTEs of the delete statement. The CTE `over_rows` has the locked rows that are old enough. */
   parts?: string
-  /** Which of them stay nevertheless. */
+  /** SQL: the row is kept nevertheless. */
   unless?: string
 }
 
-interface Days {
-  days: number
-}
+const daysSql = 'make_interval(days => $days)'
+const beforeSql = `now() - ${daysSql}`
 
-/** What is asked for such rows. */
-export interface ForgottenRows {
-  sweep: SweepName
-  /** A page of a sweep. */
-  find: Statement<PageParameters & Days, ItemRow>
-  /** Deletes those of these that are old enough, but for what somebody holds at this moment. */
-  forget: Statement<{ items: readonly string[] } & Days, { item: string }>
-  /** SQL: for how many seconds the oldest that does not rest is old enough; null without one. `days`: SQL of how long they are kept. */
-  overdueSql(days: string): string
-}
+const rules: readonly Rule[] = [
+  {
+    sweep: 'forget-idempotency-keys',
+    name: 'idempotency',
+    table: 'idempotency_keys',
+    key: { bytes: 'scope' },
+    by: 'created_at',
+    isOver: `r.created_at < ${beforeSql}`,
+    overSince: `r.created_at + ${daysSql}`,
+    days: ({ idempotencyKeyDays }) => idempotencyKeyDays,
+    daysSql: '$idempotencyKeyDays',
+    page: 1_000,
+  },
+  {
+    sweep: 'forget-tokens',
+    name: 'token',
+    table: 'access_tokens',
+    key: { uuid: 'id' },
+    by: 'expires_at',
+    isOver: `r.expires_at < ${beforeSql}`,
+    overSince: `r.expires_at + ${daysSql}`,
+    days: () => 0,
+    daysSql: '0',
+  },
+  {
+    sweep: 'forget-idle-sessions',
+    name: 'idle_token',
+    table: 'access_tokens',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and greatest(r.created_at, r.last_used_at) < ${beforeSql}`,
+    overSince: `greatest(r.created_at, r.last_used_at) + ${daysSql}`,
+    days: ({ sessionIdleDays }) => sessionIdleDays,
+    // No metric: finding one idle session reads all old sessions.
+  },
+  {
+    sweep: 'forget-one-time-tokens',
+    name: 'one_time_token',
+    table: 'one_time_tokens',
+    key: { bytes: 'hash' },
+    by: 'expires_at',
+    isOver: `r.expires_at < ${beforeSql}`,
+    overSince: `r.expires_at + ${daysSql}`,
+    days: () => ONE_TIME_TOKEN_DAYS,
+    daysSql: `${ONE_TIME_TOKEN_DAYS}`,
+  },
+  // Deliveries come before the events that they deliver.
+  {
+    sweep: 'forget-deliveries',
+    name: 'delivery',
+    table: 'webhook_deliveries',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and r.settled_at < ${beforeSql}`,
+    overSince: `r.settled_at + ${daysSql}`,
+    days: ({ eventDays }) => eventDays,
+    daysSql: '$eventDays',
+    parts: `deleted_attempts as (delete from webhook_attempts a using over_rows where a.delivery_id = over_rows.id),
+   ${noteKeptFromSql(beforeSql)}`,
+  },
+  // The oldest events of a feed are deleted first, so that its positions have no gap. An event with a delivery stays, and so do later ones.
+  {
+    sweep: 'forget-events',
+    name: 'event',
+    table: 'events',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and r.created_at < ${beforeSql}`,
+    overSince: `r.created_at + ${daysSql}`,
+    days: ({ eventDays }) => eventDays,
+    daysSql: '$eventDays',
+    parts: `kept_events as materialized (
+     select feeds.owner_id, first_kept.sequence
+     from (select distinct owner_id from over_rows) feeds cross join lateral (
+       select e.sequence from events e
+       where e.owner_id = feeds.owner_id and (e.id not in (select id from over_rows)
+         or exists (select from webhook_deliveries d where d.event_id = e.id))
+       order by e.sequence limit 1
+     ) first_kept
+   ),
+   ${noteKeptFromSql(beforeSql)}`,
+    unless: 'exists (select from kept_events k where k.owner_id = r.owner_id and k.sequence <= r.sequence)',
+  },
+]
 
-/** Both for the kind of key: the text that stands for one, and which rows `$items` are. */
-const keySql = (key: AgedRows['key']) =>
-  'uuid' in key
-    ? { column: key.uuid, item: `r.${key.uuid}::text`, isNamed: `r.${key.uuid} = any ($items::uuid[])` }
-    : {
-        column: key.bytes,
-        item: `encode(r.${key.bytes}, 'hex')`,
-        isNamed: `r.${key.bytes} = any (array(select decode(item, 'hex') from unnest($items) item))`,
-      }
-
-/** The statements for rows that go by age. */
-export function forgottenRows(rows: AgedRows): ForgottenRows {
-  const { sweep, name, table, key, by, isOver, overSince, parts, unless } = rows
-  const { column, item, isNamed } = keySql(key)
-  const second = 'uuid' in key ? `r.${column}` : item
-  const place = by
-    ? placeSql(`r.${by}`, second, ['timestamptz', 'uuid' in key ? 'uuid' : 'text'])
-    : idPlaceSql(`r.${column}`)
-  const order = by ? `r.${by}, ${second}` : `r.${column}`
+const compile = (rule: Rule) => {
+  const { sweep, name, table, key, by, isOver, overSince, parts, unless } = rule
+  const isUuid = 'uuid' in key
+  const column = isUuid ? key.uuid : key.bytes
+  const item = isUuid ? `r.${column}::text` : `encode(r.${column}, 'hex')`
+  const isNamed = isUuid
+    ? `r.${column} = any ($items::uuid[])`
+    : `r.${column} = any (array(select decode(item, 'hex') from unnest($items) item))`
+  const second = isUuid ? `r.${column}` : item
+  const place = by ? placeSql(`r.${by}`, second, ['timestamptz', isUuid ? 'uuid' : 'text']) : idPlaceSql(second)
+  const order = by ? `r.${by}, ${second}` : second
   const overSql = `from ${table} r where ${isOver} and ${isAwakeSql(sweep, item)}`
+  const lateSql = `(select greatest(0, extract(epoch from now() - (${overSince})))::float8 ${overSql} order by ${order} limit 1)`
   return {
-    sweep,
+    rule,
     find: statement(
       `${name}_over`,
       { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
@@ -82,18 +152,36 @@ export function forgottenRows(rows: AgedRows): ForgottenRows {
        delete from ${table} r using over_rows
        where r.${column} = over_rows.${column}${unless ? ` and not (${unless})` : ''} returning ${item} as item`,
     ),
-    overdueSql: (days) =>
-      `(select greatest(0, extract(epoch from now() - (${overSince})))::float8 ${overSql} order by ${order} limit 1)`.replaceAll(
-        '$days',
-        days,
-      ),
+    overdueSql: rule.daysSql && `('${sweep}', ${lateSql.replaceAll('$days', rule.daysSql)})`,
   }
 }
 
-/** How rows are swept that are kept for so many days. */
-export const agedSweep = ({ sweep, find, forget }: ForgottenRows, days: number, page = 500): Sweep => ({
-  name: sweep,
-  find: (query, part) => query(find, { ...part, days }),
-  page,
-  carryOut: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
-})
+const compiled = rules.map(compile)
+
+/** Creates the sweeps that delete rows by age. */
+export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
+  compiled
+    .filter(({ rule }) => rule.sweep !== 'forget-idle-sessions' || config.sessionIdleDays > 0)
+    .map(({ rule, find, forget }) => {
+      const days = rule.days(config)
+      return {
+        name: rule.sweep,
+        find: (query, part) => query(find, { ...part, days }),
+        page: rule.page ?? 500,
+        handle: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
+      }
+    })
+
+/** Reads by rule for how many seconds its oldest row is due. */
+export const readOverdue = statement(
+  'retention_overdue',
+  {
+    // Prometheus waits no longer.
+    patience: 2_000,
+    parameters: { eventDays: int, idempotencyKeyDays: int },
+    columns: { sweep: text, seconds: float },
+  },
+  `select sweep, coalesce(seconds, 0) as seconds from (values
+     ${compiled.flatMap(({ overdueSql }) => overdueSql ?? []).join(',\n     ')}
+   ) as due (sweep, seconds)`,
+)

@@ -22,7 +22,7 @@ export function createOrderExpiry({ database, notifications, log, config }: Depe
     name: 'expire-orders',
     find: (query, part) => query(findOverdue, part),
     page: ORDERS_AT_ONCE,
-    async carryOut(query, orders) {
+    async handle(query, orders) {
       const ended = await query(expireOrders, { orders })
       return { items: ended.map(({ id }) => id), owners: ended.map(({ buyer_id }) => buyer_id) }
     },
@@ -32,7 +32,7 @@ export function createOrderExpiry({ database, notifications, log, config }: Depe
     name: 'erase-arguments',
     find: (query, part) => query(findOldArguments, { ...part, days: config.orderArgumentsDays }),
     page: ORDERS_AT_ONCE,
-    carryOut: async (query, orders) => ({
+    handle: async (query, orders) => ({
       items: (await query(eraseOldArguments, { orders })).map(({ item }) => item),
     }),
   }

@@ -1,11 +1,11 @@
-/** Which items sweeps could not deal with, and when each is tried again. */
+/** Items that sweeps and file scans failed to handle, and the time of their next attempt. */
 import { arrayOf, int, statement, text, timestamp } from '../sql.ts'
 
-/** Seconds: the first pause, and the longest. Each is twice the one before. */
+/** First and longest pause of the exponential backoff, in seconds. */
 const FIRST_PAUSE_SECONDS = 5
 const LONGEST_PAUSE_SECONDS = 3_600
 
-/** Puts items off that failed: `items` and `lastErrors`, why each did, in pairs. Returns how often each has failed by now. */
+/** Records failures. `items` and `lastErrors` are pairs. Returns the number of attempts of each item. */
 export const noteSetbacks = statement(
   'setbacks_note',
   {
@@ -20,21 +20,21 @@ export const noteSetbacks = statement(
    returning item, attempts`,
 )
 
-/** Items that worked, or need not be dealt with any more. */
+/** Deletes the failures of items that were handled. */
 export const forgetSetbacks = statement(
   'setbacks_forget',
   { parameters: { sweep: text, items: arrayOf(text) } },
   'delete from setbacks where sweep = $sweep and item = any ($items)',
 )
 
-/** All others but these, which fail, are not among what fails any more. */
+/** Deletes the failures of all items that are not in the list. */
 export const forgetOtherSetbacks = statement(
   'setbacks_forget_others',
   { parameters: { sweep: text, items: arrayOf(text) } },
   'delete from setbacks where sweep = $sweep and item <> all ($items)',
 )
 
-/** What nobody has tried for a day after it was due is not there any more; deposits are there until they are credited. */
+/** Deletes failures that nothing retried within a day after they were due: their items are gone. Deposits stay until they are credited. */
 export const forgetStaleSetbacks = statement(
   'setbacks_forget_stale',
   {},
@@ -42,7 +42,7 @@ export const forgetStaleSetbacks = statement(
      and not (s.sweep = 'credit-deposits' and exists (select from deposits d where d.reference = s.item and d.status <> 'CREDITED'))`,
 )
 
-/** For the operator, those that failed for longest first. */
+/** Finds failures for operators, the oldest first. */
 export const findSetbacks = statement(
   'setbacks_find',
   {
@@ -52,7 +52,7 @@ export const findSetbacks = statement(
   'select sweep, item, attempts, since, next_attempt_at, last_error from setbacks order by since, sweep, item limit $limit',
 )
 
-/** Everything that rests is due now; returns how many. */
+/** Makes all backed-off items due now. Returns their number. */
 export const retrySetbacks = statement(
   'setbacks_retry',
   { columns: { count: int } },

@@ -1,72 +1,84 @@
 /**
- * What is tidied again and again, item by item. One shape for all: pages that are bounded, items that fail rest ever longer
- * while all others go on, and an operator sees them. What carries a sweep out is `sweeper.ts`.
+ * Recurring background work on items: erasing, expiring and deleting rows. Items are handled in bounded pages. An item that fails is
+ * retried with exponential backoff, the others are not affected, and `annal jobs` lists it. `sweeper.ts` runs sweeps.
  */
-import { NIL_UUID } from '../ids.ts'
+import { type IdPrefix, NIL_UUID } from '../ids.ts'
 import type { Database } from '../ports/database.ts'
-import { int, orNull, type ParametersOf, type RowOf, text } from '../sql.ts'
+import { int, orNull, type ParametersOf, type RowOf, type Statement, text } from '../sql.ts'
 
-/** Every sweep, by the name that operators see. */
-export const sweepNames = [
-  'expire-orders',
-  'ask-for-thumbnails',
-  'erase-arguments',
-  'erase-arguments-of-deleted',
-  'erase-webhooks-of-deleted',
-  'erase-addresses-of-deleted',
-  'erase-answers-of-deleted',
-  'erase-deleted-assets',
-  'forfeit-left-over',
-  'forget-idempotency-keys',
-  'forget-tokens',
-  'forget-idle-sessions',
-  'forget-one-time-tokens',
-  'forget-deliveries',
-  'forget-events',
-  'credit-deposits',
-] as const
-/** A sweep. */
-export type SweepName = (typeof sweepNames)[number]
+/** All sweeps by the name that operators see, with the kind of their items. Items of kind `text` are hashes or transaction references. */
+export const sweepItems = {
+  'expire-orders': 'order',
+  'ask-for-thumbnails': 'asset',
+  'erase-arguments': 'order',
+  'erase-arguments-of-deleted': 'order',
+  'erase-webhooks-of-deleted': 'app',
+  'erase-addresses-of-deleted': 'audit',
+  'erase-answers-of-deleted': 'delivery',
+  'erase-deleted-assets': 'asset',
+  'forfeit-left-over': 'user',
+  'forget-idempotency-keys': 'text',
+  'forget-tokens': 'session',
+  'forget-idle-sessions': 'session',
+  'forget-one-time-tokens': 'text',
+  'forget-deliveries': 'delivery',
+  'forget-events': 'event',
+  'credit-deposits': 'text',
+} as const satisfies Record<string, IdPrefix | 'asset' | 'text'>
+/** Name of a sweep. */
+export type SweepName = keyof typeof sweepItems
+/** The names of all sweeps. */
+export const sweepNames = Object.keys(sweepItems) as SweepName[]
 
-/** What goes through everything there is, and has no rows of its own: its items are files, and each run tries all of them. */
-export type RoundName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
+/** Name of a scan that goes through all files. Its items are files, and each run tries all of them. */
+export type FileScanName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
 
 /**
- * What a statement that finds a page of items takes and returns. `after`: the place of the last item of the page before, null
- * for the first; `item`: its identifier; `place`: where it stands in the order of its sweep.
+ * Parameters and columns of a statement that finds a page of items. `after` is the place of the last item of the previous page, or null.
+ * `item` is the identifier of an item, and `place` its position in the order of the sweep.
  */
 export const sweepPage = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
-/** Which page of items is wanted. */
+/** Parameters that select a page of items. */
 export type PageParameters = ParametersOf<typeof sweepPage.parameters>
-/** An item that a sweep is to deal with. */
+/** An item of a page. */
 export type ItemRow = RowOf<typeof sweepPage.columns>
 
-/** What came of dealing with some items. */
-export interface Done {
-  /** The items that something was done with; what somebody else holds at this moment is left out. */
+/** Result of handling items. */
+export interface Handled {
+  /** Items that were handled. Items that another transaction locks are left out. */
   items: string[]
-  /** Those of them that have more to be done than one statement does. */
-  unfinished?: string[]
-  /** Whose feeds of events have grown. */
+  /** True when items need further statements. The sweep runs again. */
+  hasMore?: boolean
+  /** Users whose event feeds have grown. */
   owners?: string[]
 }
 
-/** How items are found that wait for something, and how they are dealt with. */
+/** How items are found and handled. */
 export interface Sweep {
   name: SweepName
-  /** What is to be dealt with, and does not rest (`isAwakeSql`), in the order of places. */
+  /** Finds items that are due and not backed off (`isAwakeSql`), in the order of their places. */
   find(query: Database['query'], page: PageParameters): Promise<ItemRow[]>
-  /** Items of a page. */
+  /** Items per page. */
   page: number
-  /** Pages of one run; all of them when left out. */
+  /** Maximum pages of one run. Default: unlimited. */
   mostPages?: number
-  /** Each in a transaction of its own. */
-  isOneByOne?: boolean
-  /** Deals with these items, a bounded part of each, in a transaction that `query` asks in. */
-  carryOut(query: Database['query'], items: readonly string[]): Promise<Done>
+  /** Handles items in a transaction. Work per item is bounded. */
+  handle(query: Database['query'], items: readonly string[]): Promise<Handled>
 }
 
-/** SQL: whether an item is not waiting for its next attempt. `item` is an expression for its text. */
+/** A sweep with one statement that finds items and one that handles them. */
+export const plainSweep = (
+  name: SweepName,
+  find: Statement<PageParameters, ItemRow>,
+  handle: Statement<{ items: readonly string[] }, { item: string }>,
+): Sweep => ({
+  name,
+  find: (query, part) => query(find, part),
+  page: 500,
+  handle: async (query, items) => ({ items: (await query(handle, { items })).map(({ item }) => item) }),
+})
+
+/** SQL: true when an item is not waiting for its next attempt. `item` is an SQL expression of its identifier. */
 export const isAwakeSql = (name: SweepName, item: string): string =>
   `not exists (select from setbacks s where s.sweep = '${name}' and s.item = ${item} and s.next_attempt_at > now())`
 
@@ -77,7 +89,7 @@ const LOWEST: Record<PlaceType, string> = {
   text: `''`,
 }
 
-/** SQL of places in the order of two columns: a row's own, and whether it comes after the place `$after`. */
+/** SQL of places in the order of two columns: the place of a row, and whether a row comes after the place `$after`. */
 export const placeSql = (
   first: string,
   second: string,
@@ -91,7 +103,7 @@ export const placeSql = (
   }
 }
 
-/** SQL of places in the order of a UUID. */
+/** SQL of places in the order of a UUID column. */
 export const idPlaceSql = (id: string) => ({
   place: `${id}::text`,
   isAfter: `${id} > coalesce($after::uuid, ${LOWEST.uuid})`,

@@ -45,7 +45,7 @@ export function createDepositBooks({ database, notifications, log }: Dependencie
     name: 'credit-deposits',
     find: (query, page) => query(findDueDeposits, { ...page, due }),
     page: PAGE,
-    async carryOut(query, references) {
+    async handle(query, references) {
       const [row] = (await hold(query, place)) ? await query(creditDeposits, { references, due }) : []
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },
