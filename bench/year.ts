@@ -21,7 +21,7 @@ import { openInstallation } from '../src/installation.ts'
 import { startLoops } from '../src/loops.ts'
 import { prepareDatabase } from '../src/platform/database/prepare-database.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/embedded-postgres.ts'
-import { createHttpServer, type HttpHandler } from '../src/platform/http/http-server.ts'
+import { createHttpServer } from '../src/platform/http/http-server.ts'
 import { createLog } from '../src/platform/log.ts'
 import { openTelemetry } from '../src/platform/telemetry/telemetry.ts'
 import { presentError } from '../src/rest/status.ts'
@@ -60,8 +60,7 @@ const config = readConfig({
   },
 })
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
-const handlers: HttpHandler[] = []
-const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests({ log, sampleRate: 1 }) })
+const server = createHttpServer({ presentError, log, telemetry: telemetry.requests({ log, sampleRate: 1 }) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: true })
 await sql(queueClockSql)
@@ -75,7 +74,7 @@ const app = createApp({
   missing: async () => [],
 })
 await app.prepare()
-handlers.push(...app.handlers)
+await server.serve(app.addRoutes)
 const loops = await startLoops({ installation, chain, layer: app }, new Set(roles))
 const boss = new PgBoss({
   connectionString: installation.databaseUrl,

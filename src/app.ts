@@ -1,9 +1,11 @@
-/** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
-import type { ServerResponse } from 'node:http'
+/** The composition root: the services and the routes of both APIs. Listens to nothing, reads no environment. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import manifest from '../package.json' with { type: 'json' }
 import { passwordLength, passwordProblem } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { type ErrorCode, throttled } from './domain/errors.ts'
+import type { Log } from './domain/ports/log.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmission, createAdmit } from './graphql/admission.ts'
 import { createExecutor } from './graphql/execute.ts'
@@ -12,7 +14,7 @@ import { schemaText } from './graphql/schema-text.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
 import { createAdminHandler, createTellRefusal } from './pages/admin/admin-handler.ts'
 import { adminRoutes } from './pages/admin/admin-routes.ts'
-import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
+import { apiDocsPage, apiDocsScript } from './pages/api-docs.ts'
 import { createAssetPage } from './pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
@@ -22,9 +24,9 @@ import { refusalPage } from './pages/refusal.ts'
 import type { Run } from './pages/run.ts'
 import { createBaseUrl } from './platform/http/base-url.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
-import type { HttpHandler } from './platform/http/http-server.ts'
+import type { AddRoutes } from './platform/http/http-server.ts'
 import { MAX_FIELDS, readForm } from './platform/http/read-form.ts'
-import { readText } from './platform/http/read-text.ts'
+import { readText } from './platform/http/request-body.ts'
 import { createSemaphore } from './platform/semaphore.ts'
 import { createRequestContexts } from './request-context.ts'
 import type { DirectRoute } from './rest/define-route.ts'
@@ -32,7 +34,7 @@ import { createDirectRoutes } from './rest/direct-routes.ts'
 import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { findAwayParts } from './rest/probes.ts'
-import { createRestHandler } from './rest/rest-handler.ts'
+import { addRestRoutes, type RestDependencies } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
 import { statuses } from './rest/status.ts'
 import { createServices, type ServiceDependencies, type ServiceLayer } from './services.ts'
@@ -47,9 +49,9 @@ export interface Dependencies extends ServiceDependencies {
   degraded?(): Promise<string[]>
 }
 
-/** The services, and what serves requests with them. */
+/** The services and the routes that use them. */
 export interface App extends ServiceLayer {
-  handlers: HttpHandler[]
+  addRoutes: AddRoutes
 }
 
 /** A large response holds some megabytes, and keeps the process busy while it is created. */
@@ -64,6 +66,30 @@ const MAX_BODY_BYTES = 1_000_000
 /** A refusal as a page that no mailed link leads to. */
 const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }, { headers }) =>
   refusalPage(code, statuses[code].status, headers['accept-language'] ?? '', false)
+
+/**
+ * Adds a route whose handler reads the request and writes the response itself, before Fastify looks at the body. An error of the handler closes
+ * the connection: a part of the response may have been sent.
+ */
+function addRawRoute(
+  app: FastifyInstance,
+  url: string,
+  handle: (req: IncomingMessage, res: ServerResponse) => unknown,
+  logOf: (res: ServerResponse) => () => Log,
+): void {
+  app.all(url, {
+    async onRequest({ raw: req }, reply) {
+      const { raw: res } = reply.hijack()
+      try {
+        await handle(req, res)
+      } catch (error) {
+        logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
+        res.destroy()
+      }
+    },
+    handler: () => undefined,
+  })
+}
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
@@ -110,7 +136,7 @@ export function createApp(deps: Dependencies): App {
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
   const run: Run = (document, variables, context) => executeOperation(executorOfRoutes, document, variables, context)
   const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
-  const admin = createAdminHandler({
+  const handleAdmin = createAdminHandler({
     ...telling,
     routes: adminRoutes(run, createTellRefusal(telling)),
     shared,
@@ -121,7 +147,7 @@ export function createApp(deps: Dependencies): App {
     readText,
     publicUrl,
   })
-  const rest = createRestHandler({
+  const rest: RestDependencies = {
     ...executorOfRoutes,
     routes,
     directRoutes: [
@@ -137,7 +163,7 @@ export function createApp(deps: Dependencies): App {
             hasSchema: config.graphql.introspection,
           }),
         homeRefusal: presentRefusalPage,
-        docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
+        docs: { page: apiDocsPage, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
         gateway: createGateway({ contentStore, publicUrl }),
@@ -161,15 +187,16 @@ export function createApp(deps: Dependencies): App {
     presentMissing: presentRefusalPage,
     body,
     watch,
-  })
+  }
 
   return {
     ...layer,
     watched: { ...layer.watched, queues: { ...layer.watched.queues, large_answers: largeAnswers.load } },
-    handlers: [
-      { matches: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
-      admin,
-      { matches: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
-    ],
+    addRoutes(app) {
+      addRestRoutes(app, rest)
+      addRawRoute(app, '/graphql', graphql, logOf)
+      for (const url of ['/admin', '/admin/*']) addRawRoute(app, url, handleAdmin, logOf)
+      app.addHook('preClose', async () => services.events.stop())
+    },
   }
 }

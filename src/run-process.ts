@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import { assertRegistryChosen, type ChainConnection, connectChain } from './connect-chain.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { startLoops } from './loops.ts'
-import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
+import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { repeat } from './platform/jobs/repeat.ts'
 import { createLifecycleLog } from './platform/lifecycle-log.ts'
 import { createLog } from './platform/log.ts'
@@ -15,7 +15,7 @@ import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
 import { ABANDON_MS, type StopReason, stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { logUnhandledRejections } from './platform/unhandled-rejections.ts'
-import { createProbes, createProbesOnly, findAwayParts } from './rest/probes.ts'
+import { addProbes, createProbes, findAwayParts } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
 import { createServices, type ServiceLayer } from './services.ts'
 
@@ -65,9 +65,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   // A signal during the start also stops the parts that are still starting.
   const stopped = stopSignal(shutdownDelayMs + STOP_MS - ABANDON_MS, abandon)
   void stopped.then(lifecycle.shuttingDown)
-  const handlers: HttpHandler[] = []
   const server = createHttpServer({
-    handlers,
     presentError,
     log,
     publicUrl: config.publicUrl,
@@ -116,10 +114,11 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'heartbeat')
   const watched = { ...layer.watched, database, relay: chain.relay }
   const access = { token: config.metrics.token, port: ports.healthPort }
-  handlers.push(
-    ...telemetry.createHandlers({ watched, access, log }),
-    ...(layer.handlers ?? [createProbesOnly(createProbes(backgroundProbes), telemetry.watch)]),
-  )
+  await server.serve((app) => {
+    telemetry.addRoutes(app, { watched, access, log })
+    if (layer.addRoutes) layer.addRoutes(app)
+    else addProbes(app, createProbes(backgroundProbes), telemetry.watch)
+  })
   await ports.openRequests()
   const loops = await startLoops({ installation, chain, layer }, config.roles)
   lifecycle.ready({ url: publicUrl, roles: config.roles })

@@ -148,7 +148,7 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
     const everything = (async function* () {
       yield bytes
     })()
-    await intake.hold({ filename: 'large', mimeType: '', bytes: everything })
+    await intake.hold({ filename: 'large', mimetype: '', bytes: everything })
     const { findings } = await runMatrix(matrix, { depth: 1, only: registersFile })
     const isOwners = (finding: Finding) => isThrottled(finding) && finding.text.includes(' by owner:')
     const reasons = findings.filter((finding) => !isOwners(finding)).map(({ kind, text }) => `${kind}: ${text}`)

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { type ChainConnection, connectChain } from '../../src/connect-chain.ts'
 import { noCoins } from '../../src/domain/ports/coins.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -29,8 +29,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     { mayMigrate: true },
   )
   afterwards(() => installation.close())
-  const handlers: HttpHandler[] = []
-  const server = createHttpServer({ handlers, presentError, log: silent })
+  const server = createHttpServer({ presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
   const chain = await connectChain(installation, url)
@@ -45,6 +44,6 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     missing: async () => [],
   })
   await app.prepare()
-  handlers.push(...app.handlers)
+  await server.serve(app.addRoutes)
   return { url, app, installation, chain, uploadRoom: 1_000_000 }
 }

@@ -108,7 +108,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
       const { assetFile, ...registration } = omitNullish(input)
-      const nid = await services.assets.register(actor, assetFile.file, registration, idempotency)
+      const nid = await services.assets.register(actor, () => assetFile, registration, idempotency)
       return { asset: await services.assets.getOwn(actor, nid, idempotency, query()) }
     }),
   }),

@@ -2,8 +2,8 @@
 import SchemaBuilder from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
+import type { FileUpload } from 'graphql-upload-ts'
 import type { Context } from '../context.ts'
-import type { Upload } from '../domain/asset/uploads.ts'
 import type { Amount } from '../domain/money.ts'
 import type PrismaTypes from '../platform/prisma/pothos-types.ts'
 import { getDatamodel } from '../platform/prisma/pothos-types.ts'
@@ -20,7 +20,7 @@ type Scalars = {
   DateTime: { Input: Date; Output: Date }
   Decimal: { Input: string; Output: Amount }
   JSONObject: { Input: Record<string, unknown>; Output: unknown }
-  Upload: { Input: Upload; Output: never }
+  Upload: { Input: Promise<FileUpload>; Output: never }
 }
 
 /** Every file that defines a part of the schema adds to this. */

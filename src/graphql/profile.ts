@@ -1,4 +1,4 @@
-import type { Upload } from '../domain/asset/uploads.ts'
+import type { FileUpload } from 'graphql-upload-ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { omitNullish } from './omit-nullish.ts'
@@ -19,8 +19,8 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
   }),
 })
 
-/** Null stays null: the picture goes. */
-const fileOf = (upload: Upload | null | undefined) => (upload ? upload.file : upload)
+/** Null stays null: it removes the picture. */
+const fileOf = (upload: Promise<FileUpload> | null | undefined) => upload && (() => upload)
 
 const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your record as it is now.', 'You.')
 

@@ -132,7 +132,7 @@ const QuoteInput = builder.inputType('QuoteInput', {
 function quote({ actor, services }: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
   if (input.registerAsset) {
     const { assetFile, ...registration } = omitNullish(input.registerAsset)
-    return services.assets.quoteRegistration(actor, assetFile?.file, registration)
+    return services.assets.quoteRegistration(actor, assetFile && (() => assetFile), registration)
   }
   if (input.updateAssetMetadata) {
     const { id, ...update } = omitNullish(input.updateAssetMetadata)

@@ -1,18 +1,20 @@
-/** Requests with files, as the GraphQL multipart request specification says: `operations`, then `map`, then the files. */
+/** Reads requests with files (GraphQL multipart request specification): `operations`, then `map`, then the files. */
 import type { IncomingMessage } from 'node:http'
-import { type BodyReaders, type Intake, Upload } from '../domain/asset/uploads.ts'
+import { Upload } from 'graphql-upload-ts'
+import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { readJsonObject } from '../domain/json-input.ts'
+import { fileUpload } from './file-upload.ts'
 import { readParams } from './read-params.ts'
 
-/** Files that one request brings. */
+/** Maximum number of files of a request. */
 const MAX_FILES = 4
 
 /** A multipart request that is being read. */
 export interface UploadForm {
   /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
   params: Promise<Record<string, unknown>>
-  /** To be called when the request is over: what nobody asked for is not read. */
+  /** Stops reading. Call it at the end of the request. */
   cancel(): void
 }
 
@@ -31,14 +33,10 @@ function place(operations: Record<string, unknown>, path: unknown, upload: Uploa
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-interface Announced {
-  upload: Upload
-  arrive(file: ReturnType<Intake['hold']>): void
-}
-
 /**
- * Files are taken to disk once a resolver asks for one: whoever may not send any, or cannot pay, is refused before. Raises
- * PAYLOAD_TOO_LARGE, PARSE_ERROR, and VALIDATION_FAILED for a batch, before anything is read.
+ * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission and funds.
+ * `processRequest` of `graphql-upload-ts` writes every file to disk first (test/graphql/multipart.test.ts). Raises PAYLOAD_TOO_LARGE, PARSE_ERROR,
+ * and VALIDATION_FAILED for a batch, before anything is read.
  */
 export function readUploadForm(
   req: IncomingMessage,
@@ -46,34 +44,23 @@ export function readUploadForm(
   intake: Pick<Intake, 'hold'>,
 ): UploadForm {
   const params = Promise.withResolvers<Record<string, unknown>>()
-  const asked = Promise.withResolvers<void>()
   const broken = Promise.withResolvers<never>()
-  // Each is waited for by nobody when the other ends the request.
-  for (const { promise } of [params, asked, broken]) promise.catch(() => {})
+  for (const { promise } of [params, broken]) promise.catch(() => {})
   let operations: Record<string, unknown> | undefined
-  let announced: Map<string, Announced> | undefined
-
-  function notify(): Announced {
-    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<Intake['hold']>>>()
-    promise.catch(() => {})
-    const file = () => {
-      asked.resolve()
-      return Promise.race([promise, broken.promise])
-    }
-    return { upload: new Upload(file), arrive: resolve }
-  }
+  let uploads: Map<string, Upload> | undefined
 
   function readMap(operations: Record<string, unknown>, value: string) {
-    announced = new Map()
+    uploads = new Map()
     const entries = Object.entries(readJsonObject(value))
     if (entries.length === 0) throw badForm('`map` names no file; without one, send JSON.')
     if (entries.length > MAX_FILES)
       throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
     for (const [name, paths] of entries) {
       if (!Array.isArray(paths) || paths.length === 0) throw badForm('`map` holds a list of places for each file.')
-      const file = notify()
-      for (const path of paths) place(operations, path, file.upload)
-      announced.set(name, file)
+      const upload = new Upload()
+      broken.promise.catch((error) => upload.reject(error))
+      for (const path of paths) place(operations, path, upload)
+      uploads.set(name, upload)
     }
     params.resolve(operations)
   }
@@ -82,38 +69,45 @@ export function readUploadForm(
     maxBytes,
     maxFileBytes,
     maxFiles: MAX_FILES,
-    onField(name, value, isSound) {
-      if (!isSound) throw badForm('a text is not valid UTF-8.')
+    onField(name, value) {
+      if (value === undefined) throw badForm('a text is not valid UTF-8.')
       if (name === 'operations' && !operations) operations = readParams(value)
-      else if (name === 'map' && !announced) {
+      else if (name === 'map' && !uploads) {
         if (!operations) throw badForm('`map` follows `operations`.')
         readMap(operations, value)
       }
     },
     onFile(name, file) {
-      if (!announced) throw badForm('files follow `map`.')
-      const awaited = announced.get(name)
-      if (!awaited) return undefined
-      announced.delete(name)
-      return asked.promise.then(async () => {
-        const holding = intake.hold(file)
-        awaited.arrive(holding)
-        await holding
-      })
+      if (!uploads) throw badForm('files follow `map`.')
+      const upload = uploads.get(name)
+      if (!upload) return undefined
+      uploads.delete(name)
+      const wanted = Promise.withResolvers<void>()
+      const held = Promise.race([wanted.promise, broken.promise]).then(() => intake.hold(file))
+      upload.resolve(
+        fileUpload(file, () => {
+          wanted.resolve()
+          return Promise.race([held, broken.promise])
+        }),
+      )
+      return held.then(() => undefined)
     },
   })
   form.whole
     .then(() => {
-      throw badForm(announced ? 'a file that `map` names is missing.' : '`operations` or `map` is missing.')
+      throw badForm(uploads ? 'a file that `map` names is missing.' : '`operations` or `map` is missing.')
     })
-    .catch((error) => {
-      params.reject(error)
-      broken.reject(error)
-    })
+    .catch(stop)
+
+  function stop(error: unknown) {
+    params.reject(error)
+    broken.reject(error)
+  }
+
   return {
     params: params.promise,
     cancel() {
-      asked.reject(new DomainError('PARSE_ERROR', 'Nobody asked for the file.'))
+      stop(new DomainError('PARSE_ERROR', 'No resolver read the file.'))
       form.cancel()
     },
   }

@@ -1,6 +1,6 @@
 import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
-import { Upload } from '../domain/asset/uploads.ts'
+import { GraphQLUpload } from 'graphql-upload-ts'
 import { canonicalNid } from '../domain/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
@@ -144,18 +144,8 @@ builder.addScalarType('JSONObject', jsonObject)
 builder.addScalarType(
   'Upload',
   new GraphQLScalarType({
-    name: 'Upload',
+    ...GraphQLUpload.toConfig(),
     description: 'A file, sent as the GraphQL multipart request specification says.',
     specifiedByURL: 'https://github.com/jaydenseric/graphql-multipart-request-spec',
-    parseValue: (value) => {
-      if (value instanceof Upload) return value
-      throw new ScalarRefusal('Not a file: send it as the GraphQL multipart request specification says.')
-    },
-    parseLiteral: (node) => {
-      throw new ScalarRefusal(
-        'A file is sent by a variable, as the GraphQL multipart request specification says.',
-        node,
-      )
-    },
   }),
 )

@@ -1,7 +1,7 @@
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
-import { mediaTypeOf } from '../platform/http/media-type.ts'
+import { mediaTypeOf } from '../platform/http/headers.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 

@@ -1,4 +1,4 @@
-import { Upload } from '../domain/asset/uploads.ts'
+import { Upload } from 'graphql-upload-ts'
 import { assertVariables, MAX_JSON_DEPTH } from '../domain/json-input.ts'
 import { documentRefusal } from './document-limits.ts'
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { ErrorCode, FieldErrors } from '../domain/errors.ts'
@@ -149,9 +150,11 @@ export interface DirectDescription extends Description {
   answers: Record<number, DirectAnswer>
 }
 
-/** A request as a direct route gets it: nothing of its body is read. */
+/** A request to a direct route. Its body has not been read. */
 export interface DirectRequest {
   req: IncomingMessage
+  reply: FastifyReply
+  /** The response of `reply`, for streams. */
   res: ServerResponse
   params: Record<string, string>
   query: URLSearchParams

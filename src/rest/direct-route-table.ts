@@ -11,7 +11,7 @@ export const directRouteTable: DirectRoute[] = createDirectRoutes({
   version: '',
   schemaText: null,
   homePage: () => nothing,
-  docs: { page: nothing, style: '', script: '' },
+  docs: { page: nothing, script: '' },
   homeRefusal: () => nothing,
   publicDocuments: new Set(),
   links: { verify: () => undefined },

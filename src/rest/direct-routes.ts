@@ -81,7 +81,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     ...sameForAll(
       `/${name}`,
       reason,
-      async ({ req, res }) => sendProbe(req, res, await probes[name]()),
+      async ({ reply }) => sendProbe(reply, await probes[name]()),
       probeDescriptions[name],
     ),
     isUncounted: name !== 'version',
@@ -94,15 +94,14 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     sameForAll(
       '/schema.graphql',
       'A document: read by code generators that do not ask GraphQL itself.',
-      async ({ res }) => {
+      async ({ reply }) => {
         if (!parts.schemaText) throw notFound('Schema')
-        res
-          .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
-          .end(parts.schemaText())
+        reply.headers({ 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
+        reply.send(parts.schemaText())
       },
     ),
     {
-      ...sameForAll('/', 'A page for people.', async ({ req, res }) => sendPage(req, res, parts.homePage(req))),
+      ...sameForAll('/', 'A page for people.', async ({ req, reply }) => void sendPage(reply, parts.homePage(req))),
       presentRefusal: parts.homeRefusal,
     },
     get(

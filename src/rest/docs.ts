@@ -1,15 +1,15 @@
-/** The description of this interface, as a document for programs and as a page for people. */
+/** The OpenAPI document, and the reference page that shows it. */
 import { readFile } from 'node:fs/promises'
+import fastify from 'fastify'
 import { z } from 'zod'
 import { lazily } from '../domain/lazily.ts'
 import { prepareFile, type StaticFile, sendFile } from '../platform/http/static-file.ts'
 import type { DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
-/** What the page consists of. */
+/** The reference page without the script that renders it. */
 export interface DocsPage {
   page: { headers: Record<string, string>; html: string }
-  style: string
   script: string
 }
 
@@ -17,15 +17,29 @@ const openApi = z
   .looseObject({ openapi: z.string().describe('The version of OpenAPI.') })
   .meta({ id: 'Description', description: 'A description of this interface.' })
 
-/** A file is read when somebody first wants it, and stays. */
+/** Loads a file at the first request and keeps it. */
 const once = (load: () => Promise<Buffer>) => lazily(async () => prepareFile(await load()))
-
-const generated = (name: string) => once(() => readFile(new URL(`generated/${name}`, import.meta.url)))
 const fromText = (text: string) => once(async () => Buffer.from(text))
 
-/** The document, the page, and the files of the page. `presentRefusal`: how the page tells that it is refused. */
+/** Returns the OpenAPI document without white space. */
+async function loadDocument(): Promise<Buffer> {
+  const text = await readFile(new URL('generated/openapi.json', import.meta.url), 'utf8')
+  return Buffer.from(JSON.stringify(JSON.parse(text)))
+}
+
+/** Returns the script of Scalar. Its package exports only a plugin, whose page needs inline scripts. */
+async function loadScalar(): Promise<Buffer> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const app = fastify()
+  await app.register(scalar, { configuration: { url: '/api/v3/openapi.json' } })
+  const { rawPayload } = await app.inject('/reference/js/scalar.js')
+  await app.close()
+  return rawPayload
+}
+
+/** Creates the routes of the document, the page, and its scripts. `presentRefusal` presents an error of the page. */
 export function createDocsRoutes(
-  { page, style, script }: DocsPage,
+  { page, script }: DocsPage,
   presentRefusal: NonNullable<DirectRoute['presentRefusal']>,
 ): DirectRoute[] {
   const file = (
@@ -39,15 +53,12 @@ export function createDocsRoutes(
     handle: async ({ req, res }) =>
       sendFile(req, res, await load(), { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }),
   })
-  const document = once(async () => {
-    const text = await readFile(new URL('generated/openapi.json', import.meta.url), 'utf8')
-    return Buffer.from(JSON.stringify(JSON.parse(text)))
-  })
-  const part = 'A file of the page that shows the description.'
+  const part = 'A script of the reference page.'
+  const javaScript = 'text/javascript; charset=utf-8'
 
   return [
     {
-      ...file('/api/v3/openapi.json', 'The description of these routes.', 'application/json', document, corsHeaders),
+      ...file('/api/v3/openapi.json', 'The OpenAPI document.', 'application/json', once(loadDocument), corsHeaders),
       description: {
         ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody' },
         summary: 'Read this document',
@@ -61,14 +72,7 @@ export function createDocsRoutes(
       ...file('/api/v3/docs', 'A page for people.', 'text/html; charset=utf-8', fromText(page.html), page.headers),
       presentRefusal,
     },
-    file('/api/v3/docs/page.css', part, 'text/css; charset=utf-8', fromText(style)),
-    file('/api/v3/docs/page.js', part, 'text/javascript; charset=utf-8', fromText(script)),
-    file('/api/v3/docs/swagger-ui.css', part, 'text/css; charset=utf-8', generated('swagger-ui.css')),
-    file(
-      '/api/v3/docs/swagger-ui-bundle.js',
-      part,
-      'text/javascript; charset=utf-8',
-      generated('swagger-ui-bundle.js'),
-    ),
+    file('/api/v3/docs/page.js', part, javaScript, fromText(script)),
+    file('/api/v3/docs/scalar.js', part, javaScript, once(loadScalar)),
   ]
 }

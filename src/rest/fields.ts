@@ -1,5 +1,6 @@
 /** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
-import { type IncomingFile, Upload } from '../domain/asset/uploads.ts'
+import { Upload } from 'graphql-upload-ts'
+import type { IncomingFile } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import {
   findProblem,
@@ -9,8 +10,11 @@ import {
   NOT_JSON,
   parseJson,
   tellProblem,
+  textProblem,
 } from '../domain/json-input.ts'
 import { AMOUNT } from '../domain/money.ts'
+import { fileUpload } from '../graphql/file-upload.ts'
+import { NOT_UTF8 } from './form-text.ts'
 
 /** A field as it was sent: text of a form, or anything that JSON has. */
 export type FieldValue = unknown
@@ -53,8 +57,9 @@ const NOT_A_STRING = 'Not a valid string.'
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
-/** Texts are judged by what they are given to: what no text may hold is taken out of a few. */
+/** Rejects values that no field may have. Services check texts. */
 function assertSound(name: string, value: unknown): void {
+  if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
   const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
   if (problem) throw invalid(name, tellProblem(problem))
 }
@@ -82,6 +87,13 @@ export interface FieldsOptions {
   files?: Record<string, IncomingFile>
   /** Browsers make every line break of a form CRLF, and hashes over JSON texts would not match any more. */
   isForm?: boolean
+}
+
+/** Returns the value of a variable of the type Upload. */
+function uploadOf(file: IncomingFile): Upload {
+  const upload = new Upload()
+  upload.resolve(fileUpload(file, async () => file))
+  return upload
 }
 
 /** The fields of a body that was read. */
@@ -161,7 +173,7 @@ export function createFields(
     uploadOrNull(name) {
       const file = files[name]
       // What a browser sends for an input where nobody chose a file.
-      if (file) return file.filename === '' ? undefined : new Upload(async () => file)
+      if (file) return file.filename === '' ? undefined : uploadOf(file)
       const sent = textOrNull(name)
       if (sent) throw invalid(name, 'The submitted data was not a file.')
       return sent as null | undefined
@@ -169,7 +181,7 @@ export function createFields(
     upload(name) {
       const file = files[name]
       if (!file) throw invalid(name, 'No file was submitted.')
-      return new Upload(async () => file)
+      return uploadOf(file)
     },
   }
 }

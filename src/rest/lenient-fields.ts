@@ -1,5 +1,5 @@
 /** The fields of a dry run: it tells everything that is wrong with them at once, so none of them stops the reading. */
-import { Upload } from '../domain/asset/uploads.ts'
+import { Upload } from 'graphql-upload-ts'
 import { DomainError, type FieldErrors } from '../domain/errors.ts'
 import type { Fields } from './fields.ts'
 
@@ -32,7 +32,9 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
       try {
         return fields.upload(name)
       } catch (error) {
-        return new Upload(() => Promise.reject(error))
+        const upload = new Upload()
+        upload.reject(error as Error)
+        return upload
       }
     },
   }

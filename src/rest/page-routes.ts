@@ -1,10 +1,11 @@
 /** Pages for people: plain HTML, and forms that are sent to the page's own address. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
-import { mediaTypeOf } from '../platform/http/media-type.ts'
+import { mediaTypeOf } from '../platform/http/headers.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
 import { escapesUtf8 } from './form-text.ts'
@@ -27,11 +28,9 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   return new URLSearchParams(text)
 }
 
-/** Sends a page; nothing of its HTML in answer to HEAD. */
-export function sendPage(req: IncomingMessage, res: ServerResponse, { status, headers, html }: PageAnswer): void {
-  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(html) })
-  res.end(req.method === 'HEAD' ? undefined : html)
-}
+/** Sends a page. */
+export const sendPage = (reply: FastifyReply, { status, headers, html }: PageAnswer): FastifyReply =>
+  reply.code(status).headers(headers).send(html)
 
 /** What page routes are made of. */
 interface PageRouteParts {
@@ -53,7 +52,7 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
       answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>,
       presentRefusal: PresentRefusal,
     ): DirectRoute['handle'] =>
-    async ({ req, res, params, query, context }) => {
+    async ({ req, reply, params, query, context }) => {
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
@@ -61,11 +60,11 @@ export function createPageRoutes({ pages, readText, watch }: PageRouteParts): Di
         page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
-        watch.refused(res, refusal.code)
+        watch.refused(reply.raw, refusal.code)
         page = presentRefusal(refusal, req)
-        for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
+        reply.headers(refusalHeaders(refusal))
       }
-      sendPage(req, res, page)
+      sendPage(reply, page)
     }
 
   return pages.forms.flatMap(({ path, reason, show, submit, refusal = pages.refusal }): DirectRoute[] => {

@@ -1,6 +1,5 @@
-/** `npm run generate`: writes the description of the REST interface, and the files that its page is drawn with. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+/** `npm run generate`: writes the OpenAPI document. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import manifest from '../../package.json' with { type: 'json' }
 import { schema } from '../graphql/schema.ts'
 import { directRouteTable as directRoutes } from './direct-route-table.ts'
@@ -10,6 +9,21 @@ import { routes } from './routes.ts'
 
 const file = (name: string) => new URL(`generated/${name}`, import.meta.url)
 
+/** Maximum length of a line. */
+const WIDTH = 140
+
+/** Prints JSON with each object and list on one line where it fits. */
+function print(value: unknown, indent: string): string {
+  const line = JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line
+  const inner = `${indent}  `
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const items = Array.isArray(value)
+    ? value.map((item) => inner + print(item, inner))
+    : Object.entries(value).map(([key, item]) => `${inner}${JSON.stringify(key)}: ${print(item, inner)}`)
+  return `${open}\n${items.join(',\n')}\n${indent}${close}`
+}
+
 const { operations, errors }: { operations: Examples; errors: ErrorExamples } = JSON.parse(
   readFileSync(file('examples.json'), 'utf8'),
 )
@@ -17,11 +31,4 @@ const document = createDocument({
   ...{ schema, routes, directRoutes, version: manifest.version },
   ...{ examples: operations, errorExamples: errors },
 })
-writeFileSync(file('openapi.json'), `${JSON.stringify(document, null, 2)}\n`)
-
-// Ours from then on: an installation needs nothing of the package, which would tell its maker who installs it.
-const { resolve } = createRequire(import.meta.url)
-for (const name of ['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css']) {
-  copyFileSync(resolve(`swagger-ui-dist/${name}`), file(name))
-}
-copyFileSync(resolve('swagger-ui-dist/LICENSE'), file('swagger-ui.LICENSE.txt'))
+writeFileSync(file('openapi.json'), `${print(document, '')}\n`)

@@ -1,5 +1,5 @@
 /** What supervisors and balancers ask a process, whatever it is there for. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { notFound } from '../domain/errors.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
 import { presentError } from './status.ts'
@@ -57,33 +57,30 @@ export async function findAwayParts({ contentStore, missingFolders }: Parts): Pr
   return [...(isReachable ? [] : ['file store']), ...folders]
 }
 
-/** Sends what a probe is answered. */
-export const sendProbe = (req: IncomingMessage, res: ServerResponse, { status, body }: ProbeAnswer): void => {
-  res
-    .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-    .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
-}
+/** Sends the answer of a probe. */
+export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
+  sendUncached(reply.code(status), body)
 
-/** Creates the handler of a process without the role `http`: it answers probes, and 404 for everything else. */
-export function createProbesOnly(probes: Probes, watch: RequestWatch) {
-  const probeAt = (url: string | undefined) => {
-    const name = /^\/(\w+)\/?(?:\?|$)/.exec(url ?? '')?.[1] ?? ''
-    return Object.hasOwn(probes, name) ? (name as keyof Probes) : undefined
+const sendUncached = (reply: FastifyReply, body: object) =>
+  reply
+    .headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+    .send(Buffer.from(JSON.stringify(body)))
+
+/** Adds the routes of a process without the role `http`: probes, and 404 for everything else. */
+export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWatch): void {
+  for (const [name, probe] of Object.entries(probes)) {
+    app.route({
+      ...{ method: ['GET', 'HEAD'], url: `/${name}` },
+      async handler(_request, reply) {
+        watch.asked(reply.raw, 'operator', `GET /${name}`)
+        return sendProbe(reply, await probe())
+      },
+    })
   }
-  return {
-    matches: () => true,
-    async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-      const probe = req.method === 'GET' || req.method === 'HEAD' ? probeAt(req.url) : undefined
-      if (probe) {
-        watch.asked(res, 'operator', `GET /${probe}`)
-        return sendProbe(req, res, await probes[probe]())
-      }
-      const error = notFound('Resource')
-      watch.refused(res, error.code)
-      const { status, headers, body } = presentError(error)
-      res
-        .writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' })
-        .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
-    },
-  }
+  app.setNotFoundHandler((_request, reply) => {
+    const error = notFound('Resource')
+    watch.refused(reply.raw, error.code)
+    const { status, headers, body } = presentError(error)
+    sendUncached(reply.code(status).headers({ ...headers, Connection: 'close' }), body)
+  })
 }

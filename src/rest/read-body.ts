@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
 import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
-import { mediaTypeOf } from '../platform/http/media-type.ts'
+import { mediaTypeOf } from '../platform/http/headers.ts'
 import { createFields, type Fields } from './fields.ts'
-import { escapesUtf8, unreadable } from './form-text.ts'
+import { escapesUtf8, NOT_UTF8 } from './form-text.ts'
 import { type MultipartOptions, readMultipart } from './read-multipart.ts'
 
 /** What a route takes of a body. */
@@ -29,7 +29,7 @@ const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
   text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
 const readField = (field: string) =>
-  [...new URLSearchParams(field)].map(([name, value]) => [name, escapesUtf8(field) ? value : unreadable(value)])
+  [...new URLSearchParams(field)].map(([name, value]) => [name, escapesUtf8(field) ? value : NOT_UTF8])
 
 /**
  * Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second.
@@ -42,7 +42,8 @@ function parseForm(text: string, { maxFields }: BodyOptions) {
   return Object.fromEntries(text.split('&').flatMap(readField))
 }
 
-const isEmpty = (req: IncomingMessage) =>
+/** Returns whether a request has no body. */
+export const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { BodyReaders, IncomingFile, Intake } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { createFields, type Fields } from './fields.ts'
-import { unreadable } from './form-text.ts'
+import { NOT_UTF8 } from './form-text.ts'
 
 /** Which files a route takes, and where they go. */
 export interface MultipartOptions extends BodyReaders<IncomingMessage> {
@@ -27,8 +27,8 @@ export async function readMultipart(
     maxFileBytes,
     maxFiles: taken.length,
     isText: (name) => texts.includes(name),
-    onField(name, value, isSound) {
-      values[name] = isSound ? value : unreadable(value)
+    onField(name, value) {
+      values[name] = value ?? NOT_UTF8
     },
     onFile(name, file) {
       if (taken.includes(name) && !seen.has(name)) {
@@ -38,7 +38,7 @@ export async function readMultipart(
         })
       }
       // What a browser sends for an input where nobody chose a file.
-      if (file.filename === '' && file.mimeType === 'application/octet-stream') return undefined
+      if (file.filename === '' && file.mimetype === 'application/octet-stream') return undefined
       if (taken.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
       return undefined
     },

@@ -6,17 +6,15 @@ import { fileBytes } from './values.ts'
 
 const send =
   (thumbnail: boolean): DirectRoute['handle'] =>
-  async ({ req, res, params, context }: DirectRequest) => {
+  async ({ reply, params, context }: DirectRequest) => {
     const bytes = await context.services.profiles.readPicture(params.id!, { thumbnail })
-    res.writeHead(200, {
+    reply.headers({
       ...corsHeaders,
       'Content-Type': 'image/webp',
-      'Content-Length': bytes.length,
       'Cache-Control': 'public, max-age=300, must-revalidate',
-      'Cross-Origin-Resource-Policy': 'cross-origin',
       'Content-Security-Policy': "default-src 'none'; sandbox",
     })
-    res.end(req.method === 'HEAD' ? undefined : bytes)
+    reply.send(bytes)
   }
 
 const describe = (operationId: string, summary: string): DirectDescription => ({

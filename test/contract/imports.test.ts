@@ -59,8 +59,7 @@ const canonicalCid = 'verify/canonical-cid\\.ts'
 const batch = 'domain/batch\\.ts'
 const localSocket = 'platform/local-socket\\.ts'
 const readAtMost = 'platform/read-at-most\\.ts'
-const ifNoneMatch = 'platform/http/if-none-match\\.ts'
-const mediaType = 'platform/http/media-type\\.ts'
+const headers = 'platform/http/headers\\.ts'
 const staticFile = 'platform/http/static-file\\.ts'
 const folderOwner = 'platform/folder-owner\\.ts'
 const databaseClient = 'platform/database/database-client\\.ts'
@@ -79,7 +78,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   files: {
-    local: new RegExp(`^(files/|${ports}|${fileName}|${fileTypes}|${canonicalCid}|${ifNoneMatch}|${folderOwner})`),
+    local: new RegExp(`^(files/|${ports}|${fileName}|${fileTypes}|${canonicalCid}|${headers}|${folderOwner})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
@@ -94,23 +93,24 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   graphql: {
-    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${mediaType}|${staticFile})`),
+    local: new RegExp(`^(graphql/|domain/|context\\.ts$|${headers}|${staticFile})`),
     types: domainTypes,
     packages: /^(graphql|graphql-[\w-]+|@graphql-tools\/executor|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
     local:
-      /^(rest\/|platform\/http\/(if-none-match|media-type|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(file-types|metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(lagging|mask-error|stale-token)\.ts$)/,
+      /^(rest\/|platform\/http\/(headers|static-file)\.ts$|context\.ts$|domain\/(errors|json-input|lazily|page|parse-moment|policy|money|read-position|telemetry|total|asset\/(file-types|metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(file-upload|lagging|mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
-    packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
+    packages:
+      /^(@scalar\/fastify-api-reference|fastify|graphql|graphql-upload-ts|@graphql-typed-document-node\/core|zod|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
     local:
-      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|telemetry|total)\.ts$|platform\/http\/media-type\.ts$)/,
-    packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
+      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|telemetry|total)\.ts$|platform\/http\/headers\.ts$)/,
+    packages: /^(hono\/.+|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },
   // A stranger reads it to the end: it knows nothing of the service, and has a package of its own (verify/package.json).
@@ -142,7 +142,7 @@ const rules: Record<string, Rule> = {
   },
   'app.ts': {
     local: /^(?!app\.ts|installation\.ts|main\.ts|cli\.ts)/,
-    packages: /^node:/,
+    packages: /^(fastify$|node:)/,
     instead: 'app.ts joins parts that it is given: put the work into the part.',
   },
   'services.ts': {

@@ -56,7 +56,7 @@ describe('the package', () => {
     await first.ready()
     const person = await liveAt(`http://127.0.0.1:${port}`)
     await bash(`npx annal verify ${person.nid}`, project)
-    for (const page of ['/', '/graphql', '/api/v3/docs', '/api/v3/docs/swagger-ui-bundle.js', '/api/v3/openapi.json']) {
+    for (const page of ['/', '/graphql', '/api/v3/docs', '/api/v3/docs/scalar.js', '/api/v3/openapi.json']) {
       const answer = await fetch(`http://127.0.0.1:${port}${page}`, { headers: { accept: 'text/html' } })
       expect(answer.status, page).toBe(200)
     }

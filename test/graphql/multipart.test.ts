@@ -1,21 +1,23 @@
 /**
- * GraphQL multipart requests are read as the field's package reads them, body by body: a client knows the specification, not our reader.
+ * Compares our reader of GraphQL multipart requests with `processRequest` of `graphql-upload-ts`. The package writes every file to disk
+ * before a resolver asks for it, so it cannot check permission first.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { processRequest, Upload as ReferenceUpload } from 'graphql-upload-ts'
+import { processRequest, Upload } from 'graphql-upload-ts'
 import { describe, expect, it } from 'vitest'
-import { createUploads, Upload } from '../../src/domain/asset/uploads.ts'
+import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { silentMeter } from '../../src/domain/telemetry.ts'
 import { readUploadForm } from '../../src/graphql/read-upload-form.ts'
 import { readForm } from '../../src/platform/http/read-form.ts'
-import { readText } from '../../src/platform/http/read-text.ts'
+import { readText } from '../../src/platform/http/request-body.ts'
 import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
 import { atEnd } from '../support/at-end.ts'
+import { eventually } from '../support/eventually.ts'
 import { formType, part, partHead } from '../support/form-parts.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'
@@ -25,57 +27,44 @@ const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 1_000
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 atEnd(() => rm(dir, { recursive: true }))
-const uploads = createUploads({
-  folder: createUploadFolder({ dir }),
-  counter: unlimitedCounter,
-  maxBytes: 1e9,
-  meter: silentMeter,
-})
+const uploadsIn = (dir: string) =>
+  createUploads({
+    folder: createUploadFolder({ dir }),
+    counter: unlimitedCounter,
+    maxBytes: 1e9,
+    meter: silentMeter,
+  })
+const uploads = uploadsIn(dir)
 
 /** What a reader makes of a body: the operation, with each file told in its place. */
 type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
-/** The same value with every file of the class told by `tell`. */
-async function withFiles<File>(
-  value: unknown,
-  isFile: (value: unknown) => value is File,
-  tell: (file: File) => Promise<string>,
-): Promise<unknown> {
-  if (isFile(value)) return tell(value)
-  if (Array.isArray(value)) return Promise.all(value.map((each) => withFiles(each, isFile, tell)))
+/** Returns the same value with a text for every file. */
+async function withFiles(value: unknown): Promise<unknown> {
+  if (value instanceof Upload) {
+    const { filename, mimetype, createReadStream } = await value.promise
+    return `${filename} (${mimetype}): ${await text(createReadStream())}`
+  }
+  if (Array.isArray(value)) return Promise.all(value.map(withFiles))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(async ([name, each]) => [name, await withFiles(each, isFile, tell)])
+  const entries = Object.entries(value).map(async ([name, each]) => [name, await withFiles(each)])
   return Object.fromEntries(await Promise.all(entries))
 }
 
+const readers = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: 100 }
 const ours: Read = async (req) => {
   const intake = uploads.open({ kind: 'system' }, 0)
-  const options = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: 100 }
-  const form = readUploadForm(req, options, intake)
+  const form = readUploadForm(req, readers, intake)
   try {
-    return await withFiles(
-      await form.params,
-      (value) => value instanceof Upload,
-      async (upload) => {
-        const { filename, mimeType, open } = await upload.file()
-        return `${filename} (${mimeType}): ${await text(open())}`
-      },
-    )
+    return await withFiles(await form.params)
   } finally {
     form.cancel()
     await intake.close()
   }
 }
 
-const reference: Read = async (req, res) =>
-  withFiles(
-    await processRequest(req, res, { maxFieldSize: MAX_BYTES, maxFileSize: MAX_FILE_BYTES, maxFiles: 4 }),
-    (value) => value instanceof ReferenceUpload,
-    async ({ promise }) => {
-      const { filename, mimetype, createReadStream } = await promise
-      return `${filename} (${mimetype}): ${await text(createReadStream())}`
-    },
-  )
+const limits = { maxFieldSize: MAX_BYTES, maxFileSize: MAX_FILE_BYTES, maxFiles: 4 }
+const reference: Read = async (req, res) => withFiles(await processRequest(req, res, limits))
 
 /** The HTTP status of a refusal that a reader raises. */
 function statusOf(error: unknown): number {
@@ -164,6 +153,47 @@ const told = async (url: string, body: string) =>
 describe('a GraphQL multipart request', () => {
   it.each(Object.entries(bodies))('with %s is read as the specification’s package reads it', async (_, body) => {
     expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
+  })
+})
+
+describe('before a resolver creates a stream of a file', () => {
+  /** Returns the files on disk at the time when a resolver knows the name of its file. */
+  async function onDisk(read: (req: IncomingMessage, res: ServerResponse) => Promise<Upload>) {
+    const [folder, before] = [await mkdtemp(join(dir, 'early-')), process.env.TMPDIR]
+    process.env.TMPDIR = folder
+    const url = await serve(async (req, res) => {
+      const { filename, createReadStream } = await (await read(req, res)).promise
+      const early =
+        read === oursEarly
+          ? await readdir(folder)
+          : await eventually(
+              () => readdir(folder),
+              (all) => all.length > 0,
+            )
+      await text(createReadStream())
+      return { filename, files: early.length }
+    })
+    const answer = await told(url, one + file('0') + END)
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+    return answer
+  }
+  const fileOf = (params: unknown) => (params as { variables: { file: Upload } }).variables.file
+  const oursEarly = async (req: IncomingMessage, res: ServerResponse) => {
+    const intake = uploadsIn(process.env.TMPDIR!).open({ kind: 'system' }, 0)
+    res.once('close', () => void intake.close())
+    return fileOf(await readUploadForm(req, readers, intake).params)
+  }
+
+  it('our reader has written nothing to disk', async () => {
+    expect(await onDisk(oursEarly)).toEqual({ filename: 'a.png', files: 0 })
+  })
+
+  it('the package has written the file to disk', async () => {
+    expect(await onDisk(async (req, res) => fileOf(await processRequest(req, res, limits)))).toEqual({
+      filename: 'a.png',
+      files: 1,
+    })
   })
 })
 

@@ -37,20 +37,15 @@ async function start(slowReaders: SlowReaderOptions) {
     '/film': (res) => pipeline(Readable.from(endless(MEGABYTE / 32)), res).catch(() => undefined),
     '/events': (res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n'),
   }
-  server = createHttpServer({
-    handlers: [
-      {
-        matches: () => true,
-        handle: (req, res) => {
-          held.push({ req, res })
-          return answers[req.url!]!(res)
-        },
-      },
-    ],
-    presentError: () => ({ status: 400, headers: {}, body: {} }),
-    log: createTestLog(),
-    slowReaders,
-  })
+  const presentError = () => ({ status: 400, headers: {}, body: {} })
+  server = createHttpServer({ presentError, log: createTestLog(), slowReaders })
+  await server.serve((app) =>
+    app.get('/*', ({ raw: req }, reply) => {
+      const { raw: res } = reply.hijack()
+      held.push({ req, res })
+      return answers[req.url!]!(res)
+    }),
+  )
   const port = await server.listen(0, '127.0.0.1')
   return {
     held,

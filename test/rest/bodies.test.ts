@@ -406,7 +406,7 @@ describe('a text of a form that is no UTF-8', () => {
       [latin1(part('headline', 'fine') + part(name, text) + end)],
       [latin1(part(name, text) + part('headline', 'fine') + end)],
       [latin1(typed(name, text, 'text/plain; charset="UTF-8"') + end)],
-      [typed(name, text, 'text/plain; charset=x-unknown') + end],
+      [latin1(typed(name, text, 'text/plain; charset=ISO-8859-1') + end)],
       [latin1(part(name, text).replace('\r\n\r\n', '; filename="blob"\r\n\r\n') + end)],
       [`headline=fine&${name}=${escape(text)}`, URLENCODED],
     ]
@@ -431,7 +431,7 @@ describe('a text of a form that is no UTF-8', () => {
     expectError(await app.rest('POST', 'auth/users/', { raw: form(fields), headers }), 'VALIDATION_FAILED')
   })
 
-  it('is read as what it says that it is, and the sign for what nobody can read is one like any other', async () => {
+  it('is accepted if it is UTF-8, also with the replacement character and broken escapes', async () => {
     const caption = 'Größe \ufffd %FF'
     const forms: [string | Buffer, string?][] = [
       [part('caption', caption) + end],
@@ -439,38 +439,10 @@ describe('a text of a form that is no UTF-8', () => {
       [`caption=${encodeURIComponent(caption)}`, URLENCODED],
     ]
     for (const [raw, type] of forms) expect(expectOk(await send(raw, type)).caption).toBe(caption)
-    const declared = latin1(typed('caption', 'Größe', 'text/plain; charset=ISO-8859-1') + end)
-    expect(expectOk(await send(declared)).caption).toBe('Größe')
-    const unknown = typed('caption', 'Groesse', 'text/plain; charset=x-unknown') + end
-    expect(expectOk(await send(unknown)).caption).toBe('Groesse')
     expect(expectOk(await send('caption=100%zz&headline=%', URLENCODED))).toMatchObject({
       caption: '100%zz',
       headline: '%',
     })
-  })
-
-  it('is read by the alphabet that it names, each by its own', async () => {
-    const euro = '5 \x80 \x93and\x94 \x96 caf\xe9'
-    const captions: [string, Buffer, string][] = [
-      ['windows-1252', latin1(euro), '5 € “and” – café'],
-      ['"CP1252"', latin1(euro), '5 € “and” – café'],
-      ['ISO-8859-1', latin1(euro), euro],
-      ['utf-16le', Buffer.from('Größe 🌊', 'utf16le'), 'Größe 🌊'],
-    ]
-    for (const [charset, bytes, caption] of captions) {
-      const raw = latin1(typed('caption', bytes.toString('latin1'), `text/plain; charset=${charset}`) + end)
-      expect(expectOk(await send(raw)).caption).toBe(caption)
-    }
-  })
-
-  it.each([
-    ['US-ASCII', Buffer.from('Größe')],
-    ['utf-16le', Buffer.concat([Buffer.from('odd', 'utf16le'), Buffer.from('!')])],
-    ['base64', Buffer.from('YWJj')],
-  ])('is refused where it is not in the alphabet that it names: %s', async (charset, bytes) => {
-    const raw = latin1(typed('caption', bytes.toString('latin1'), `text/plain; charset=${charset}`) + end)
-    const { body } = expectError(await send(raw), 'VALIDATION_FAILED')
-    expect(Object.keys(body.error.details)).toEqual(['caption'])
   })
 
   it('is not judged where nobody reads it', async () => {

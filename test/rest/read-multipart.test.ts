@@ -8,7 +8,7 @@ import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { silentMeter } from '../../src/domain/telemetry.ts'
 import { readForm } from '../../src/platform/http/read-form.ts'
-import { readText } from '../../src/platform/http/read-text.ts'
+import { readText } from '../../src/platform/http/request-body.ts'
 import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
 import { readMultipart } from '../../src/rest/read-multipart.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -41,9 +41,9 @@ const server = createServer(async (req, res) => {
       texts: ['caption'],
       intake,
     })
-    const { filename, mimeType, open } = await fields.upload('file').file()
-    const content = await text(open())
-    res.end(JSON.stringify({ caption: fields.text('caption'), name: filename, type: mimeType, content }))
+    const { filename, mimetype, createReadStream } = await fields.upload('file').promise
+    const content = await text(createReadStream())
+    res.end(JSON.stringify({ caption: fields.text('caption'), name: filename, type: mimetype, content }))
   } catch (error) {
     req.resume()
     res.end(JSON.stringify(error instanceof DomainError ? error.code : String(error)))

@@ -64,7 +64,7 @@ it.each([
   ['https://annal.example', 'max-age=31536000'],
   ['http://annal.example', null],
 ])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
-  const server = createHttpServer({ handlers: [], presentError, log: createTestLog(), publicUrl })
+  const server = createHttpServer({ presentError, log: createTestLog(), publicUrl })
   atEnd(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')
   const response = await fetch(`http://127.0.0.1:${port}/`)

@@ -6,15 +6,18 @@ import { presentError } from '../../src/rest/status.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const host = '127.0.0.1'
-const answers = { matches: () => true, handle: (_: unknown, res: { end(text: string): unknown }) => res.end('here') }
 let server: HttpServer
 afterEach(() => server.drain(1_000))
 
-const create = () => createHttpServer({ handlers: [answers], presentError, log: createTestLog() })
+async function create() {
+  const created = createHttpServer({ presentError, log: createTestLog() })
+  await created.serve((app) => app.get('/*', async () => 'here'))
+  return created
+}
 const ask = async (port: number) => (await fetch(`http://${host}:${port}/healthz`)).text()
 
 it('two ports answer alike, and stop together', async () => {
-  server = create()
+  server = await create()
   const ports = [await server.listen(0, host), await server.listen(0, host, 'HEALTH_PORT')]
   expect(new Set(ports).size).toBe(2)
   expect(await Promise.all(ports.map(ask))).toEqual(['here', 'here'])
@@ -27,7 +30,7 @@ it('a second port that is taken is told with its variable', async () => {
   const taken = await new Promise<number>((resolve) =>
     other.listen(0, host, () => resolve((other.address() as { port: number }).port)),
   )
-  server = create()
+  server = await create()
   await server.listen(0, host)
   await expect(server.listen(taken, host, 'HEALTH_PORT')).rejects.toThrow(/choose another with HEALTH_PORT=/)
   await new Promise((resolve) => other.close(resolve))
@@ -35,7 +38,7 @@ it('a second port that is taken is told with its variable', async () => {
 
 describe.runIf(await canListen('::1'))('the host localhost', () => {
   it('listens on the IPv4 and the IPv6 loopback address', async () => {
-    server = create()
+    server = await create()
     const port = await server.listen(0, 'localhost')
     for (const address of ['127.0.0.1', '[::1]', 'localhost']) {
       expect(await (await fetch(`http://${address}:${port}/`)).text()).toBe('here')
@@ -49,7 +52,7 @@ describe.runIf(await canListen('::1'))('the host localhost', () => {
     const other = createServer()
     onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())))
     await new Promise<void>((resolve) => other.listen(port, '::1', resolve))
-    server = create()
+    server = await create()
     await expect(server.listen(port, 'localhost')).rejects.toThrow(`Port ${port} of ::1 is taken by another program.`)
   })
 })

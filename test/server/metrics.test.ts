@@ -15,7 +15,7 @@ import {
   metricSources,
   metricTable,
 } from '../../src/platform/telemetry/metric-table.ts'
-import { createMetricsHandler, type MetricsAccess } from '../../src/platform/telemetry/metrics-handler.ts'
+import { addMetrics, type MetricsAccess } from '../../src/platform/telemetry/metrics-handler.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
@@ -226,13 +226,9 @@ describe('/metrics', () => {
   const host = '127.0.0.1'
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
     const text = async () => 'annal_up 1\n'
-    const own = createMetricsHandler({ access, watch: blindWatch, scrape: text })
-    const others = {
-      matches: () => true,
-      handle: (_: unknown, res: { writeHead(status: number): { end(): unknown } }) => res.writeHead(404).end(),
-    }
-    const server = createHttpServer({ handlers: [own, others], presentError, log: createTestLog() })
+    const server = createHttpServer({ presentError, log: createTestLog() })
     const port = await server.listen(0, host)
+    await server.serve((app) => addMetrics(app, { access, watch: blindWatch, scrape: text }))
     if (access.port === 0) access.port = port
     const { status } = await fetch(`http://${host}:${port}/metrics`, { headers })
     await server.drain(1_000)

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const log = createTestLog()
-const server = createHttpServer({ handlers: [], presentError, log, connections: 2 })
+const server = createHttpServer({ presentError, log, connections: 2 })
 atEnd(() => server.drain(100))
 const crowded = await server.listen(0, '127.0.0.1')
 const other = await server.listen(0, '127.0.0.1')

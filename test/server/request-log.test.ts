@@ -206,11 +206,10 @@ describe('a request that the HTTP server rejects', () => {
   async function startServer() {
     const log = createTestLog()
     const telemetry = createRequestTelemetry().follow({ log, sampleRate: 0 })
-    const reads = { matches: (path: string) => path === '/reads', handle: () => new Promise<void>(() => {}) }
     const timeouts = { request: 200, headers: 100, checkEvery: 20 }
-    const server = createHttpServer({ handlers: [reads], presentError, log, telemetry, timeouts })
+    const server = createHttpServer({ presentError, log, telemetry, timeouts })
     atEnd(() => server.drain(100))
-    return { log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
+    return { server, log, url: `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}` }
   }
 
   it('has a line with its request ID: a request while the service starts', async () => {
@@ -227,7 +226,8 @@ describe('a request that the HTTP server rejects', () => {
   })
 
   it('has a line with its request ID: a body that does not arrive in time', async () => {
-    const { log, url } = await startServer()
+    const { server, log, url } = await startServer()
+    await server.serve((app) => app.post('/reads', () => new Promise<void>(() => {})))
     const requestId = randomUUID()
     const headers = { 'Content-Length': 10, 'X-Request-Id': requestId }
     const answer = await callRaw({

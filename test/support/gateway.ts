@@ -3,19 +3,16 @@ import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { connectChain } from '../../src/connect-chain.ts'
 import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { presentError } from '../../src/rest/status.ts'
 
 const config = readConfig()
 const log = createLog('error')
-const handlers: HttpHandler[] = []
-const server = createHttpServer({ handlers, presentError, log })
+const server = createHttpServer({ presentError, log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: false })
 const chain = await connectChain(installation, publicUrl)
-handlers.push(
-  ...createApp({ ...installation, relay: chain.relay, coins: chain.chainCoins, publicUrl, missing: async () => [] })
-    .handlers,
-)
+const parts = { relay: chain.relay, coins: chain.chainCoins, publicUrl, missing: async () => [] }
+await server.serve(createApp({ ...installation, ...parts }).addRoutes)
 process.stdout.write(`${publicUrl}\n`)

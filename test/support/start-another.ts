@@ -1,7 +1,7 @@
 /** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
 import { createApp } from '../../src/app.ts'
 import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -14,8 +14,7 @@ export interface AnotherApp {
 const DRAIN_MILLISECONDS = 600_000
 
 export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
-  const handlers: HttpHandler[] = []
-  const server = createHttpServer({ handlers, presentError, log })
+  const server = createHttpServer({ presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInstallation(config, log, { mayMigrate: false })
   const app = createApp({
@@ -25,7 +24,7 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
     publicUrl: url,
     missing: async () => [],
   })
-  handlers.push(...app.handlers)
+  await server.serve(app.addRoutes)
   return {
     url,
     async stop() {

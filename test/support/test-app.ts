@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { type ChainConnection, connectChain } from '../../src/connect-chain.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { openTelemetry } from '../../src/platform/telemetry/telemetry.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from './at-end.ts'
@@ -115,14 +115,12 @@ export async function createTestApp({
     CHAIN_DEPLOY_REGISTRY: 'true',
   }
   const config = readConfig(variables)
-  const handlers: HttpHandler[] = []
   const telemetry = await openTelemetry({
     hasMetrics: config.metrics.isOn,
     tracing: config.tracing,
     version: 'test',
   })
   const server = createHttpServer({
-    handlers,
     presentError,
     log,
     telemetry: telemetry.requests({ log, sampleRate: config.requestSampleRate }),
@@ -147,7 +145,10 @@ export async function createTestApp({
   const healthPort =
     config.healthPort === undefined ? undefined : await server.listen(config.healthPort, '127.0.0.1', 'HEALTH_PORT')
   const access = { token: config.metrics.token, port: healthPort }
-  handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)
+  await server.serve((routes) => {
+    telemetry.addRoutes(routes, { watched, access, log })
+    app.addRoutes(routes)
+  })
   if (withChain) chain.relay.start()
 
   atEnd(async () => {

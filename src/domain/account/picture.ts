@@ -37,7 +37,7 @@ export interface ReceivedPictures {
 async function receive(field: PictureField, file: IncomingFile): Promise<ReceivedPicture> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of file.open()) {
+  for await (const chunk of file.createReadStream()) {
     size += chunk.length
     if (size > MAX_PICTURE_BYTES) {
       throw new DomainError('PAYLOAD_TOO_LARGE', `A picture is over the limit of ${MAX_PICTURE_BYTES} bytes.`)
@@ -50,13 +50,18 @@ async function receive(field: PictureField, file: IncomingFile): Promise<Receive
 
 /** Reads the files that were given. Raises PAYLOAD_TOO_LARGE, VALIDATION_FAILED, and what reading them raises. */
 export async function receivePictures(given: PicturesGiven): Promise<ReceivedPictures> {
-  const pictures: ReceivedPictures = { received: [], removed: [] }
-  for (const field of Object.keys(pictureFields) as PictureField[]) {
-    const file = given[field]
-    if (file === null) pictures.removed.push(field)
-    else if (file) pictures.received.push(await receive(field, await file()))
+  const fields = Object.keys(pictureFields) as PictureField[]
+  // Together: a form may have its files in any order, and each is sent after the one before it was read.
+  const received = await Promise.all(
+    fields.map(async (field) => {
+      const file = await given[field]?.()
+      return file && receive(field, file)
+    }),
+  )
+  return {
+    received: received.filter((picture) => picture !== undefined),
+    removed: fields.filter((field) => given[field] === null),
   }
-  return pictures
 }
 
 /** Tells pictures apart without holding on to them. */

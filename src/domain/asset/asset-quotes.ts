@@ -93,7 +93,7 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
     ): Promise<Quote> {
       assertUserMay(actor, 'asset:register')
       const { data, refusals } = inspect(registerInput, rawInput)
-      const identify = async (incoming: IncomingFile) => contentStore.identifyFile(incoming.open())
+      const identify = async (incoming: IncomingFile) => contentStore.identifyFile(incoming.createReadStream())
       if (file) refusals.push(...(await refusalsIn(async () => assertRegistrable(actor, await identify(await file())))))
       const funds = await fundsOf(actor)
       const cost = costNow()

@@ -159,9 +159,10 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
       const isRetry = await assertWorthReading(actor, context, input.maxCost)
       await rateLimiter.consume('upload', actor.id)
       const file = await upload()
-      if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, context)
+      if (isRetry)
+        return registerOnce(actor, file, await contentStore.identifyFile(file.createReadStream()), input, context)
       return keep(
-        () => contentStore.importFile(file.open()),
+        () => contentStore.importFile(file.createReadStream()),
         async (imported) => {
           try {
             return await registerOnce(actor, file, imported, input, context)

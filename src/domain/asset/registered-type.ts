@@ -23,12 +23,12 @@ export const isUninformative = (text: string): boolean =>
   text.trim() === '' || /^[\w.+-]*\*?\/\*$/.test(text) || UNINFORMATIVE.has(text.split(';', 1)[0]!.trim().toLowerCase())
 
 /** Returns the declared type of a form part. Returns `application/octet-stream` if the part declares no media type. */
-export const declaredTypeOf = ({ mimeType }: IncomingFile): string => (isMimeType(mimeType) ? mimeType : OCTETS)
+export const declaredTypeOf = ({ mimetype }: IncomingFile): string => (isMimeType(mimetype) ? mimetype : OCTETS)
 
 async function headOf(file: IncomingFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
-  for await (const piece of file.open()) {
+  for await (const piece of file.createReadStream()) {
     parts.push(piece.slice(0, HEAD_BYTES))
     length += piece.length
     if (length >= HEAD_BYTES) break

@@ -6,30 +6,20 @@ import type { HeldFile, Pieces, UploadFolder } from '../ports/files.ts'
 import type { OnError } from '../ports/log.ts'
 import type { Meter } from '../telemetry.ts'
 
-/** A file on its way in. */
+/** An uploaded file: the part of the `FileUpload` of `graphql-upload-ts` that services use. */
 export interface IncomingFile {
-  /** As the sender named it. */
+  /** The name that the sender gave. */
   filename: string
-  /** As the sender said; may be empty. */
-  mimeType: string
-  /** Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  open(): Pieces
-}
-
-/** A file that a request announces. It is not taken from the network before somebody asks for it. */
-export class Upload {
-  /** Raises PARSE_ERROR when it does not come, PAYLOAD_TOO_LARGE, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  readonly file: () => Promise<IncomingFile>
-
-  constructor(file: () => Promise<IncomingFile>) {
-    this.file = file
-  }
+  /** The media type that the sender gave. May be empty. */
+  mimetype: string
+  /** Returns the bytes. May be called several times. Reading raises PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  createReadStream(): Pieces
 }
 
 /** The files of one request. */
 export interface Intake {
-  /** Takes a file to disk. Raises what its stream raises, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  hold(file: { filename: string; mimeType: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
+  /** Writes a file to disk. Raises the errors of its stream, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  hold(file: { filename: string; mimetype: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
   /** To be called when the request is over, whatever came of it, before it is answered: then there is room for the next one. */
   close(): Promise<void>
 }
@@ -46,8 +36,8 @@ export interface BodyReaders<Request> {
       maxFiles: number
       /** Whether a part of this name is a field though it comes as a file. */
       isText?(name: string): boolean
-      /** Of what could not be read the value is not what was sent. */
-      onField(name: string, value: string, isSound: boolean): void
+      /** `value` is undefined if its bytes are not UTF-8. */
+      onField(name: string, value: string | undefined): void
       /** Undefined: nobody asked for it. */
       onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
     },
@@ -131,7 +121,7 @@ export function createUploads({
       }
       const releaseFiles = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
-        async hold({ filename, mimeType, bytes }) {
+        async hold({ filename, mimetype, bytes }) {
           if (room < declaredBytes) await acquire(declaredBytes - room, declaredBytes - room)
           const file = await folder.hold(bytes, take).catch((error: unknown) => {
             meter.fileRefused()
@@ -140,7 +130,7 @@ export function createUploads({
           meter.fileTaken(file.size)
           files.push(file)
           if (isClosed) await releaseFiles()
-          return { filename, mimeType, open: () => file.bytes() }
+          return { filename, mimetype, createReadStream: () => file.bytes() }
         },
         async close() {
           if (isClosed) return

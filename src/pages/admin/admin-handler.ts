@@ -3,7 +3,6 @@
  * interface takes. What they show and do are the operations of the interfaces; no rule stands here.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import createRouter from 'find-my-way'
 import { html } from 'hono/html'
 import type { Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
@@ -107,13 +106,41 @@ function split(url: string): { path: string; query: URLSearchParams } {
   return { path: path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) }
 }
 
-/** The handler of everything at `/admin`. */
+/** Returns a pattern with a named group for each parameter of a path. */
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`)
+
+const countParams = ({ path }: AdminRoute) => path.split(':').length
+
+/** Decodes path parameters. A parameter that cannot be decoded stays as it is. */
+const decodeAll = (params: Record<string, string>) =>
+  Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeOr(value)]))
+
+function decodeOr(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+/** Creates the handler of `/admin` and every path below it. */
 export function createAdminHandler(parts: AdminParts) {
   const { shared, publicUrl, tell, watch } = parts
   const isSecure = publicUrl.startsWith('https://')
   const { adminSessions } = shared.services
-  const router = createRouter({ ignoreTrailingSlash: true })
-  for (const route of parts.routes) router.on(route.method, route.path, () => {}, route)
+  // A written path precedes one with parameters.
+  const patterns = parts.routes
+    .toSorted((one, other) => countParams(one) - countParams(other))
+    .map((route) => ({ route, pattern: patternOf(route.path) }))
+
+  /** Returns the route of a method at a path, with its parameters. */
+  function find(method: 'GET' | 'POST', path: string) {
+    for (const { route, pattern } of patterns) {
+      const match = route.method === method ? pattern.exec(path) : null
+      if (match) return { route, params: decodeAll(match.groups ?? {}) }
+    }
+    return undefined
+  }
 
   function contextOf({ actor, baseUrl, log }: Pick<Context, 'actor' | 'baseUrl' | 'log'>, key?: string): Context {
     const idempotency = { key, replayed: false }
@@ -128,15 +155,14 @@ export function createAdminHandler(parts: AdminParts) {
   /** Pattern of the route at a path, without its parameters; `other` where there is none. */
   function patternAt(path: string): string {
     if (path === SIGN_IN || path === SIGN_OUT) return path
-    const found = router.find('GET', path) ?? router.find('POST', path)
-    return (found?.store as AdminRoute | undefined)?.path ?? 'other'
+    return (find('GET', path) ?? find('POST', path))?.route.path ?? 'other'
   }
 
   /** The methods that an address has; none where there is no page. */
   function methodsAt(path: string): string[] {
     if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
     if (path === SIGN_OUT) return ['POST', 'OPTIONS']
-    const [shows, takes] = [router.find('GET', path), router.find('POST', path)]
+    const [shows, takes] = [find('GET', path), find('POST', path)]
     return [...(shows ? ['GET', 'HEAD'] : []), ...(takes ? ['POST'] : []), ...(shows || takes ? ['OPTIONS'] : [])]
   }
 
@@ -192,10 +218,10 @@ export function createAdminHandler(parts: AdminParts) {
 
   /** What fills the form of the deed at this address in once more; undefined where there is none. */
   function deedAt(path: string, request: AdminRequest) {
-    const found = router.find('POST', path)
-    const { again } = (found?.store ?? {}) as Partial<AdminRoute>
-    if (!found || !again) return undefined
-    request.params = found.params as Record<string, string>
+    const found = find('POST', path)
+    const again = found?.route.again
+    if (!again) return undefined
+    request.params = found.params
     return (message: string) => again(request, message)
   }
 
@@ -239,10 +265,10 @@ export function createAdminHandler(parts: AdminParts) {
       if (path === SIGN_OUT) return signOut(request, res)
       request.context = contextOf(request.context, request.form.get('key') || undefined)
     }
-    const found = router.find(isPost ? 'POST' : 'GET', path)
+    const found = find(isPost ? 'POST' : 'GET', path)
     if (!found) throw notFound('Page')
-    request.params = found.params as Record<string, string>
-    return (found.store as AdminRoute).answer(request)
+    request.params = found.params
+    return found.route.answer(request)
   }
 
   /** Whether the method itself was answered. Raises NOT_FOUND, METHOD_NOT_ALLOWED. */
@@ -289,7 +315,7 @@ export function createAdminHandler(parts: AdminParts) {
     send(req, res, { refused, title, content }, request, path)
   }
 
-  return { matches: isAdminPath, handle }
+  return handle
 }
 
 /** Tells what a person can do something about: everything that is refused. */

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../domain/errors.ts'
-import { mediaTypeOf } from '../../platform/http/media-type.ts'
+import { mediaTypeOf } from '../../platform/http/headers.ts'
 import { PASSWORD } from './action.ts'
 import { FORM_TOKEN } from './admin-page.ts'
 

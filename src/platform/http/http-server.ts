@@ -1,23 +1,18 @@
-/** The HTTP server: hands each request to the first handler that matches its path, and drains before it closes. */
+/** The HTTP server: one node:http server whose requests Fastify routes. It answers 503 until it has routes, and drains before it closes. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
+import fastify, { type FastifyInstance } from 'fastify'
 import { DomainError, type ErrorCode } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports/log.ts'
 import { systemReason } from '../system-reason.ts'
-import { BoundedRequest } from './bounded-request.ts'
 import { createDropLogger, mostConnections } from './most-connections.ts'
+import { BoundedRequest } from './request-body.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
-/** What answers some of the paths. */
-export interface HttpHandler {
-  /** Whether a request for a path, without its query, is this door's. */
-  matches(path: string, req: IncomingMessage): boolean
-  handle(req: IncomingMessage, res: ServerResponse): unknown
-  /** Ends answers that would go on for ever. */
-  drain?(): void
-}
+/** Registers routes. */
+export type AddRoutes = (app: FastifyInstance) => void
 
 /** Time limits of a request, in milliseconds. */
 export interface RequestTimeouts {
@@ -32,8 +27,11 @@ const requestTimeouts: RequestTimeouts = { request: 300_000, headers: 30_000, ch
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
-/** Milliseconds in which a refused caller may go on sending, to nowhere: whoever is cut off at once never reads why. */
+/** Time to read and discard a rejected body, in milliseconds. A caller whose connection is cut at once never reads the response. */
 const LINGER_MS = 30_000
+
+/** Maximum characters of a path parameter. A CID in base 2 has 289. */
+const MAX_PARAM_LENGTH = 512
 
 /** The HTTP server of the process. */
 export interface HttpServer {
@@ -42,9 +40,11 @@ export interface HttpServer {
    * has its own queue of connections. Raises an Error that names `variable` when the port is taken.
    */
   listen(port: number, host: string, variable?: string): Promise<number>
-  /** From now on each answer ends its connection, so that callers have none left by the time of `drain`. */
+  /** Answers requests by these routes from now on. */
+  serve(addRoutes: AddRoutes): Promise<void>
+  /** Ends each connection with its next response, so that callers have none left at the time of `drain`. */
   endConnections(): void
-  /** Takes no new requests, waits for those under way at most `milliseconds`, then closes. */
+  /** Accepts no new connections, waits at most `milliseconds` for open requests, then closes. */
   drain(milliseconds: number): Promise<void>
 }
 
@@ -52,8 +52,8 @@ export interface HttpServer {
 const HSTS_AGE_SECONDS = 31_536_000
 
 /**
- * On every answer. Images and data are shown on pages of other origins, so they may be loaded from there; what is private
- * asks for credentials that no browser sends by itself. Links in mails carry secrets, so no address is passed on.
+ * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
+ * sends by itself. Links in mails carry secrets, so no Referer is sent.
  */
 const securityHeaders = (isSecure: boolean): [string, string][] => [
   ['X-Content-Type-Options', 'nosniff'],
@@ -69,7 +69,7 @@ export interface ErrorAnswer {
   body: object
 }
 
-/** A request that the server answers without a handler, because it could not be parsed or did not arrive in time. */
+/** A request that the server answers without a route, because it could not be parsed or did not arrive in time. */
 export interface RejectedRequest {
   requestId: string
   status: number
@@ -101,16 +101,15 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
   return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** What answers requests, and how errors are told that nobody else sees. */
+/** The parts and limits of an HTTP server. */
 export interface HttpServerOptions {
-  handlers: HttpHandler[]
-  /** The error body of the service, for requests that no door ever sees. */
+  /** Presents an error that no route answers. */
   presentError: (error: DomainError) => ErrorAnswer
   log: Log
   /** Where callers reach the service, if that is known. */
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
-  /** Connections that are open at one port at most; above them one is closed as it comes. */
+  /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
   connections?: number
   telemetry?: RequestTelemetry | undefined
   timeouts?: RequestTimeouts
@@ -122,40 +121,34 @@ const LOOPBACK = { ipv4: '127.0.0.1', ipv6: '::1' } as const
 /** Error codes of a machine without IPv6. */
 const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
+/** A cache must not store the response to a malformed request: it would show it to every later caller of the path. */
+const notCached = { 'Cache-Control': 'no-store' }
 
-/** A cache that takes the answer to one caller's broken request for that of the address would show it to everybody. */
-const keptByNobody = { 'Cache-Control': 'no-store' }
-
-/** What Node's parser refuses by itself. Everything else it finds is no HTTP. */
+/** Errors of Node's parser that have a code of their own. All others mean that the request is not valid HTTP. */
 const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
 }
-const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
+const notHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
 
-/** A host and perhaps a port, or nothing. Others would end up in addresses that nobody can read. */
+/** Returns whether a Host header is empty, or a host with an optional port. */
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
 const HOST = /^host$/i
 
-/** One header at most: a proxy may go by another one than we (RFC 9112, section 3.2). */
+/** A request has at most one Host header: a proxy may use another one than this server (RFC 9112, section 3.2). */
 const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
   rawHeaders.filter((name, index) => index % 2 === 0 && HOST.test(name)).length > 1
 
-/** Whose service it is that is asked is known to us: what a request says of it is looked at, and counts for nothing. */
 const isAddressed = (req: IncomingMessage) =>
   !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
 
-/** The target of a request, as senders to a proxy write it. */
+/** The scheme and host of a target in absolute form, as senders to a proxy write it. */
 const ABSOLUTE = /^https?:\/\/[^/?#]+/i
 
-/**
- * What is asked for as path and query, in whichever form (RFC 9112, section 3.2): everybody behind this goes by them alone. Undefined for
- * what names nothing here.
- */
+/** Returns path and query of a target in any form (RFC 9112, section 3.2). Returns undefined if the target has no path. */
 function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return url
   if (!ABSOLUTE.test(url)) return undefined
@@ -163,53 +156,25 @@ function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** As far as it can be seen: the method of a request that could not be read. */
-const asksForHead = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
+/** The scheme of an identifier whose slashes are not encoded, as in `/assets/ipfs://<cid>/`. */
+const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
 
-/** The response that a connection is working on. */
-const currentAnswer = (socket: Duplex) => (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
+/** Returns whether an unreadable request has the method HEAD, as far as its bytes show. */
+const isHeadPacket = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
 
-/**
- * Sends an error response on a connection whose request could not be read, unless a response to it has begun. Requests before it
- * are answered first: otherwise their caller would take the error for the response to one of them. Calls `sent` with the request ID
- * and, if the headers of the request arrived, its response.
- */
-function answerBare(
-  socket: Duplex,
-  answer: ErrorAnswer,
-  isHead: boolean,
-  sent: (requestId: string, res: ServerResponse | undefined) => void,
-) {
-  const current = currentAnswer(socket)
-  if (!socket.writable) return void socket.destroy()
-  if (current?.req.complete) return void current.once('close', () => answerBare(socket, answer, isHead, sent))
-  if (current?.headersSent) return void socket.destroy()
-  const { status, headers, body } = answer
-  const text = JSON.stringify(body)
-  const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
-  const lines = Object.entries({
-    ...headers,
-    ...keptByNobody,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-    'X-Request-Id': requestId,
-    Connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
-  sent(requestId, current ?? undefined)
-}
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /**
- * What is left of a body that nobody wants any more is read to nowhere, for a while; nothing of one in too many pieces. A connection that
- * ends with its answer (`Connection: close`, HTTP/1.0, a drain) is half closed until then: Node would close it at once, and what
- * the caller still sends would have the answer thrown away.
+ * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
+ * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
+ * closed until its body has arrived (test/rest/broken-bodies.test.ts).
  */
-function drainRest(req: IncomingMessage, res: ServerResponse) {
-  // Whoever reads it refuses it; one that nobody reads has no other end.
+function discardRest(req: IncomingMessage, res: ServerResponse) {
   req.once('excess', () => {
     if (res.headersSent) req.socket.destroy()
   })
-  // Before Node, who ends the connection when it hears of it.
+  // Before Node's own listener, which ends the connection.
   res.prependOnceListener('finish', () => {
     if (req.complete) return
     req.resume()
@@ -227,18 +192,17 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
       socket.destroySoon = close
       if (ends) close.call(socket)
     }
-    // Once it is answered, a request is not told when its connection ends.
     req.once('close', forget)
+    // An answered request has no event for the end of its connection.
     socket.once('close', forget)
   })
 }
 
 /**
- * Whoever reads by HTTP/1.0, as nginx does unless it is told otherwise, takes the end of the connection for that of an answer whose length is not told. So
- * one that is broken off ends its connection with a reset, which nobody takes for its end.
+ * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
+ * response without a length (test/rest/gateway.test.ts).
  */
-function breakOffLoudly({ httpVersion, socket }: IncomingMessage, res: ServerResponse) {
-  if (httpVersion !== '1.0') return
+function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   const { destroy } = socket
   socket.destroy = (error) => {
     socket.destroy = destroy
@@ -250,10 +214,10 @@ function breakOffLoudly({ httpVersion, socket }: IncomingMessage, res: ServerRes
 }
 
 /**
- * Of an answer that waits behind another one on its connection, keeps what was written before its head in front of it: Node puts the head of one
- * whose body is bytes before all that waits, and so a `100 Continue` between the two.
+ * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
+ * (test/rest/broken-bodies.test.ts).
  */
-function keepHeadBehind(res: ServerResponse) {
+function keepHeadBehindContinue(res: ServerResponse) {
   const { writeHead } = res
   res.writeHead = ((...given: Parameters<typeof writeHead>) => {
     writeHead.apply(res, given)
@@ -262,12 +226,8 @@ function keepHeadBehind(res: ServerResponse) {
   }) as typeof writeHead
 }
 
-/**
- * A server that listens to nothing yet. Paths that nothing answers are told that the service is starting; what an answer
- * raises cuts the connection and is logged.
- */
+/** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
 export function createHttpServer({
-  handlers,
   presentError,
   log,
   publicUrl,
@@ -277,40 +237,33 @@ export function createHttpServer({
   timeouts = requestTimeouts,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
+  let app: FastifyInstance | undefined
+  let route: RequestListener = (_req, res) =>
+    refuse(res, new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 }))
   let endsConnections = false
-  const answer = (req: IncomingMessage, res: ServerResponse, path: string, isHttp: boolean): unknown => {
-    const handler = handlers.find((candidate) => candidate.matches(path, req))
-    if (handler && isHttp) return handler.handle(req, res)
-    const error = isHttp ? starting() : new DomainError(...noHttp)
+
+  function refuse(res: ServerResponse, error: DomainError) {
     telemetry.refused(res, error.code)
     const { status, headers, body } = presentError(error)
     const text = JSON.stringify(body)
-    const length = Buffer.byteLength(text)
-    const type = 'application/json'
-    const told = { ...keptByNobody, ...headers }
-    return res
-      .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...told })
-      .end(text)
+    const described = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
+    res.writeHead(status, { ...described, Connection: 'close', ...notCached, ...headers }).end(text)
   }
-  const serve = (req: IncomingMessage, res: ServerResponse) => {
-    // The parser goes on with what it has read when the connection is cut.
+
+  const receive = (req: IncomingMessage, res: ServerResponse) => {
+    // The parser continues with the bytes that it has when the connection is cut.
     if (req.socket.destroyed) return
     const target = targetOf(req)
-    const url = target ?? '/'
-    req.url = url
-    const isHttp = target !== undefined && isAddressed(req)
-    const end = url.indexOf('?')
-    const path = end < 0 ? url : url.slice(0, end)
+    req.url = target ?? '/'
     res.setHeader('X-Request-Id', requestIdOf(req))
     for (const [name, value] of headers) res.setHeader(name, value)
     if (endsConnections) res.setHeader('Connection', 'close')
-    drainRest(req, res)
-    breakOffLoudly(req, res)
-    void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path, isHttp))).catch((error: unknown) => {
-      log.error({ err: error, requestId: res.getHeader('X-Request-Id') }, 'Request handler failed; connection closed')
-      res.destroy()
-    })
+    if (hasBody(req)) discardRest(req, res)
+    if (req.httpVersion === '1.0') abortByReset(req, res)
+    const isHttp = target !== undefined && isAddressed(req)
+    telemetry.serve(req, res, () => (isHttp ? route(req, res) : refuse(res, new DomainError(...notHttp))))
   }
+
   const server = createServer(
     {
       requestTimeout: timeouts.request,
@@ -322,36 +275,81 @@ export function createHttpServer({
       // Node would answer without a body.
       requireHostHeader: false,
     },
-    serve,
+    receive,
   )
-  cutSlowReaders(server, log, slowReaders)
-  // Whoever watches requests hears of those with an expectation as of all others.
-  const receive = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
-  // A caller who asks first is told to send once somebody reads, and not when the request is refused.
+  const { currentAnswer } = cutSlowReaders(server, log, slowReaders)
+  const emitRequest = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
+  // Sends 100 when the body is read, and not when the request is rejected.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (res.headersSent) return
       res.writeContinue()
-      if (!res.socket) keepHeadBehind(res)
+      if (!res.socket) keepHeadBehindContinue(res)
     })
-    receive(req, res)
+    emitRequest(req, res)
   })
-  // Nobody need keep to an expectation that is not known.
-  server.on('checkExpectation', receive)
+  // RFC 9110 allows a server to ignore an unknown expectation.
+  server.on('checkExpectation', emitRequest)
+
+  /**
+   * Sends an error response on a connection whose request could not be read, unless a response to it has begun. Earlier requests are
+   * answered first: otherwise their caller would treat the error as the response to one of them.
+   */
+  function answerUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
+    const current = currentAnswer(socket)
+    if (!socket.writable) return void socket.destroy()
+    if (current?.req.complete) return void current.once('close', () => answerUnreadable(socket, error, isHead))
+    if (current?.headersSent) return void socket.destroy()
+    const { status, headers: errorHeaders, body } = presentError(error)
+    const text = JSON.stringify(body)
+    const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
+    const lines = Object.entries({
+      ...Object.fromEntries(headers),
+      ...errorHeaders,
+      ...notCached,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      'X-Request-Id': requestId,
+      Connection: 'close',
+    }).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
+    telemetry.rejected({ requestId, status, code: error.code, answer: current })
+  }
   const unreadable = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Whatever comes after it is not read either, and told again each time.
+    // The parser reports the same connection again for each further byte.
     if (unreadable.has(socket) && socket.writable) return
     unreadable.add(socket)
-    const refusal = new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp))
-    const answer = presentError(refusal)
-    const allHeaders = { ...Object.fromEntries(headers), ...answer.headers }
-    const { status } = answer
-    const isHead = asksForHead(error as { rawPacket?: Buffer })
-    answerBare(socket, { ...answer, headers: allHeaders }, isHead, (requestId, res) =>
-      telemetry.rejected({ requestId, status, code: refusal.code, answer: res }),
-    )
+    const isHead = isHeadPacket(error as { rawPacket?: Buffer })
+    answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
   })
+
+  /** Creates Fastify on this server. Routes read bodies themselves, after they have checked the caller. */
+  async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
+    const router = fastify({
+      serverFactory: () => server,
+      clientErrorHandler: () => undefined,
+      exposeHeadRoutes: false,
+      // Requests on open connections are answered during a drain.
+      return503OnClosing: false,
+      routerOptions: {
+        ignoreTrailingSlash: true,
+        maxParamLength: MAX_PARAM_LENGTH,
+        querystringParser: (text) => text as never,
+      },
+      rewriteUrl: ({ url = '/' }) => (url.includes('://') ? url.replace(UNENCODED_SCHEME, '$1/') : url),
+      // A path that cannot be decoded, or has a parameter that is too long.
+      frameworkErrors(_error, { raw: req }, { raw: res }) {
+        req.url = '/not-found'
+        router.routing(req, res)
+      },
+    })
+    router.removeAllContentTypeParsers()
+    router.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    addRoutes(router)
+    await router.ready()
+    return router
+  }
 
   const listeners: Listener[] = []
   const nextListener = () =>
@@ -384,18 +382,21 @@ export function createHttpServer({
       })
       return taken
     },
+    async serve(addRoutes) {
+      app = await createRouter(addRoutes)
+      route = app.routing
+    },
     endConnections() {
       endsConnections = true
     },
     async drain(milliseconds) {
       endsConnections = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
-      for (const handler of handlers) handler.drain?.()
-      // A connection whose last answer is done would be kept open for the next request.
+      // A connection is kept open for the next request after its last response.
       const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), milliseconds)
-      await closed
+      await Promise.all([app?.close(), closed])
       clearInterval(idle)
       clearTimeout(timer)
     },

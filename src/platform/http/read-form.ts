@@ -1,232 +1,224 @@
-/** Reads multipart forms from the socket: fields into memory, files to whoever takes them, and no more than is allowed of either. */
+/**
+ * Reads multipart forms from the socket: fields into memory, files to their takers. `graphql-upload-ts` and `@fastify/multipart` lack what these
+ * tests check: test/graphql/multipart.test.ts (no byte of a file before permission), test/rest/small-pieces.test.ts (bounded memory).
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
-import { bodyRoom } from './body-room.ts'
-import { ByteGatherer } from './byte-gatherer.ts'
-import { watchTexts } from './form-texts.ts'
-import { fileNameOfPart, watchDispositions } from './part-file-name.ts'
-import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
+import { assertDeclared, holdBody, onBroken, tooLarge } from './request-body.ts'
 
-/** Of a form, however it is encoded. */
+/** Maximum number of fields of a form in any encoding. */
 export const MAX_FIELDS = 100
-/** Parts that are files, whether or not somebody takes them. */
+/** Maximum number of parts that are files, also of those that no one takes. */
 const MAX_FILE_PARTS = 10
-/** All parts, also those that are neither: a part without a name takes a few bytes, and as much time as any other. */
+/** Maximum number of parts, also of those without a name. */
 const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
-/** Pieces below so many bytes are put together with what comes at the same moment: the parser takes as long for a byte. */
-const SMALL_BYTES = 4_096
-/** Bytes that are put together at most. */
-const GATHERED_BYTES = 65_536
-/** Bytes of boundaries and headers of parts, and of what is read but not told apart yet. */
+/** Bytes of boundaries and part headers, and of bytes that are not parsed yet. */
 const FRAMING_BYTES = 131_072
 
-/** A file of a form, on its way. */
+/** A file of a form while it arrives. */
 export interface FormFile {
-  /** As the caller sent it, without any path. */
+  /** The name without folders. */
   filename: string
-  mimeType: string
-  /** Must be read to its end, or the form comes to none. */
+  mimetype: string
+  /** Must be read to its end. Otherwise the form does not end. */
   bytes: Readable
 }
 
-/** How much of a form is taken, and by whom. */
+/** The limits of a form and the takers of its parts. */
 export interface FormParts {
-  /** Bytes of everything but the files. */
+  /** Maximum size of all parts but the files, in bytes. */
   maxBytes: number
   maxFileBytes: number
-  /** How many are taken at most. */
+  /** Maximum number of files that are taken. */
   maxFiles: number
-  /** Whether a part of this name is a field though it comes as a file: a `Blob` of text does. */
+  /** Returns whether a part of this name is a field even if it comes as a file, as a `Blob` of text does. */
   isText?(name: string): boolean
-  /** Of what could not be read the value is not what was sent. May raise a refusal. */
-  onField(name: string, value: string, isSound: boolean): void
-  /**
-   * Takes a file, and is waited for. Undefined: nobody asked for it; it is dropped, and counts as a field does. May raise a refusal.
-   */
+  /** Takes a field. `value` is undefined if its bytes are not UTF-8. May raise an error. */
+  onField(name: string, value: string | undefined): void
+  /** Takes a file. The next part is read after the promise resolves. Returns undefined to drop the file. May raise an error. */
   onFile(name: string, file: FormFile): Promise<void> | undefined
 }
 
 /** A form that is being read. */
 export interface Form {
-  /**
-   * When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and
-   * what the takers raise.
-   */
+  /** Resolves when all parts are taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and errors of the takers. */
   whole: Promise<void>
-  /** Lets go of what is not read yet. */
+  /** Stops reading. */
   cancel(): void
 }
-
-type Parser = InstanceType<typeof Busboy>
 
 const notAForm = (cause: unknown) =>
   new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
 
-const unread = () => new DomainError('PARSE_ERROR', 'The body was not read to its end.')
-
-/** Raises PARSE_ERROR. The parser lets parts without a name through. */
+/** The parser lets parts without a name through. */
 function assertNamed(name: string | undefined): asserts name is string {
   if (name === undefined) throw notAForm(new Error('a part has no name'))
 }
 
-/** What a mailer makes of a part, by its Content-Transfer-Encoding; other words there leave the bytes as they are. */
 const ENCODED_PART = /^(?:base64|quoted-printable)$/
 
-/** Nobody decodes it: its code would be registered and paid for instead of the file. Raises UNSUPPORTED_MEDIA_TYPE. */
-function assertAsItIs(name: string, encoding: string) {
+/** Rejects an encoded part. Otherwise its code would be registered and paid for instead of the file. */
+function assertNotEncoded(name: string, encoding: string) {
   if (!ENCODED_PART.test(encoding)) return
   const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
   throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
 }
 
-/** Who chose no file sends one without a name: that is no empty text. */
-const isFile = (type: string | undefined, filename: string | undefined, isText: boolean) =>
+/** A browser sends a file part without a name for an input where no file was chosen. */
+const isFile = (type: string, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** `asSent` returns the newest text as it was sent, and `dispositionNow` the Content-Disposition header of the newest part. */
-function createParser(req: IncomingMessage, { maxBytes, maxFileBytes, isText }: FormParts) {
-  let comesAFile = false
+/** .NET writes a name that is not ASCII like this. */
+const ENCODED_WORD = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
+
+/** Decodes a file name. Browsers encode three characters. */
+function decodeName(name: string): string {
+  const encoded = ENCODED_WORD.exec(name)?.[1]
+  return encoded ? Buffer.from(encoded, 'base64').toString() : name.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
+}
+
+/** Returns a file name without folders. */
+function baseNameOf(sent = ''): string {
+  const name = decodeName(sent).split(/[\\/]/).at(-1)!
+  return name === '.' || name === '..' ? '' : name
+}
+
+/** Creates a parser that gives every part as a stream of bytes: of a text, it would replace bytes that are not UTF-8. */
+function createParser({ headers }: IncomingMessage, fileSize: number) {
   try {
-    const parser: Parser = new Busboy({
+    return new Busboy({
       preservePath: true,
-      isPartAFile(name, type, filename) {
-        comesAFile = isFile(type, filename, isText?.(name ?? '') === true)
-        return comesAFile
-      },
-      headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
-      limits: {
-        fieldSize: maxBytes,
-        fields: MAX_FIELDS,
-        files: MAX_FILE_PARTS,
-        parts: MAX_PARTS,
-        fileSize: maxFileBytes,
-        headerPairs: 50,
-      },
+      isPartAFile: () => true,
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: { parts: MAX_PARTS, fileSize, headerPairs: 50 },
     })
-    return { parser, asSent: watchTexts(parser, () => comesAFile), dispositionNow: watchDispositions(parser) }
   } catch (error) {
     throw notAForm(error)
   }
 }
 
-/** A refusal ends the reading at once. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read. */
+/** Reads a form. Raises PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read. */
 export function readForm(req: IncomingMessage, parts: FormParts): Form {
-  const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
+  const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
-  const { parser, asSent, dispositionNow } = createParser(req, parts)
+  const parser = createParser(req, maxFileBytes)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
-  // Whoever cancels does not wait for it.
+  // A caller that cancels does not wait for it.
   whole.catch(() => {})
   const streams = new Set<BusboyFileStream>()
-  const takers: Promise<void>[] = []
+  const taken = new Set<BusboyFileStream>()
+  const counts = { fields: 0, files: 0 }
+  let turn = Promise.resolve()
   let received = 0
   let fieldBytes = 0
-  const gathered = new ByteGatherer()
-  let handingOver: NodeJS.Immediate | undefined
   let isOver = false
 
-  const letGo = (reason?: unknown) => {
+  function stop() {
     isOver = true
     forget()
     body.release()
-    req.off('data', take).off('end', end)
-    clearImmediate(handingOver)
-    parser.destroy()
-    // The parser does not take its files along: whoever reads one would wait for ever.
-    for (const stream of streams) stream.destroy(reason instanceof Error ? reason : unread())
+    req.off('data', parse).off('end', end)
   }
-  const fail = (error: unknown) => {
+
+  function fail(error: unknown) {
     if (isOver) return
-    letGo(error)
-    // What the takers opened is closed before anybody hears of it.
-    void Promise.allSettled(takers).then(() => reject(error))
+    stop()
+    parser.destroy()
+    // The parser does not destroy its streams, and their readers would wait forever.
+    for (const stream of streams) stream.destroy(error instanceof Error ? error : undefined)
+    // Takers close what they opened first.
+    void turn.then(() => reject(error))
   }
-  const guarded = (work: () => void) => {
-    try {
-      if (!isOver) work()
-    } catch (error) {
-      fail(error)
-    }
-  }
+
   const refuse = (message: string) => fail(new DomainError('PAYLOAD_TOO_LARGE', message))
 
-  const fileBytes = () => [...streams].reduce((sum, stream) => sum + stream.bytesRead, 0)
-  const assertBounded = () => {
-    const others = received - fileBytes()
-    if (others > maxBytes + FRAMING_BYTES) throw tooLarge(maxBytes)
-    body.hold(others)
+  function count(kind: 'fields' | 'files', max: number) {
+    counts[kind] += 1
+    if (counts[kind] > max) throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${max} ${kind}.`)
   }
-  const parse = (bytes: Buffer) =>
-    guarded(() => {
-      received += bytes.length
-      if (!parser.write(bytes)) {
-        req.pause()
-        parser.once('drain', () => req.resume())
-      }
-      assertBounded()
-    })
-  const handOver = () => {
-    clearImmediate(handingOver)
-    handingOver = undefined
-    if (gathered.size > 0) parse(gathered.take())
-  }
-  const take = (chunk: Buffer) => {
-    gathered.add(chunk)
-    if (chunk.length >= SMALL_BYTES || gathered.size >= GATHERED_BYTES) handOver()
-    else handingOver ??= setImmediate(handOver)
-  }
-  const end = () => {
-    handOver()
-    guarded(() => {
-      if (received > 0) return void parser.end()
-      // An empty body is an empty form, also one whose length nobody announced.
-      letGo()
-      resolve()
-    })
-  }
-  const body = bodyRoom.open(fail)
-  const forget = onBroken(req, fail)
 
-  parser.on('field', (name: string | undefined, text: string, _nameCut: boolean, cut: boolean, encoding) =>
-    guarded(() => {
-      const { value, isSound } = asSent(text)
-      assertNamed(name)
-      assertAsItIs(name, encoding)
-      fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
-      if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
-      onField(name, value, isSound)
-    }),
-  )
-  parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, encoding, mimeType: string) =>
-    guarded(() => {
-      // Told by the parser, or by whoever takes the file.
-      bytes.on('error', () => {})
-      assertNamed(name)
-      assertAsItIs(name, encoding)
-      const taking = onFile(name, { filename: fileNameOfPart(dispositionNow(), filename), mimeType, bytes })
-      if (!taking) return void bytes.resume()
-      streams.add(bytes)
-      bytes.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
-      takers.push(taking)
-      taking.catch(fail)
-    }),
-  )
+  async function readField(name: string, stream: BusboyFileStream) {
+    const chunks: Buffer[] = []
+    fieldBytes += Buffer.byteLength(name)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      fieldBytes += chunk.length
+      if (fieldBytes > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+    if (!isOver) onField(name, decode(Buffer.concat(chunks)))
+  }
+
+  async function takePart(
+    name: string | undefined,
+    stream: BusboyFileStream,
+    filename: string | undefined,
+    encoding: string,
+    mimetype: string,
+  ) {
+    if (isOver) return
+    assertNamed(name)
+    assertNotEncoded(name, encoding)
+    if (!isFile(mimetype, filename, isText?.(name) === true)) {
+      count('fields', MAX_FIELDS)
+      return readField(name, stream)
+    }
+    count('files', MAX_FILE_PARTS)
+    const taking = onFile(name, { filename: baseNameOf(filename), mimetype, bytes: stream })
+    if (!taking) return void stream.resume()
+    taken.add(stream)
+    await taking
+  }
+
+  function parse(bytes: Buffer) {
+    received += bytes.length
+    if (!parser.write(bytes)) {
+      req.pause()
+      parser.once('drain', () => req.resume())
+    }
+    let others = received
+    for (const { bytesRead } of taken) others -= bytesRead
+    if (others > maxBytes + FRAMING_BYTES) fail(tooLarge(maxBytes))
+    else if (!isOver) body.hold(others)
+  }
+
+  function end() {
+    if (received > 0) return void parser.end()
+    // An empty body is an empty form.
+    stop()
+    resolve()
+  }
+
+  const body = holdBody(fail)
+  const forget = onBroken(req, fail)
+  parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
+    streams.add(stream)
+    // Reported by the parser, or by the taker of the part.
+    stream.on('error', () => {})
+    stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
+    turn = turn.then(() => takePart(name, stream, filename, encoding, mimetype)).catch(fail)
+  })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
-  parser.on('filesLimit', () => refuse(`The body has more than ${MAX_FILE_PARTS} files.`))
-  parser.on('fieldsLimit', () => refuse(`The body has more than ${MAX_FIELDS} fields.`))
-  // Stays: taking the parser apart may emit one more.
+  // Stays: destroying the parser may emit one more error.
   parser.on('error', (error: Error) => fail(notAForm(error)))
   parser.once('finish', () => {
-    if (isOver) return
-    Promise.all(takers).then(() => {
-      isOver = true
-      forget()
-      body.release()
+    void turn.then(() => {
+      if (isOver) return
+      stop()
       resolve()
-    }, fail)
+    })
   })
-  req.on('data', take).once('end', end)
-  return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'Nobody waited for the body.')) }
+  req.on('data', parse).once('end', end)
+  return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'The body is not needed.')) }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
 }

@@ -1,26 +1,25 @@
 /**
- * Cuts connections off whose reader does not read. What an answer holds stays in memory until it is taken, so a reader gets
- * so much time without taking anything, whatever the answer is: a document, a file, a stream of events. A stream that has
- * nothing to say holds nothing, and is left alone.
+ * Closes connections whose reader does not read (test/platform/slow-readers.test.ts). Unread responses stay in memory, so a reader has a
+ * time limit for each step of progress. An idle stream of events holds no bytes and stays open. Node's socket timeout would close it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../../domain/ports/log.ts'
 import { removeItem } from '../remove-item.ts'
 
-/** How long readers are waited for, and how much may wait for them. */
+/** Limits of slow readers. */
 export interface SlowReaderOptions {
-  /** Milliseconds without any progress. */
+  /** Maximum time without progress, in milliseconds. */
   patience: number
-  /** Milliseconds while more waits to be read than `room`. */
+  /** The same while more bytes than `room` wait to be read. */
   patienceWhenFull: number
-  /** Bytes that may wait to be read, on all connections together. */
+  /** Bytes that wait to be read on all connections. Above this number, `patienceWhenFull` applies. */
   room: number
-  /** Bytes that never wait for longer than a look: above them nobody is borne with. */
+  /** Bytes that wait to be read on all connections. Above this number, connections are closed at the next check. */
   most: number
 }
 
-/** What holds for a server (decision 14). */
+/** Limits in production (decision 14). */
 export const slowReaderDefaults: SlowReaderOptions = {
   patience: 20_000,
   patienceWhenFull: 1_000,
@@ -28,42 +27,42 @@ export const slowReaderDefaults: SlowReaderOptions = {
   most: 32_000_000,
 }
 
-/** Milliseconds. */
+/** Interval between two checks, in milliseconds. */
 const LOOK_EVERY_MS = 200
 
 /**
- * What the system has not taken of what was written last. Node judges the progress of writes by it, too, and tells nobody:
- * `writableLength` stays what it is until the last byte of a write is taken, however long the write.
+ * Bytes of the newest write that the system has not taken. `writableLength` does not change until a write is complete, so Node's own
+ * timeout also reads this private property.
  */
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
-/** Requests under way on one connection. Browsers send one after the other, and so does everybody who reads. */
+/** Maximum number of open requests on one connection. */
 const MOST_AT_ONCE = 16
 
 interface Watched {
-  /** Answers under way: but for the first they wait for their turn, and hold what they have until then. */
+  /** Open responses. All but the first wait for their turn and keep their bytes. */
   answers: ServerResponse[]
   queue: number
-  /** When its queue last changed. */
+  /** Time of the last change of `queue`. */
   since: number
 }
 
-/** Bytes that nobody has taken yet. */
+/** Returns the number of unread bytes of a connection. */
 function waitingOn(socket: Socket, { answers }: Watched): number {
   if (socket.destroyed) return 0
   let waiting = socket.writableLength
-  // One whose turn it is writes to the connection, and is counted there.
+  // The first response writes to the connection, whose bytes are counted above.
   for (const answer of answers) if (!answer.socket) waiting += answer.writableLength
   return waiting
 }
 
-/** Watches a server's connections until it closes. A connection with more than 16 requests under way is cut, too. */
+/** Watches the connections of a server until it closes. Also closes a connection with more than 16 open requests. */
 export function cutSlowReaders(
   server: Server,
   log: Log,
   { patience, patienceWhenFull, room, most }: SlowReaderOptions = slowReaderDefaults,
-): void {
+) {
   const connections = new Map<Socket, Watched>()
 
   function cut(socket: Socket, { queue, since }: Watched, now: number) {
@@ -85,7 +84,7 @@ export function cutSlowReaders(
       holders.push({ socket, watched, held })
     }
     if (waiting <= room) return
-    // A part of a file that waits for long gives back less than a large document that waits since the last look.
+    // Weighs bytes by time: a small part that waits long frees less than a large document.
     const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY_MS)
     for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
       if (waiting <= room) return
@@ -108,6 +107,11 @@ export function cutSlowReaders(
   })
   const timer = setInterval(look, Math.min(LOOK_EVERY_MS, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))
-  // Whoever never listens never closes.
+  // A server that never listens emits no `close`.
   timer.unref()
+
+  return {
+    /** Returns the oldest open response of a connection. */
+    currentAnswer: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.answers[0],
+  }
 }

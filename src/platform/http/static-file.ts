@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { matchesEtag } from './if-none-match.ts'
+import { matchesEtag } from './headers.ts'
 
 /** A file that is ready to be sent, as it is and compressed. */
 export interface StaticFile {

@@ -1,11 +1,11 @@
 /**
- * `/metrics`, for who may see it: whoever asks at the operators' own port, or whoever has the token. To everybody else there is
- * no such address. It goes by none of the doors, so that it answers while the database is away and counts against nobody's limits.
+ * `/metrics`, for callers at the operators' own port and for callers with the token. For all others the path does not exist. The route needs no
+ * database and counts against no limit.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import type { RequestWatch } from '../../domain/telemetry.ts'
-import type { HttpHandler } from '../http/http-server.ts'
 
 /** Who may see the metrics. */
 export interface MetricsAccess {
@@ -30,45 +30,32 @@ function judge({ token, port }: MetricsAccess, req: IncomingMessage): 'let in' |
   return sent !== undefined && isSame(sent, token) ? 'let in' : 'ask for the token'
 }
 
-/** Answers `/metrics`; where it is hidden, it is left to those who answer any address that there is not. */
-export function createMetricsHandler({
-  access,
-  watch,
-  scrape,
-}: {
-  access: MetricsAccess
-  watch: RequestWatch
-  /** In the text format of Prometheus. */
-  scrape(): Promise<string>
-}): HttpHandler {
-  async function answer(req: IncomingMessage, res: ServerResponse) {
-    const text = await scrape()
-    res.writeHead(200, { 'Content-Type': TEXT_FORMAT, 'Cache-Control': 'no-store' })
-    res.end(req.method === 'HEAD' ? undefined : text)
-  }
-
-  function refuse(res: ServerResponse, status: number, headers: Record<string, string>, text: string) {
-    res
-      .writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
-      .end(text)
-  }
-
-  return {
-    matches: (path, req) => path === '/metrics' && judge(access, req) !== 'hide',
-    handle(req, res) {
-      watch.asked(res, 'operator', 'GET /metrics')
-      if (judge(access, req) !== 'let in') {
-        watch.refused(res, 'AUTHENTICATION_FAILED')
-        return refuse(
-          res,
-          401,
-          { 'WWW-Authenticate': 'Bearer' },
-          'Send METRICS_TOKEN as "Authorization: Bearer <token>".\n',
-        )
-      }
-      if (req.method === 'GET' || req.method === 'HEAD') return answer(req, res)
-      watch.refused(res, 'METHOD_NOT_ALLOWED')
-      refuse(res, 405, { Allow: 'GET, HEAD' }, 'Metrics are read by GET.\n')
-    },
-  }
+/** Adds `/metrics`. Where it is hidden, it is answered as an unknown path. */
+export function addMetrics(
+  app: FastifyInstance,
+  {
+    access,
+    watch,
+    scrape,
+  }: {
+    access: MetricsAccess
+    watch: RequestWatch
+    /** In the text format of Prometheus. */
+    scrape(): Promise<string>
+  },
+): void {
+  app.all('/metrics', async ({ raw: req }, reply) => {
+    const judged = judge(access, req)
+    if (judged === 'hide') return reply.callNotFound()
+    watch.asked(reply.raw, 'operator', 'GET /metrics')
+    reply.headers({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
+    if (judged === 'ask for the token') {
+      watch.refused(reply.raw, 'AUTHENTICATION_FAILED')
+      reply.code(401).header('WWW-Authenticate', 'Bearer')
+      return reply.send('Send METRICS_TOKEN as "Authorization: Bearer <token>".\n')
+    }
+    if (req.method === 'GET' || req.method === 'HEAD') return reply.type(TEXT_FORMAT).send(await scrape())
+    watch.refused(reply.raw, 'METHOD_NOT_ALLOWED')
+    return reply.code(405).header('Allow', 'GET, HEAD').send('Metrics are read by GET.\n')
+  })
 }

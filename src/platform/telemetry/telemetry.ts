@@ -1,7 +1,8 @@
 /** What operators see of this process, as it is configured. What is not asked for is not even loaded. */
+import type { FastifyInstance } from 'fastify'
 import type { Log } from '../../domain/ports/log.ts'
 import { silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
-import type { HttpHandler, RequestTelemetry } from '../http/http-server.ts'
+import type { RequestTelemetry } from '../http/http-server.ts'
 import type { Watched } from './collect.ts'
 import type { MetricsAccess } from './metrics-handler.ts'
 import { createRequestTelemetry, type RequestLogOptions } from './request-telemetry.ts'
@@ -11,8 +12,8 @@ import type { TracingOptions } from './tracing.ts'
 export interface RunningTelemetry extends Telemetry {
   /** Follows requests, and logs one line for each. */
   requests(options: RequestLogOptions): RequestTelemetry
-  /** What answers `/metrics`, if anything does: to be asked before all others. */
-  createHandlers(parts: { watched: Watched; access: MetricsAccess; log: Log }): HttpHandler[]
+  /** Adds `/metrics`, if metrics are on. */
+  addRoutes(app: FastifyInstance, parts: { watched: Watched; access: MetricsAccess; log: Log }): void
   /** Sends what is left to be sent. Raises nothing. */
   close(): Promise<void>
 }
@@ -28,8 +29,8 @@ export interface TelemetryOptions {
 
 async function openMetrics(version: string) {
   const { createMetrics } = await import('./metrics.ts')
-  const { createMetricsHandler } = await import('./metrics-handler.ts')
-  return { metrics: createMetrics(version), createMetricsHandler }
+  const { addMetrics } = await import('./metrics-handler.ts')
+  return { metrics: createMetrics(version), addMetrics }
 }
 
 /** Opens what is asked for. */
@@ -46,9 +47,9 @@ export async function openTelemetry({
     tracer: tracing?.tracer ?? silentTelemetry.tracer,
     watch,
     requests: follow,
-    createHandlers({ watched, access, log }) {
-      if (!shown) return []
-      return [shown.createMetricsHandler({ access, watch, scrape: shown.metrics.createScrape(watched, log) })]
+    addRoutes(app, { watched, access, log }) {
+      if (!shown) return
+      shown.addMetrics(app, { access, watch, scrape: shown.metrics.createScrape(watched, log) })
     },
     close: tracing?.close ?? (async () => undefined),
   }

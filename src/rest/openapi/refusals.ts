@@ -51,9 +51,9 @@ export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, know
       },
       content: contentOf(codes),
     }
-    if (codes.length > 1) return response
-    responses[errorName(codes[0]!)] = response
-    return { $ref: `#/components/responses/${errorName(codes[0]!)}` }
+    const name = codes.map(errorName).join('Or')
+    responses[name] = response
+    return { $ref: `#/components/responses/${name}` }
   }
 
   return {
