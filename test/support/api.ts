@@ -281,3 +281,6 @@ export const restApi = createApi('REST')
 export const graphqlApi = createApi('GraphQL')
 /** Runs a suite once for each API: `describe.each(bothApis)('confirm an order over $name', (api) => …)`. */
 export const bothApis: readonly Api[] = [restApi, graphqlApi]
+
+/** The only price mode, as each API spells it. */
+export const fixedPrice = ({ name }: Api) => (name === 'REST' ? 'fixed' : 'FIXED')
