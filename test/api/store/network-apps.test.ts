@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId } from '../../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../../src/domain/store/network-app-service.ts'
-import { bothApis, type Caller, fixedPrice, type Input, restApi } from '../../support/api.ts'
+import { bothApis, type Caller, type Input, restApi } from '../../support/api.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -38,7 +38,7 @@ async function secretsOf(id: string) {
 describe.each(bothApis)('network apps over $name', (api) => {
   const policy = (name: string) => (api.name === 'REST' ? name.toLowerCase() : name)
   const create = (fields: Input = {}, options = {}) =>
-    api.createNetworkApp(admin, { name: newName(), priceMode: fixedPrice(api), price: '0.5', ...fields }, options)
+    api.createNetworkApp(admin, { name: newName(), price: '0.5', ...fields }, options)
   const created = async (fields: Input = {}) => (await create(fields)).ok()
   const update = (id: string, fields: Input) => api.updateNetworkApp(admin, { id, ...fields })
   const read = async (id: string, caller: Caller = admin) => (await api.readNetworkApp(caller, { id })).ok()
@@ -48,7 +48,7 @@ describe.each(bothApis)('network apps over $name', (api) => {
       [app, 'NOT_AUTHENTICATED'],
       [user, 'PERMISSION_DENIED'],
     ] as const) {
-      ;(await api.createNetworkApp(caller, { name: 'No', priceMode: fixedPrice(api), price: '1' })).fails(code)
+      ;(await api.createNetworkApp(caller, { name: 'No', price: '1' })).fails(code)
       ;(await api.updateNetworkApp(caller, { id: missing, price: '1' })).fails(code)
       ;(await api.rotateWebhookSecret(caller, { id: missing })).fails(code)
       ;(await api.deactivateNetworkApp(caller, { id: missing })).fails(code)
@@ -267,7 +267,7 @@ describe('GraphQL network apps', () => {
   }`
   const NODE = 'query ($id: ID!) { node(id: $id) { id ... on NetworkApp { isActive owner { id displayName } } } }'
   const create = async (name: string) =>
-    (await restApi.createNetworkApp(admin, { name, priceMode: 'fixed', price: '1', webhookUrl: WEBHOOK })).ok().id
+    (await restApi.createNetworkApp(admin, { name, price: '1', webhookUrl: WEBHOOK })).ok().id
   const list = async (caller: Caller, variables: object) => {
     const page = expectOk(await caller.graphql(LIST, variables)).networkApps
     return { ...page, ids: page.nodes.map(({ id }: { id: string }) => id) }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId } from '../../../src/domain/ids.ts'
-import { type Api, bothApis, type Caller, fixedPrice, type Input } from '../../support/api.ts'
+import { type Api, bothApis, type Caller, type Input } from '../../support/api.ts'
 import { codeOf, expectOk } from '../../support/expect-error.ts'
 import { createStore, type TestStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'
@@ -50,7 +50,7 @@ describe.each(bothApis)('create an order over $name', (api) => {
   it('finds the app by its name in any Unicode composition', async () => {
     const owner = await app.admin()
     const name = `Café ${owner.username}`
-    const { id } = (await api.createNetworkApp(owner, { name, price: '1', priceMode: fixedPrice(api) })).ok()
+    const { id } = (await api.createNetworkApp(owner, { name, price: '1' })).ok()
     const made = await order(await app.newUser(), { networkApp: name.normalize('NFD') })
     const sold = 'select from orders where id = $1::uuid and network_app_id = $2::uuid'
     expect(await app.sql(sold, [uuidOf(made.id), fromId(id)!.uuid])).toHaveLength(1)

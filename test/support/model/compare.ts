@@ -1,6 +1,6 @@
 /** Holds what was answered and what is there to what the model says. */
 import type { Names } from './deeds.ts'
-import type { Real, Told } from './doors.ts'
+import type { Real, Told } from './requests.ts'
 import type { Observed, Scene } from './scene.ts'
 import type { State } from './state.ts'
 import type { Outcome } from './step.ts'
@@ -62,7 +62,7 @@ const overview = `{ me { assetCount wallet { num points spendable } }
 // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
 type Row = any
 
-/** Everything that somebody who is signed in is told of their own, at both doors. */
+/** Everything that somebody who is signed in is told of their own, over both APIs. */
 async function lookFor(scene: Scene, who: number) {
   const get = async (path: string) => (await scene.get(who, `/api/v3/${path}`)).body
   const [me, orders, assets, withdrawals] = await Promise.all([
@@ -139,7 +139,7 @@ function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnTyp
 
 type Looker = 'anonymous' | number
 
-/** What somebody is told who looks for a file at both doors. */
+/** What somebody is told who looks for a file over both APIs. */
 async function lookAtFile(scene: Scene, file: string, who: Looker) {
   const { status } = await scene.get(who, `/api/v3/assets/${scene.real.nid(file)}/`)
   const { body } = await scene.graphql(who, `{ asset(id: "${scene.real.nid(file)}") { caption } }`)
@@ -158,7 +158,7 @@ function wrongSight(
   return `File ${file} is ${isSeen ? 'to be seen' : 'hidden'} for ${who}: REST says ${status}, GraphQL ${JSON.stringify(body)}`
 }
 
-/** Reads at the end what there is: books, wallets, orders, commits, and what each sees at both doors, who sees which asset included. */
+/** Reads at the end what there is: books, wallets, orders, commits, and what each sees over both APIs, who sees which asset included. */
 export async function lookAtEnd(states: readonly State[], { assets }: Names, scene: Scene) {
   // Who is signed in is the same whatever happened at once.
   const isIn = (who: number) => states.every(({ places }) => places[who]!.session === 'good')

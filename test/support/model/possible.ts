@@ -3,7 +3,7 @@
  * was: as in a checker of linearizability, every state that some order can have left is kept, and what is told later narrows them.
  */
 import { differences } from './compare.ts'
-import type { Told } from './doors.ts'
+import type { Told } from './requests.ts'
 import type { State } from './state.ts'
 import { type Attempt, type Seen, step } from './step.ts'
 

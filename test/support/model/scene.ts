@@ -5,8 +5,9 @@ import { fromId, toId } from '../../../src/domain/ids.ts'
 import type { Database } from '../../../src/domain/ports/database.ts'
 import { expireOrders } from '../../../src/domain/store/order-sweep-statements.ts'
 import { trySend } from '../http-client.ts'
+import type { Transport } from '../use-cases.ts'
 import type { Deed, Who } from './deeds.ts'
-import { type Asked, type DoorName, messageOf, type Real, readAnswer, type Told } from './doors.ts'
+import { type Asked, type Real, readAnswer, requestOf, type Told } from './requests.ts'
 import type { Attempt, Seen } from './step.ts'
 import { units } from './units.ts'
 
@@ -55,8 +56,8 @@ export interface Observed {
 }
 
 export interface Scene {
-  /** Carries it out through a door. `shown` of money as it came; `seen`: what only the service knows. */
-  ask(attempt: Attempt, door: DoorName): Promise<Told & { seen: Seen }>
+  /** Carries it out through an API. `shown` of money as it came; `seen`: what only the service knows. */
+  ask(attempt: Attempt, transport: Transport): Promise<Told & { seen: Seen }>
   /** All wallets, orders and assets, as the database has them now. */
   observe(): Promise<Observed>
   /** Sums of the platform's books over all transfers that touch these people, and how many transfers do not sum to zero. */
@@ -179,7 +180,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   return {
     real,
     turns,
-    async ask(attempt, door) {
+    async ask(attempt, transport) {
       const { name, deed, key } = attempt
       const other = service.instead?.(deed, real, turns)
       if (other) return { ...(await other), seen: {} }
@@ -191,14 +192,14 @@ export async function openScene(service: TriedService, price: string, turns: Tur
         'x-api-key': apiKey,
         Accept,
       } = headersOf(isNewcomer ? 'anonymous' : deed.who) as Record<string, string>
-      const message = messageOf(deed as Extract<Deed, { kind: Asked }>, door, real, name)
+      const message = requestOf(deed as Extract<Deed, { kind: Asked }>, transport, real, name)
       const isTrusted = deed.kind === 'order' ? deed.isTrusted : deed.kind === 'confirm'
       const headers = given({
         ...{ Accept, authorization, 'x-api-key': isTrusted ? apiKey : undefined },
         ...{ 'idempotency-key': key === undefined ? undefined : `${tag} ${key}`, ...message.headers },
       })
       const answer = await answered(trySend(nextUrl(), { ...message, headers }, { agent: globalAgent }))
-      const told = readAnswer(deed.kind, door, answer)
+      const told = readAnswer(deed.kind, transport, answer)
       if (told.code === 'unknown')
         throw new Error(`${message.name} was answered ${answer.status} ${answer.text.slice(0, 500)}`)
       remember(name, deed, told)

@@ -1,10 +1,11 @@
 /** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
 import fc from 'fast-check'
 import { isUnavailable } from '../../../src/domain/errors.ts'
+import type { Transport } from '../use-cases.ts'
 import { lookAtEnd, wrongAtEnd, wrongIn } from './compare.ts'
 import { altered, type Deed, type Kind, keyed, type Names, nameIn, noNames, resolve, type Wish } from './deeds.ts'
-import type { DoorName, Told } from './doors.ts'
 import { following, type Happened, type Possible } from './possible.ts'
+import type { Told } from './requests.ts'
 import { openScene, PutOff, type Scene, type TriedService, type Turns } from './scene.ts'
 import { beginning, hasAccount, type State } from './state.ts'
 import type { Attempt } from './step.ts'
@@ -23,7 +24,7 @@ interface Course {
   sent: (Attempt & { key: string })[]
 }
 
-const door = fc.constantFrom<DoorName>('REST', 'GraphQL')
+const transport = fc.constantFrom<Transport>('REST', 'GraphQL')
 const place = fc.integer({ min: 0, max: 2 })
 const who = fc.oneof({ weight: 8, arbitrary: place }, { weight: 1, arbitrary: fc.constant('admin' as const) })
 const anybody = fc.oneof({ weight: 6, arbitrary: who }, { weight: 1, arbitrary: fc.constant('anonymous' as const) })
@@ -149,14 +150,14 @@ function nextName(course: Course) {
 }
 
 /** One deed, and what it was answered. */
-async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: DoorName) {
+async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: Transport) {
   const told = await scene.turns.until(scene.ask(attempt, at))
   follow(course, `${at} ${JSON.stringify(attempt)}`, [{ attempt, told }])
   if (attempt.key !== undefined && told.code === 'ok') course.sent.push(attempt as Attempt & { key: string })
 }
 
-/** A deed by one door. */
-const single = (wish: Wish, at: DoorName, hasKey: boolean): Command => ({
+/** A deed over one API. */
+const single = (wish: Wish, at: Transport, hasKey: boolean): Command => ({
   check: (course) => deedOf(course, wish) !== undefined,
   async run(course, scene) {
     const name = nextName(course)
@@ -173,8 +174,8 @@ function stands(state: State, { deed, name }: Attempt): boolean {
   return true
 }
 
-/** The same once more with its key, by whichever door, or another body under the same key. */
-const again = (nth: number, at: DoorName, isAltered: boolean): Command => {
+/** The same once more with its key, over either API, or another body under the same key. */
+const again = (nth: number, at: Transport, isAltered: boolean): Command => {
   const find = (course: Course): Attempt | undefined => {
     const sent = course.sent[nth % Math.max(1, course.sent.length)]
     if (!sent || !course.states.every((state) => stands(state, sent))) return undefined
@@ -192,7 +193,7 @@ const again = (nth: number, at: DoorName, isAltered: boolean): Command => {
 const isPutOff = ({ code }: Told) => code === 'CONFLICT' || code === 'IDEMPOTENCY_KEY_IN_USE'
 
 /** Several at once: what they are answered, and what they leave, is what one after the other would have, in some order. */
-const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean): Command => ({
+const race = (all: readonly { wish: Wish; at: Transport }[], sharesKey: boolean): Command => ({
   check: (course) => all.filter(({ wish }) => deedOf(course, wish)).length > 1,
   async run(course, scene) {
     course.races += 1
@@ -200,7 +201,7 @@ const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean):
       const deed = deedOf(course, wish)
       return deed ? [{ deed, at }] : []
     })
-    const attempts = possible.map(({ deed, at }): { attempt: Attempt; at: DoorName } => {
+    const attempts = possible.map(({ deed, at }): { attempt: Attempt; at: Transport } => {
       const name = nextName(course)
       return { attempt: { name, deed, ...(sharesKey && keyed.has(deed.kind) && { key: name }) }, at }
     })
@@ -239,11 +240,11 @@ function sequences({
 }: Shape): fc.Arbitrary<Iterable<Command>> {
   const fields = Object.entries(alike)
   const by = (wish: Wish): Wish => ({ ...wish, ...Object.fromEntries(fields.filter(([name]) => name in wish)) })
-  const one = fc.tuple(wishes(kinds).map(by), door, fc.boolean()).map((parts) => single(...parts))
-  const repeated = fc.tuple(nth, door, fc.boolean()).map((parts) => again(...parts))
+  const one = fc.tuple(wishes(kinds).map(by), transport, fc.boolean()).map((parts) => single(...parts))
+  const repeated = fc.tuple(nth, transport, fc.boolean()).map((parts) => again(...parts))
   const raceWish = wishes(raced).map(by)
   const several = fc
-    .tuple(fc.array(fc.record({ wish: raceWish, at: door }), { minLength: 2, maxLength: 4 }), fc.boolean())
+    .tuple(fc.array(fc.record({ wish: raceWish, at: transport }), { minLength: 2, maxLength: 4 }), fc.boolean())
     .map((parts) => race(...parts))
   const commands = [...Array.from({ length: 7 }, () => one), ...(repeats ? [repeated] : []), several, several]
   return fc.commands(commands, { maxCommands: mostCommands, size: 'max' }) as fc.Arbitrary<Iterable<Command>>
@@ -288,7 +289,7 @@ async function play(service: TriedService, commands: Iterable<Command>, turns: T
       tally.mostStates = Math.max(tally.mostStates, mostStates)
       return
     } catch (error) {
-      // Also what is looked at past the doors.
+      // Also what is looked at outside the APIs.
       const isPutOff = error instanceof PutOff || isUnavailable(error)
       if (!isPutOff) throw error
       if (tries === TRIES) throw error instanceof PutOff ? error : new PutOff(error.message)

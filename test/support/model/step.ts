@@ -31,10 +31,10 @@ export interface Seen {
   fee?: bigint | undefined
 }
 
-/** How a deed is answered; `shown` is what both doors tell of it. */
+/** How a deed is answered; `shown` is whover both APIs tell of it. */
 export interface Outcome {
   code: ErrorCode | 'ok'
-  /** What may be said as well, where several reasons hold, and the door or what else goes on decides which it comes to first. */
+  /** What may be said as well, where several reasons hold, and the API or what else goes on decides which it comes to first. */
   or?: readonly (ErrorCode | undefined)[]
   shown?: Record<string, unknown> | undefined
 }

@@ -8,7 +8,7 @@ export function units(text: string): bigint {
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
 }
 
-/** As both doors write it: without needless zeros. */
+/** As both APIs write it: without needless zeros. */
 export function decimal(amount: bigint): string {
   const sign = amount < 0n ? '-' : ''
   const digits = String(amount < 0n ? -amount : amount).padStart(DECIMALS + 1, '0')
