@@ -90,7 +90,8 @@ describe('annal users export', () => {
       `insert into audit_entries (user_id, action) select $1::uuid, 'profile.changed' from generate_series(1, 10001)`,
       [user.id],
     )
-    expectError(await user.graphql('{ myData }'), 'VALIDATION_FAILED')
+    const refused = expectError(await user.graphql('{ myData }'), 'VALIDATION_FAILED')
+    expect(refused.text).toContain('/api/v3/auth/users/me/export')
     const { stdout } = await annal(['export', user.email, '--reason', reason])
     const { auditEntries } = JSON.parse(stdout) as { auditEntries: Entry[] }
     expect(auditEntries.filter(({ action }) => action === 'profile.changed')).toHaveLength(10_001)

@@ -26,34 +26,8 @@ const forfeited = async (userId: string) =>
     [userId],
   )
 
-describe('the request', () => {
-  it.each([
-    ['nothing at all', {}],
-    ['nothing, said to be JSON', { headers: { 'Content-Type': 'application/json' } }],
-    ['an empty object', { json: {} }],
-  ])('is answered with 204 and no body when it carries %s', async (_, options) => {
-    const answer = await remove(await app.newUser(), options)
-    expect([answer.status, answer.text]).toEqual([204, ''])
-  })
-
-  it('answers without the prefix, too', async () => {
-    const user = await app.newUser()
-    expect((await user.rest('DELETE', '/auth/users/me')).status).toBe(204)
-  })
-
-  it('is refused with a wrong token, without one, and after it was carried out', async () => {
-    const answer = await app.rest('DELETE', 'auth/users/me/', { headers: { Authorization: 'token wrong' } })
-    expect(expectError(answer, 'AUTHENTICATION_FAILED').headers.get('www-authenticate')).toBe('Token')
-    expectError(await app.rest('DELETE', 'auth/users/me/'), 'NOT_AUTHENTICATED')
-    const user = await app.newUser()
-    expect((await remove(user)).status).toBe(204)
-    expectError(await remove(user), 'AUTHENTICATION_FAILED')
-    expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
-  })
-})
-
-describe('what is gone', () => {
-  it('the money: it is the platform’s, and the books are whole', async () => {
+describe('account deletion', () => {
+  it('forfeits the balance to the platform and keeps the books balanced', async () => {
     const user = await app.newUser({ num: '7.5' })
     expect((await remove(user)).status).toBe(204)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
@@ -65,13 +39,13 @@ describe('what is gone', () => {
     expect(await brokenInvariants()).toEqual([])
   })
 
-  it('an empty wallet leaves no transfer', async () => {
+  it('writes no transfer for an empty wallet', async () => {
     const user = await app.newUser({ points: '0' })
     expect((await remove(user)).status).toBe(204)
     expect(await forfeited(user.id)).toEqual([])
   })
 
-  it('key, tokens and everything personal', async () => {
+  it('erases the key, the tokens and all personal fields', async () => {
     const user = await app.newUser()
     const profile = { display_name: 'Ada Lovelace', description: 'Countess' }
     expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))
@@ -103,13 +77,13 @@ describe('what is gone', () => {
     expect(trail).toEqual([{ action: 'account.deleted', address: null }])
   })
 
-  it('the rights of an administrator', async () => {
+  it('removes the administrator role', async () => {
     const admin = await app.admin()
     expect((await remove(admin)).status).toBe(204)
     expect(await rowOf('select role::text from users where id = $1::uuid', admin.id)).toEqual({ role: 'USER' })
   })
 
-  it('the way to use its key, also for somebody who copied the database before', async () => {
+  it('makes the key unusable, even with an earlier copy of the database', async () => {
     const user = await app.newUser()
     const copied = (await database.prisma.userKey.findUnique({ where: { userId: user.id } }))!
     expect(await custody.sign(user.id, copied, 'text')).toMatch(/^0x/)
@@ -117,7 +91,7 @@ describe('what is gone', () => {
     await expect(custody.sign(user.id, copied, 'text')).rejects.toThrow()
   })
 
-  it('what its requests were answered', async () => {
+  it('erases the stored responses of idempotency keys', async () => {
     const username = `u${process.pid}answers`
     const account = { username, email: `${username}@example.org`, password: PASSWORD }
     const headers = { 'Idempotency-Key': username }
@@ -134,7 +108,7 @@ describe('what is gone', () => {
     expect(again).toMatchObject({ username, email: account.email })
   })
 
-  it('everything of somebody who has much: more than one statement takes of it', async () => {
+  it('erases large accounts in several statements', async () => {
     const user = await app.newUser({ num: '100' })
     const assets = await Promise.all(Array.from({ length: 60 }, () => user.register({ caption: 'Mine' })))
     await app.sql(
@@ -151,7 +125,7 @@ describe('what is gone', () => {
     ).toEqual([])
   })
 
-  it('its assets, whose files leave the content store when garbage is collected', async () => {
+  it('deletes the assets, and garbage collection deletes their files', async () => {
     const user = await app.newUser()
     const stranger = await app.newUser()
     const file = newFile()
@@ -176,7 +150,7 @@ describe('what is gone', () => {
     expect((await stranger.register({ asset_file: file })).id).toBe(asset.id)
   })
 
-  it('open orders; paid ones stay in the books without their arguments', async () => {
+  it('cancels open orders and erases the arguments of paid ones', async () => {
     const store = await createStore(app)
     const user = await app.newUser()
     const paid = await store.order(user, { action_args: { secret: 'one' } })
@@ -196,22 +170,7 @@ describe('what is gone', () => {
     expect(await brokenInvariants()).toEqual([])
   })
 
-  it('its network apps: orders that others had open for them cannot be paid', async () => {
-    const store = await createStore(app)
-    const buyer = await app.newUser()
-    const order = await store.order(buyer)
-    expect((await remove(store.owner)).status).toBe(204)
-    const refused = await store.confirm(buyer, order.id)
-    expect(expectError(refused, 'UNABLE_TO_CONFIRM_ORDER').body.detail).toBe('The seller is gone.')
-    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
-    const again = await buyer.rest('POST', 'store/network-app-orders/', {
-      json: { network_app: store.appId },
-      headers: store.service,
-    })
-    expectError(again, 'INVALID_NETWORK_APP_NAME')
-  })
-
-  it('its network apps, also one that its owner changes at the same moment', async () => {
+  it('waits for a concurrent change of a network app', async () => {
     const { owner, appId } = await createStore(app)
     const row = `network_apps where id = '${fromId(appId)!.uuid}'`
     const { change, deletion } = await whileHeld(app, `select from ${row} for no key update`, async () => {
@@ -224,7 +183,7 @@ describe('what is gone', () => {
     expect([(await change).status, (await deletion).status]).toEqual([200, 204])
   })
 
-  it('nobody finds it or gives it anything', async () => {
+  it('hides the account from grants and lists', async () => {
     const user = await app.newUser()
     const admin = await app.admin()
     expect((await remove(user)).status).toBe(204)
@@ -236,7 +195,7 @@ describe('what is gone', () => {
   })
 })
 
-it('an order that is on its way keeps its arguments until it is settled', async () => {
+it('keeps the arguments of an order until its webhook is settled', async () => {
   const store = await createStore(app)
   await app.sql(
     `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where name = $1`,
@@ -267,7 +226,7 @@ it('an order that is on its way keeps its arguments until it is settled', async 
   expect(await look()).toEqual([{ erased: true, unsigned: true }])
 })
 
-it('what still comes in is forfeited, once', async () => {
+it('forfeits later deposits once', async () => {
   const user = await app.newUser({ points: '0' })
   expect((await remove(user)).status).toBe(204)
   await app.installation.database.query(deposit, { user: user.id, amount: '3' })
@@ -277,7 +236,7 @@ it('what still comes in is forfeited, once', async () => {
   expect(await brokenInvariants()).toEqual([])
 })
 
-it('a vault that cannot forget at once is asked again by the job the deletion left', async () => {
+it('deletes the key share again in a job', async () => {
   const user = await app.newUser()
   expect((await remove(user)).status).toBe(204)
   const jobs = await app.sql<{ data: { userId: string } }>(
@@ -288,7 +247,7 @@ it('a vault that cannot forget at once is asked again by the job the deletion le
   await app.jobs.forgetKey(jobs[0]!.data)
 })
 
-it('among 50 deletions, 50 changes and 50 payments at once, one deletion succeeds and nothing is left open', async () => {
+it('succeeds once among 50 deletions, changes and payments that arrive together', async () => {
   const store = await createStore(app, { price: '0.1' })
   const user = await app.newUser({ num: '50' })
   const asset = await user.register()
@@ -344,7 +303,7 @@ interface Relayed {
   tree_signature: string
 }
 
-it('what was accepted before still reaches the chain, signed by its author', async () => {
+it('still relays accepted commits, signed by their author', async () => {
   const users = await Promise.all(Array.from({ length: 8 }, () => app.newUser()))
   const leave = async (user: SignedIn) => {
     const { id } = await user.register({ caption: 'Paid for' })
@@ -371,7 +330,7 @@ it('what was accepted before still reaches the chain, signed by its author', asy
   expect(await app.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
 })
 
-it('what a receiver answered about an order goes with its buyer', async () => {
+it('erases the webhook responses about the buyer', async () => {
   const store = await createStore(app)
   const [user, other] = [await app.newUser(), await app.newUser()]
   for (const buyer of [user, other]) {

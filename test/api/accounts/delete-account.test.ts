@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { bothApis, callerWith } from '../../support/api.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+
+const app = await createTestApp()
+const admin = await app.admin()
+
+describe.each(bothApis)('delete an account over $name', (api) => {
+  it('rejects anonymous callers and wrong tokens', async () => {
+    ;(await api.deleteAccount(app)).fails('NOT_AUTHENTICATED')
+    ;(await api.deleteAccount(callerWith(app, 'wrong'))).fails('AUTHENTICATION_FAILED')
+  })
+
+  it('ends the account and its sessions, and frees its name and address', async () => {
+    const account = { username: `gone-${api.name}`, email: `gone-${api.name}@example.org`, password: PASSWORD }
+    const { id } = (await api.signUp(app, account)).ok()
+    const signIn = () => api.signIn(app, { email: account.email, password: PASSWORD })
+    const user = callerWith(app, (await signIn()).ok().token)
+    ;(await api.deleteAccount(user)).ok()
+    ;(await api.deleteAccount(user)).fails('AUTHENTICATION_FAILED')
+    ;(await api.readMe(user)).fails('AUTHENTICATION_FAILED')
+    ;(await signIn()).fails('INCORRECT_LOGIN_CREDENTIALS')
+    const { node } = expectOk(await admin.graphql('query ($id: ID!) { node(id: $id) { id } }', { id }))
+    expect(node).toBeNull()
+    ;(await api.signUp(app, account)).ok()
+  })
+
+  it('closes the network apps of a deleted seller, and the open orders for them', async () => {
+    const store = await createStore(app)
+    const buyer = await app.newUser()
+    const options = { headers: store.service }
+    const { id } = (await api.createOrder(buyer, { networkApp: store.appId }, options)).ok()
+    ;(await api.deleteAccount(store.owner)).ok()
+    const rejected = await api.confirmOrder(buyer, { id }, options)
+    rejected.fails('UNABLE_TO_CONFIRM_ORDER')
+    expect(rejected.text).toContain('The seller is gone.')
+    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
+    ;(await api.createOrder(buyer, { networkApp: store.appId }, options)).fails('INVALID_NETWORK_APP_NAME')
+    const document = 'query ($id: ID!) { node(id: $id) { ... on NetworkApp { isActive owner { displayName email } } } }'
+    expect(expectOk(await admin.graphql(document, { id: store.appId }))).toEqual({
+      node: { isActive: false, owner: { displayName: 'Deleted account', email: null } },
+    })
+  })
+})
+
+it.each([
+  ['nothing', {}],
+  ['a JSON content type and no body', { headers: { 'Content-Type': 'application/json' } }],
+  ['an empty object', { json: {} }],
+])('REST returns 204 without a body to a request with %s', async (_, options) => {
+  const user = await app.newUser()
+  const answer = await user.rest('DELETE', 'auth/users/me/', options)
+  expect([answer.status, answer.text]).toEqual([204, ''])
+})
+
+it('REST accepts the path without prefix, and returns WWW-Authenticate for a wrong token', async () => {
+  const user = await app.newUser()
+  expect((await user.rest('DELETE', '/auth/users/me')).status).toBe(204)
+  const answer = expectError(await user.rest('DELETE', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+  expect(answer.headers.get('www-authenticate')).toBe('Token')
+})
