@@ -88,7 +88,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   platform: {
-    local: new RegExp(`^(platform/|${ports}|${batch}|${fileTypes})`),
+    local: new RegExp(`^(platform/|${ports}|${batch}|${fileTypes}|domain/total\\.ts$)`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
