@@ -107,8 +107,10 @@ async function measure(name: string, isReady: boolean, perTransaction: number) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-bench-'))
   const silent = () => undefined
   const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log }
-  const env = { ANNAL_DIR: dir, ANNAL_EMBEDDED: 'true', CHAIN_COMMITS_PER_TRANSACTION: String(perTransaction) }
-  const installation = await openInstallation(readConfig(env), log, { mayMigrate: true })
+  const env = { ANNAL_DIR: dir, ANNAL_EMBEDDED: 'true' }
+  const config = readConfig(env)
+  const chainConfig = { ...config.chain, commitsPerTransaction: perTransaction }
+  const installation = await openInstallation({ ...config, chain: chainConfig }, log, { mayMigrate: true })
   const chain = await connectChain(installation, 'http://localhost:4000')
   try {
     chain.relay.start()

@@ -30,8 +30,6 @@ import { judge, judgeSweeps, type Sample, sizesSql, type TableSize } from './yea
 import { createYearLoad, dayLoad, FAILS_EVERY } from './year-load.ts'
 
 const DAYS = Number(process.argv.at(-1)) || 365
-/** Shorter than by default, so that what has an end comes to it many times in the year. */
-const periods = { EVENT_DAYS: '30', SESSION_IDLE_DAYS: '30' }
 const SAMPLED_EVERY = 5
 const POLL_MS = 20
 /** Commits that may be under way when a day ends. */
@@ -53,14 +51,18 @@ const receiver = createServer((request, response) => {
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
 
-const config = readConfig({
-  ...{ ANNAL_DIR: dir, ...periods, ALLOW_INSECURE_WEBHOOKS: 'true' },
-  ...{
-    LIMITS: 'sign-up=100000,sign-in=100000,requests-per-address=999999999,reset=100000,verification=100000',
-  },
-})
+/** Shorter retention than by default, so that deletions happen many times in the year. */
+const config = {
+  ...readConfig({
+    ...{ ANNAL_DIR: dir, ALLOW_INSECURE_WEBHOOKS: 'true' },
+    ...{
+      LIMITS: 'sign-up=100000,sign-in=100000,requests-per-address=999999999,reset=100000,verification=100000',
+    },
+  }),
+  retention: { eventDays: 30, idempotencyKeyDays: 7, sessionIdleDays: 30 },
+}
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
-const server = createHttpServer({ presentError, log, telemetry: telemetry.requests({ log, sampleRate: 1 }) })
+const server = createHttpServer({ presentError, log, telemetry: telemetry.requests({ log }) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: true })
 await sql(queueClockSql)

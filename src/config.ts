@@ -56,19 +56,16 @@ function read(env: NodeJS.ProcessEnv): Values {
   return values as Values
 }
 
-/** How traces are made; undefined when none are wanted. */
-function tracingOf(values: Values) {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = values
-  const url = whole ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
-  if (url === undefined || values.OTEL_SDK_DISABLED) return undefined
-  return {
-    url,
-    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
-    serviceName: values.OTEL_SERVICE_NAME,
-    sampler: values.OTEL_TRACES_SAMPLER,
-    share: values.OTEL_TRACES_SAMPLER_ARG,
-    exportEvery: values.OTEL_BSP_SCHEDULE_DELAY,
-  }
+/** Days that data is kept. */
+const retention = { eventDays: 90, idempotencyKeyDays: 7, sessionIdleDays: 365 }
+
+/** Seconds that unused blocks stay in the file store. */
+const GARBAGE_GRACE_SECONDS = 3_600
+
+/** Returns how traces are created, or undefined if they are off. */
+function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_TRACES_SAMPLER_ARG: share }: Values) {
+  if (base === undefined) return undefined
+  return { url: `${base.replace(/\/+$/, '')}/v1/traces`, share, exportEvery: 5_000 }
 }
 
 /** What is set, completed by a file `.env` where there is one. */
@@ -106,7 +103,6 @@ export function readConfig(
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     dir: resolve(values.ANNAL_DIR),
     logLevel: values.LOG_LEVEL,
-    requestSampleRate: values.LOG_REQUEST_SAMPLE_RATE,
     database: {
       url: values.DATABASE_URL,
       directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
@@ -122,7 +118,7 @@ export function readConfig(
       earlierRelays: values.CHAIN_EARLIER_RELAYS,
       treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
-      commitsPerTransaction: values.CHAIN_COMMITS_PER_TRANSACTION,
+      commitsPerTransaction: 64,
       /** Wei. */
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
@@ -136,11 +132,11 @@ export function readConfig(
       s3: values.S3_BUCKET && {
         bucket: values.S3_BUCKET,
         prefix: values.S3_PREFIX ?? '',
-        region: values.S3_REGION,
+        region: env.AWS_REGION || 'us-east-1',
         endpoint: values.S3_ENDPOINT,
-        isPathStyle: values.S3_PATH_STYLE ?? values.S3_ENDPOINT !== undefined,
+        isPathStyle: values.S3_ENDPOINT !== undefined,
       },
-      garbageGraceSeconds: values.GARBAGE_GRACE_MINUTES * 60,
+      garbageGraceSeconds: GARBAGE_GRACE_SECONDS,
     },
     contentCredentials: {
       certificates: values.C2PA_CERTIFICATES && resolve(values.C2PA_CERTIFICATES),
@@ -158,21 +154,17 @@ export function readConfig(
       /** Where it follows the chain, what it begins with. */
       gasFee: values.GAS_FEE === 'auto' ? '0.079' : values.GAS_FEE,
       /** Between which it follows the chain; undefined where it does not. */
-      gasFeeBounds: values.GAS_FEE === 'auto' ? { least: values.GAS_FEE_MIN, most: values.GAS_FEE_MAX } : undefined,
-      currency: values.CURRENCY,
+      gasFeeBounds: values.GAS_FEE === 'auto' ? { least: '0.001', most: '1' } : undefined,
+      currency: 'NUM',
       signUpPoints: values.SIGN_UP_POINTS,
     },
     store: {
-      orderWindowSeconds: values.ORDER_WINDOW_SECONDS,
-      orderArgumentsDays: values.ORDER_ARGUMENTS_DAYS,
+      orderWindowSeconds: 900,
+      orderArgumentsDays: 30,
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
     },
-    retention: {
-      eventDays: values.EVENT_DAYS,
-      idempotencyKeyDays: values.IDEMPOTENCY_KEY_DAYS,
-      sessionIdleDays: values.SESSION_IDLE_DAYS,
-    },
+    retention,
     withdrawals: {
       withdrawalsPerDay: values.WITHDRAWALS_PER_DAY,
       withdrawalCoolingSeconds: values.WITHDRAWAL_COOLING_HOURS * 3_600,
@@ -183,7 +175,7 @@ export function readConfig(
     trustedProxies: values.TRUSTED_PROXIES,
     graphql: {
       introspection: values.GRAPHQL_INTROSPECTION ?? !production,
-      playground: values.GRAPHQL_PLAYGROUND ?? (!production && !values.GRAPHQL_TRUSTED_ONLY),
+      playground: (values.GRAPHQL_INTROSPECTION ?? !production) && !values.GRAPHQL_TRUSTED_ONLY,
       trustedDocuments: values.GRAPHQL_TRUSTED_DOCUMENTS && resolve(values.GRAPHQL_TRUSTED_DOCUMENTS),
       trustedOnly: values.GRAPHQL_TRUSTED_ONLY,
     },

@@ -65,7 +65,6 @@ export const checks = {
   deposits: { look: async (parts) => (await coins()).checkDeposits(parts) },
   treasury: { look: async (parts) => (await coins()).checkTreasury(parts), patience: START_MS },
   files: { look: async (parts) => (await outside()).checkFiles(parts), patience: START_MS },
-  garbage: { look: async (parts) => (await outside()).checkGarbage(parts) },
   mail: { look: async (parts) => (await outside()).checkMail(parts) },
   roles: { look: async (parts) => (await work()).checkRoles(parts), patience: START_MS },
   jobs: { look: async (parts) => (await work()).checkJobs(parts), patience: START_MS },

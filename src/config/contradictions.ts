@@ -1,5 +1,4 @@
 /** What single variables cannot know. */
-import { toUnits } from '../domain/money.ts'
 import { hostOf } from './rules.ts'
 import type { Values } from './variables.ts'
 
@@ -21,9 +20,6 @@ export function contradictionsIn(values: Values): string[] {
   if (values.DATABASE_DIRECT_URL && !values.DATABASE_URL) {
     problems.push('DATABASE_URL is needed with DATABASE_DIRECT_URL: where requests reach the same database.')
   }
-  if (values.GAS_FEE === 'auto' && toUnits(values.GAS_FEE_MIN) > toUnits(values.GAS_FEE_MAX)) {
-    problems.push('GAS_FEE_MIN is more than GAS_FEE_MAX.')
-  }
   if (values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)) {
     problems.push(
       'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: gas for commits would be paid from the coins of others.',
@@ -31,11 +27,6 @@ export function contradictionsIn(values: Values): string[] {
   }
   if (values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS) {
     problems.push('GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY: what is carried out at all.')
-  }
-  if (values.GRAPHQL_TRUSTED_ONLY && values.GRAPHQL_PLAYGROUND) {
-    problems.push(
-      'GRAPHQL_PLAYGROUND has no use with GRAPHQL_TRUSTED_ONLY: nothing that is typed there is carried out.',
-    )
   }
   if ((values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined)) {
     problems.push('C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.')

@@ -144,10 +144,6 @@ export const variables = {
     schema: count.prefault('500'),
     doc: 'Most gwei that the relay offers for a unit of gas; while the base fee is above it, commits wait.',
   },
-  CHAIN_COMMITS_PER_TRANSACTION: {
-    schema: whole(1, 256).prefault('64'),
-    doc: 'Most commits in one transaction, where the registry takes several; fewer where they would be large. 1: each in its own.',
-  },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: {
     schema: webUrl.optional(),
@@ -158,7 +154,7 @@ export const variables = {
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'Expected the name of a bucket.')
       .optional(),
-    doc: 'Bucket of an S3-compatible storage that keeps the blocks of files. It has to be there. Credentials are had as the tools of AWS have them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or the role of the machine or container.',
+    doc: 'Bucket of an S3-compatible storage that keeps the blocks of files. It has to be there. Credentials are had as the tools of AWS have them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or the role of the machine or container. AWS_REGION is its region, us-east-1 by default.',
   },
   S3_PREFIX: {
     schema: z
@@ -168,24 +164,9 @@ export const variables = {
       .optional(),
     doc: 'Folder in the bucket, such as annal/blocks. Each installation needs its own: what it does not need there is removed. Default: the bucket itself.',
   },
-  S3_REGION: {
-    schema: z
-      .string()
-      .regex(/^[A-Za-z0-9-]+$/, 'Expected a region such as eu-central-1.')
-      .default('us-east-1'),
-    doc: 'Region of the bucket.',
-  },
   S3_ENDPOINT: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
     doc: 'Where the S3-compatible storage is, such as https://s3.example.org. Default: AWS.',
-  },
-  S3_PATH_STYLE: {
-    schema: flag.optional(),
-    doc: 'Whether the bucket stands in the path of addresses instead of in the name of the host. Default: only with S3_ENDPOINT.',
-  },
-  GARBAGE_GRACE_MINUTES: {
-    schema: whole(1, 10_080).prefault('60'),
-    doc: 'Minutes that blocks lie in the file store without an asset that needs them before they are removed. It is looked for them as often, and every hour at least. The clocks of all who write there must agree far better than that.',
   },
   KEY_ENCRYPTION_KEY: {
     schema: z
@@ -208,81 +189,30 @@ export const variables = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: webUrl.optional(),
-    doc: 'Where traces are sent over OTLP (HTTP), such as http://localhost:4318. Default: none are made. The other variables of the standard for OTLP (headers, timeout, compression, certificates) hold, too.',
-  },
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
-    schema: webUrl.optional(),
-    doc: 'The same as the whole address, where traces have one of their own.',
-  },
-  OTEL_EXPORTER_OTLP_PROTOCOL: {
-    schema: z.enum(['http/protobuf', 'http/json'], 'Expected http/protobuf or http/json.').default('http/protobuf'),
-    doc: 'How traces are written: http/protobuf or http/json.',
-  },
-  OTEL_SERVICE_NAME: { schema: z.string().default('annal'), doc: 'The name of this service in traces.' },
-  OTEL_TRACES_SAMPLER: {
-    schema: z
-      .enum([
-        'always_on',
-        'always_off',
-        'traceidratio',
-        'parentbased_always_on',
-        'parentbased_always_off',
-        'parentbased_traceidratio',
-      ])
-      .default('parentbased_always_on'),
-    doc: 'Which traces are kept. Those that begin with parentbased heed what callers say of their own.',
+    doc: 'Base URL of an OTLP collector that receives traces as JSON over HTTP, such as http://localhost:4318. Without it, no traces are created. The OpenTelemetry variables for the service name, resource attributes, headers, timeout, compression and certificates apply too.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     schema: share.prefault('1'),
-    doc: 'The share of traces that the samplers with traceidratio keep.',
+    doc: 'Share of the traces that are kept, from 0 to 1. A caller that sends a trace context decides for its own requests.',
   },
-  OTEL_BSP_SCHEDULE_DELAY: { schema: count.prefault('5000'), doc: 'Milliseconds between two exports of traces.' },
-  OTEL_SDK_DISABLED: { schema: flag.default(false), doc: 'Makes no traces, whatever else is set.' },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     doc: 'Minimum level of the log lines that are written.',
   },
-  LOG_REQUEST_SAMPLE_RATE: {
-    schema: share.prefault('1'),
-    doc: 'Share of the successful requests that get a log line, from 0 to 1. Failed requests are always logged.',
-  },
-  CURRENCY: { schema: z.string().default('NUM'), doc: 'Name of the currency unit.' },
   ASSET_UPDATE_FEE: {
     schema: decimal.default('0.1'),
     doc: 'Charged for creating or updating an asset, in currency units.',
   },
   GAS_FEE: {
     schema: z.union([z.literal('auto'), decimal]).default('0.079'),
-    doc: 'Charged for what a commit takes on the chain, in currency units. auto: what commits took lately at what gas costs now, a coin being a unit, between GAS_FEE_MIN and GAS_FEE_MAX.',
+    doc: 'Charged for the gas of a commit, in currency units. `auto` charges the gas of recent commits at the current gas price, with one coin as one unit, between 0.001 and 1.',
   },
-  GAS_FEE_MIN: { schema: decimal.default('0.001'), doc: 'Least that is charged with GAS_FEE=auto.' },
-  GAS_FEE_MAX: { schema: decimal.default('1'), doc: 'Most that is charged with GAS_FEE=auto. At least GAS_FEE_MIN.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
   ACCESS_TOKEN_DAYS: {
     schema: whole(0, 36_500).prefault('0'),
     doc: 'Days until a new access token ends by itself; 0 is never.',
   },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
-  ORDER_WINDOW_SECONDS: {
-    schema: whole(1, 86_400).prefault('900'),
-    doc: 'Seconds in which an order must be confirmed.',
-  },
-  ORDER_ARGUMENTS_DAYS: {
-    schema: whole(1, 36_500).prefault('30'),
-    doc: 'Days that action_args of a paid order are kept after it is served or given up, for its webhook to be called again.',
-  },
-  EVENT_DAYS: {
-    schema: whole(30, 36_500).prefault('90'),
-    doc: 'Days that events stay in the feeds, and webhook deliveries with their attempts after they are settled. A receiver or a program that was away for longer reads lists instead.',
-  },
-  IDEMPOTENCY_KEY_DAYS: {
-    schema: whole(1, 30).prefault('7'),
-    doc: 'Days that a request may be repeated with its idempotency key.',
-  },
-  SESSION_IDLE_DAYS: {
-    schema: whole(0, 36_500).prefault('365'),
-    doc: 'Days after which a session ends that nobody uses; 0 is never.',
-  },
   PLATFORM_SHARE: {
     schema: z
       .string()
@@ -328,11 +258,7 @@ export const variables = {
   },
   GRAPHQL_INTROSPECTION: {
     schema: flag.optional(),
-    doc: 'Whether GraphQL tells its schema, also at /schema.graphql. Default: not in production.',
-  },
-  GRAPHQL_PLAYGROUND: {
-    schema: flag.optional(),
-    doc: 'Whether /graphql is a page for people. Default: not in production, nor with GRAPHQL_TRUSTED_ONLY.',
+    doc: 'Serves the GraphQL schema by introspection and at /schema.graphql, and the playground at /graphql. Default: false in production, true otherwise. GRAPHQL_TRUSTED_ONLY turns the playground off.',
   },
   GRAPHQL_TRUSTED_DOCUMENTS: {
     schema: z.string().optional(),

@@ -61,8 +61,7 @@ builder.queryField('events', (t) =>
       type: EventType,
       ...pages,
       description:
-        'Your feed, oldest first. An event stays for so many days as the operator says, 90 if nothing is said and never less than ' +
-        '30; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
+        'Your feed, oldest first. An event stays for 90 days; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
         'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: { search: searchArg(t, 'the type'), offset: offsetArg(t) },
       resolve: async (_root, { offset: given, search, ...args }, { actor, services }) => {

@@ -5,7 +5,7 @@ import { expectError, expectOk } from '../support/expect-error.ts'
 import { type Message, send } from '../support/http-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { GRAPHQL_INTROSPECTION: 'false', GRAPHQL_PLAYGROUND: 'false' } })
+const app = await createTestApp({ env: { GRAPHQL_INTROSPECTION: 'false' } })
 const user = await app.newUser()
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
 const nested = (depth: number) => `{ me { ${'assets { nodes { owner { '.repeat(depth)} id ${'} } }'.repeat(depth)} } }`

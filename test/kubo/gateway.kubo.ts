@@ -12,7 +12,8 @@ const GRACE_MINUTES = 1
 const kubo = await startKubo()
 const app = await createTestApp({
   withChain: true,
-  env: { IPFS_API_URL: kubo.url, GARBAGE_GRACE_MINUTES: String(GRACE_MINUTES) },
+  env: { IPFS_API_URL: kubo.url },
+  configure: (config) => ({ ...config, files: { ...config.files, garbageGraceSeconds: GRACE_MINUTES * 60 } }),
 })
 const {
   published,

@@ -10,14 +10,15 @@ import { scrape } from '../support/scrape.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
-const env = {
-  HEALTH_PORT: '0',
-  EVENT_DAYS: '40',
-  IDEMPOTENCY_KEY_DAYS: '2',
-  SESSION_IDLE_DAYS: '100',
-  ORDER_WINDOW_SECONDS: '86400',
-}
-const app = await createTestApp({ withClock: true, env })
+const app = await createTestApp({
+  withClock: true,
+  env: { HEALTH_PORT: '0' },
+  configure: (config) => ({
+    ...config,
+    retention: { eventDays: 40, idempotencyKeyDays: 2, sessionIdleDays: 100 },
+    store: { ...config.store, orderWindowSeconds: 86_400 },
+  }),
+})
 const store = await createStore(app)
 const called = await createStore(app)
 await app.sql(

@@ -82,9 +82,11 @@ describe('annal', () => {
   })
 
   it('shows a configuration that no server starts with, says why, and ends with 2', async () => {
-    const said = await annal(['config'], { env: { GAS_FEE: 'auto', GAS_FEE_MIN: '5' } })
-    expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^GAS_FEE_MIN +5 /m) })
-    expect(said.stderr).toBe('The configuration has problems:\n  GAS_FEE_MIN is more than GAS_FEE_MAX.\n')
+    const said = await annal(['config'], { env: { PORT: '4115', HEALTH_PORT: '4115' } })
+    expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^HEALTH_PORT +4115 /m) })
+    expect(said.stderr).toBe(
+      'The configuration has problems:\n  HEALTH_PORT and PORT are the same: probes need a port of their own.\n',
+    )
   })
 
   it('makes an administrator whose token works, and tells why a second one is refused', async () => {

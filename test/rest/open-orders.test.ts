@@ -8,7 +8,7 @@ import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const LIMIT = 3
 const app = await createTestApp({
-  env: { LIMITS: `open-orders=${LIMIT}`, ALLOW_INSECURE_WEBHOOKS: 'true', ORDER_ARGUMENTS_DAYS: '30' },
+  env: { LIMITS: `open-orders=${LIMIT}`, ALLOW_INSECURE_WEBHOOKS: 'true' },
 })
 const store = await createStore(app, { price: '1' })
 const actionArgs = { nid: 'bafkrei', token: 'a live token' }

@@ -6,7 +6,9 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-const app = await createTestApp({ env: { GARBAGE_GRACE_MINUTES: '1' } })
+const app = await createTestApp({
+  configure: (config) => ({ ...config, files: { ...config.files, garbageGraceSeconds: 60 } }),
+})
 const user = await app.newUser({ num: '100' })
 const { contentStore, config } = app.installation
 afterEach(() => void vi.restoreAllMocks())

@@ -82,7 +82,7 @@ describe('a server', () => {
       /CHAIN_ID: Expected a whole number from 1 to 9007/,
     ],
     ['no role', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
-    ['neither yes nor no', { S3_PATH_STYLE: 'maybe' }, /S3_PATH_STYLE: Expected true or false\.$/],
+    ['neither yes nor no', { ANNAL_EMBEDDED: 'maybe' }, /ANNAL_EMBEDDED: Expected true or false\.$/],
     ['an address that is a word', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
     ['a relay key of zeros', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
     [

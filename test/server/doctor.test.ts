@@ -188,7 +188,7 @@ describe('annal doctor', () => {
     const production = {
       ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },
       ...{ PUBLIC_URL: 'http://annal.example.org', MAIL_FROM: 'a@example.org', ALLOW_INSECURE_WEBHOOKS: 'true' },
-      GRAPHQL_PLAYGROUND: 'true',
+      GRAPHQL_INTROSPECTION: 'true',
     }
     const wanted = ['secrets', 'embedded', 'public-url', 'exposure'] as const
     const { states, of } = await doctor(production, ...wanted)
@@ -228,13 +228,6 @@ describe('annal doctor', () => {
         [{ state: 'wrong', finding: expect.stringContaining('403 AccessDenied') }],
       ])
     }
-  })
-
-  it('warns of a grace in which hardly a file comes onto the disk', async () => {
-    expect((await doctor({}, 'garbage')).states).toEqual({ garbage: 'right' })
-    expect((await doctor({ GARBAGE_GRACE_MINUTES: '10' }, 'garbage')).states).toEqual({ garbage: 'right' })
-    const short = await doctor({ GARBAGE_GRACE_MINUTES: '9' }, 'garbage')
-    expect(short.of('garbage')).toMatchObject([{ state: 'warning', finding: expect.stringContaining('is 9') }])
   })
 
   it('finds relay accounts that cannot pay, another chain, and a registry that is not there', async () => {

@@ -13,7 +13,6 @@ import { createTestApp } from '../support/test-app.ts'
 import { createTestLog, type TestLog } from '../support/test-log.ts'
 
 const app = await createTestApp()
-const sampled = await createTestApp({ env: { LOG_REQUEST_SAMPLE_RATE: '0' } })
 const user = await app.newUser()
 const admin = await app.admin()
 const asset = await user.register({ public_access: 'true' })
@@ -144,17 +143,6 @@ describe('a request line', () => {
   })
 })
 
-describe('LOG_REQUEST_SAMPLE_RATE=0', () => {
-  it('leaves successful requests out, and keeps failed ones', async () => {
-    const { url, log } = sampled
-    const before = log.requests.length
-    for (let n = 0; n < 3; n += 1) await send(url, graphql('{ pricing { currency } }'))
-    expect(await lineFor({ path: '/api/v3/nothing/' }, url, log)).toMatchObject({ status: 404 })
-    expect(await lineFor(graphql('{ me { id } }'), url, log)).toMatchObject({ status: 200, code: 'NOT_AUTHENTICATED' })
-    expect(log.requests).toHaveLength(before + 2)
-  })
-})
-
 describe('a request ID', () => {
   it.each(['0cc6ad03-8233-4544-9498-146DB8D409B1', '3f5a1c9e0b7d4e62a8c4f1d20e9b6a75'])(
     'of the caller is used: %s',
@@ -205,7 +193,7 @@ describe('a request that the HTTP server rejects', () => {
 
   async function startServer() {
     const log = createTestLog()
-    const telemetry = createRequestTelemetry().follow({ log, sampleRate: 0 })
+    const telemetry = createRequestTelemetry().follow({ log })
     const timeouts = { request: 200, headers: 100, checkEvery: 20 }
     const server = createHttpServer({ presentError, log, telemetry, timeouts })
     atEnd(() => server.drain(100))

@@ -1,6 +1,6 @@
 /** What an operator who follows a request sees of it, from the door to the chain and to other people's receivers. */
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { startJobs } from '../../src/platform/jobs/jobs.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -13,15 +13,11 @@ import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const collector = await startOtlpReceiver(atEnd)
+vi.stubEnv('OTEL_SERVICE_NAME', 'annal-here')
 const app = await createTestApp({
   withChain: true,
-  env: {
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_BSP_SCHEDULE_DELAY: '50',
-    OTEL_SERVICE_NAME: 'annal-here',
-    ALLOW_INSECURE_WEBHOOKS: 'true',
-  },
+  env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ALLOW_INSECURE_WEBHOOKS: 'true' },
+  configure: (config) => ({ ...config, tracing: { ...config.tracing!, exportEvery: 50 } }),
 })
 const jobs = await startJobs(app.installation)
 await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)

@@ -6,7 +6,7 @@ import { hexlify, randomBytes, Wallet } from 'ethers'
 import { expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import { type ChainConnection, connectChain } from '../../src/connect-chain.ts'
 import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
@@ -61,6 +61,8 @@ export interface TestAppOptions {
   env?: Record<string, string>
   /** Whether commits go to the chain. */
   withChain?: boolean
+  /** Changes the configuration beyond what variables allow. */
+  configure?: (config: Config) => Config
   /** A chain of its own; the one that all files share when left out. */
   rpcUrl?: string
   /** Whether the database's clock can be stopped. */
@@ -97,6 +99,7 @@ export async function fundedKey(): Promise<string> {
 export async function createTestApp({
   env = {},
   withChain = false,
+  configure = (config) => config,
   rpcUrl = inject('rpcUrl'),
   withClock = false,
   database: given,
@@ -114,7 +117,7 @@ export async function createTestApp({
     CHAIN_RELAY_KEYS: await fundedKey(),
     CHAIN_DEPLOY_REGISTRY: 'true',
   }
-  const config = readConfig(variables)
+  const config = configure(readConfig(variables))
   const telemetry = await openTelemetry({
     hasMetrics: config.metrics.isOn,
     tracing: config.tracing,
@@ -123,7 +126,7 @@ export async function createTestApp({
   const server = createHttpServer({
     presentError,
     log,
-    telemetry: telemetry.requests({ log, sampleRate: config.requestSampleRate }),
+    telemetry: telemetry.requests({ log }),
   })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {

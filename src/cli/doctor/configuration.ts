@@ -103,7 +103,7 @@ export async function checkExposure({ config, env }: Parts): Promise<Diagnosis[]
   }
   if (insecure) diagnoses.push(warning('ALLOW_INSECURE_WEBHOOKS is set; in production it has no effect.', away))
   if (graphql.playground) {
-    diagnoses.push(toKnow('The playground is open in production.', 'Take GRAPHQL_PLAYGROUND away to shut it.'))
+    diagnoses.push(toKnow('The playground is open in production.', 'Set GRAPHQL_INTROSPECTION to false to close it.'))
   }
   if (emailVerification === 'off') {
     const fix = 'Set EMAIL_VERIFICATION to `on` or `required`.'

@@ -77,7 +77,7 @@ async function checkBucket(parts: Parts, options: S3BucketOptions): Promise<Diag
     const { cause } = error as Error
     const reason = cause instanceof Error ? cause.message : (error as Error).message
     const fix =
-      'Look at S3_BUCKET, S3_REGION, S3_ENDPOINT and the credentials, which must allow to list the bucket and to read, write and delete objects below S3_PREFIX.'
+      'Look at S3_BUCKET, AWS_REGION, S3_ENDPOINT and the credentials, which must allow to list the bucket and to read, write and delete objects below S3_PREFIX.'
     return [wrong(`Files cannot be kept in the bucket ${options.bucket}: ${reason}`, fix)]
   }
   const foreign = await diagnoseOwner(parts, ownedBucket(bucket))
@@ -90,18 +90,6 @@ async function checkBucket(parts: Parts, options: S3BucketOptions): Promise<Diag
     )
   }
   return diagnoses
-}
-
-/** Minutes in which any file that is taken here comes onto a slow disk. */
-const AMPLE_MINUTES = 10
-
-/** How long blocks lie before they count as garbage. */
-export async function checkGarbage({ config }: Parts): Promise<Diagnosis[]> {
-  const { files } = await config()
-  const minutes = files.garbageGraceSeconds / 60
-  if (minutes >= AMPLE_MINUTES) return [right(`Blocks that nobody needs are removed after ${minutes} minutes.`)]
-  const finding = `GARBAGE_GRACE_MINUTES is ${minutes}: a file that takes half of that to be registered is stored twice, and a process that stands still for so long and then ends may lose it.`
-  return [warning(finding, `Set ${AMPLE_MINUTES} or more, unless the disk is too small for what is sent in that time.`)]
 }
 
 const ENCRYPT =

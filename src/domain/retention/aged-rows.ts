@@ -4,7 +4,7 @@ import { arrayOf, float, int, statement, text } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, placeSql, type Sweep, type SweepName, sweepPage } from '../sweep/sweep.ts'
 import { noteKeptFromSql } from './kept-from.ts'
 
-/** Retention periods in days, from the configuration. `sessionIdleDays` 0 means indefinitely. */
+/** Retention periods, in days. */
 export interface RetentionDays {
   eventDays: number
   idempotencyKeyDays: number
@@ -160,17 +160,15 @@ const compiled = rules.map(compile)
 
 /** Creates the sweeps that delete rows by age. */
 export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
-  compiled
-    .filter(({ rule }) => rule.sweep !== 'forget-idle-sessions' || config.sessionIdleDays > 0)
-    .map(({ rule, find, forget }) => {
-      const days = rule.days(config)
-      return {
-        name: rule.sweep,
-        find: (query, part) => query(find, { ...part, days }),
-        page: rule.page ?? 500,
-        handle: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
-      }
-    })
+  compiled.map(({ rule, find, forget }) => {
+    const days = rule.days(config)
+    return {
+      name: rule.sweep,
+      find: (query, part) => query(find, { ...part, days }),
+      page: rule.page ?? 500,
+      handle: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
+    }
+  })
 
 /** Reads by rule for how many seconds its oldest row is due. */
 export const readOverdue = statement(

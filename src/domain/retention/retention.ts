@@ -37,7 +37,7 @@ export const retentions: Readonly<Record<string, Retention>> = {
   wallets: forever('a sign-up', LEDGER),
   user_keys: until('a sign-up', 'while the account exists', ACCOUNT_DELETION),
   pictures: until('a profile picture', 'while it is on the profile', `its replacement, or ${ACCOUNT_DELETION}`),
-  access_tokens: until('a sign-in', 'until sign-out, ACCESS_TOKEN_DAYS, or SESSION_IDLE_DAYS without use', [
+  access_tokens: until('a sign-in', 'until sign-out, ACCESS_TOKEN_DAYS, or 365 days without use', [
     'forget-tokens',
     'forget-idle-sessions',
   ]),
@@ -78,10 +78,10 @@ export const retentions: Readonly<Record<string, Retention>> = {
   withdrawals: forever('a withdrawal', LEDGER),
 
   network_apps: forever('a registered app', 'its orders refer to it'),
-  orders: forever('an order', `${LEDGER}; arguments are erased after ORDER_ARGUMENTS_DAYS`),
+  orders: forever('an order', `${LEDGER}; arguments are erased after 30 days`),
   refunds: forever('a refund', LEDGER),
-  events: until('a commit, an order, a deposit or a grant', 'EVENT_DAYS days', ['forget-events']),
-  webhook_deliveries: until('a sale or refund of an app with a webhook', 'EVENT_DAYS days after it is settled', [
+  events: until('a commit, an order, a deposit or a grant', '90 days', ['forget-events']),
+  webhook_deliveries: until('a sale or refund of an app with a webhook', '90 days after it is settled', [
     'forget-deliveries',
   ]),
   webhook_attempts: until(
@@ -91,7 +91,7 @@ export const retentions: Readonly<Record<string, Retention>> = {
     'the response is erased within an hour after the buyer deletes the account, or a week after a replay',
   ),
 
-  idempotency_keys: until('a request with a key', 'IDEMPOTENCY_KEY_DAYS days', ['forget-idempotency-keys']),
+  idempotency_keys: until('a request with a key', '7 days', ['forget-idempotency-keys']),
   limits: until('a caller that a rate limit counts', 'a minute after its window', HOURLY),
   concurrency_counters: until('a caller with open streams or uploads', 'a minute after its last renewal', HOURLY),
   processes: until('a process that starts', 'an hour after its last heartbeat', 'heartbeats of other processes'),
@@ -117,9 +117,7 @@ export const retentions: Readonly<Record<string, Retention>> = {
 
 /** Retention of the files below `ANNAL_DIR`. */
 export const fileRetentions: Readonly<Record<string, Retention>> = {
-  blocks: until('a file, tree, thumbnail or signed copy', 'while it is pinned, plus GARBAGE_GRACE_MINUTES', [
-    'collect-garbage',
-  ]),
+  blocks: until('a file, tree, thumbnail or signed copy', 'while it is pinned, plus an hour', ['collect-garbage']),
   uploads: until('a request with a file', 'while the request runs', ['empty-uploads']),
   keys: until(
     'a sign-up',

@@ -59,19 +59,15 @@ const rounded = (milliseconds: number) => Math.round(milliseconds * 100) / 100
 /** Where request lines go. */
 export interface RequestLogOptions {
   log: Log
-  /** Share of the successful requests that are logged, from 0 to 1. Failed requests are always logged. */
-  sampleRate: number
 }
 
 /** Writes one line per request. The fields are described in docs/operations.md. */
-function createRequestLog({ log, sampleRate }: RequestLogOptions) {
+function createRequestLog({ log }: RequestLogOptions) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
     const { door, code, userId } = request
     const status = request.status ?? (res.headersSent ? res.statusCode : undefined)
     const isAborted = request.status === undefined && !res.writableFinished && !isStream(res)
-    const isFailed = status === undefined || status >= 400 || code !== 'OK' || isAborted
-    if (!isFailed && Math.random() >= sampleRate) return
     const isProbe = PROBE.test(req.url ?? '') && (status === undefined || status < 400 || status === 503)
     lines[isProbe ? 'debug' : 'info'](
       {

@@ -15,37 +15,22 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { DomainError } from '../../domain/errors.ts'
 import type { Origin, SpanFacts, SpanOptions, Tracer } from '../../domain/telemetry.ts'
 
-/** Which traces are kept: the standard's names. */
-export type SamplerName =
-  | 'always_on'
-  | 'always_off'
-  | 'traceidratio'
-  | 'parentbased_always_on'
-  | 'parentbased_always_off'
-  | 'parentbased_traceidratio'
-
-/** How traces are made, and where they go. */
+/** How traces are created, and where they are sent. */
 export interface TracingOptions {
-  /** Where spans are sent: the whole address. */
+  /** URL that receives spans. */
   url: string
-  protocol: 'http/protobuf' | 'http/json'
-  serviceName: string
-  sampler: SamplerName
-  /** From 0 to 1, for the samplers that keep a share. */
+  /** Share of the traces that are kept, from 0 to 1. */
   share: number
   /** Milliseconds between two exports. */
   exportEvery: number
@@ -73,24 +58,6 @@ const CLOSE_MS = 3_000
 
 const kinds = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
 
-function rootSampler({ sampler, share }: TracingOptions): Sampler {
-  if (sampler.endsWith('traceidratio')) return new TraceIdRatioBasedSampler(share)
-  return sampler.endsWith('always_off') ? new AlwaysOffSampler() : new AlwaysOnSampler()
-}
-
-function samplerOf(options: TracingOptions): Sampler {
-  const root = rootSampler(options)
-  return options.sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
-}
-
-/** Its headers, time limit and compression are those of the standard's variables. */
-async function exporterOf({ url, protocol }: TracingOptions): Promise<SpanExporter> {
-  const { OTLPTraceExporter } = await (protocol === 'http/json'
-    ? import('@opentelemetry/exporter-trace-otlp-http')
-    : import('@opentelemetry/exporter-trace-otlp-proto'))
-  return new OTLPTraceExporter({ url })
-}
-
 /** Of an error only what it is: its message may hold what a caller sent. */
 const kindOf = (error: unknown) =>
   error instanceof DomainError ? error.code : error instanceof Error ? error.name : 'unknown'
@@ -116,14 +83,17 @@ async function finish<T>(spans: readonly Span[], work: () => Promise<T>): Promis
 
 /** Makes and sends spans from now on. */
 export async function openTracing(options: TracingOptions, version: string): Promise<Tracing> {
-  const own = resourceFromAttributes({ 'service.name': options.serviceName, 'service.version': version })
+  const own = resourceFromAttributes({ 'service.name': 'annal', 'service.version': version })
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(own)
       .merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(options),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
     spanProcessors: [
-      new BatchSpanProcessor({ exporter: await exporterOf(options), scheduledDelayMillis: options.exportEvery }),
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: options.url }),
+        scheduledDelayMillis: options.exportEvery,
+      }),
     ],
   })
   const spans = provider.getTracer('annal', version)
