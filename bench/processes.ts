@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { nothingAcknowledged, openAccount } from '../proofs/harness/callers.ts'
 import { cpuTime } from '../proofs/harness/cpu.ts'
-import { createGateway, type Gateway, startAsSupervisor } from '../proofs/harness/gateway.ts'
+import { createGateway, type Gateway, startWithRetries } from '../proofs/harness/gateway.ts'
 import { startParts } from '../proofs/harness/parts.ts'
 import { createRandom } from '../proofs/harness/random.ts'
 import { graphqlMessage } from '../test/support/graphql-client.ts'
@@ -75,7 +75,7 @@ async function measure() {
       ROLES: 'http',
       LIMITS: 'requests-per-user=100000000,requests-per-address=100000000',
     })
-    await startAsSupervisor(gateway)
+    await startWithRetries(gateway)
     gateways.push(gateway)
   }
   const { token, nid } = await openAccount(gateways[0]!.url, 'reader', nothingAcknowledged())

@@ -16,7 +16,7 @@ import { startReceiver } from '../test/support/receiver.ts'
 import { type Backend, startBalancer } from './harness/balancer.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { openCoins } from './harness/coins.ts'
-import { createGateway, type Gateway, startAsSupervisor } from './harness/gateway.ts'
+import { createGateway, type Gateway, startWithRetries } from './harness/gateway.ts'
 import { type Sample, slopeOf } from './harness/growth.ts'
 import { describeOpen, idsOf, judgeChain, quiesce } from './harness/judgement.ts'
 import { residentMemory } from './harness/memory.ts'
@@ -139,7 +139,7 @@ export async function proveSoak(context: ProofContext): Promise<ProofResult> {
       TRUSTED_PROXIES: '127.0.0.1',
     })
     // One after the other: the first one writes what both need.
-    await startAsSupervisor(gateway)
+    await startWithRetries(gateway)
     proxies.push(proxy)
     chains.push(chain)
     gateways.push(gateway)

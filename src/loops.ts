@@ -36,22 +36,31 @@ const watches = {
 interface QueueWork<Name extends keyof JobData> {
   role: Role
   options: WorkOptions
-  handler(jobs: ServiceLayer['jobs']): (data: JobData[Name]) => Promise<void>
+  handler(parts: LoopParts): (data: JobData[Name], cancel: AbortSignal) => Promise<void>
 }
 
 /** Who works on each queue, and on how many jobs at once. */
 const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
-  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: (jobs) => jobs.webhookDelivery },
+  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: ({ layer }) => layer.jobs.webhookDelivery },
   'abandoned-delivery': {
     role: 'deliveries',
     options: { concurrency: 1 },
-    handler: (jobs) => jobs.abandonedDelivery,
+    handler: ({ layer }) => layer.jobs.abandonedDelivery,
   },
-  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: (jobs) => jobs.mail },
-  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: (jobs) => jobs.accountMail },
-  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.forgetKey },
-  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.manifest },
-  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.thumbnail },
+  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.mail },
+  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.accountMail },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.forgetKey },
+  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.manifest },
+  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.thumbnail },
+  maintenance: {
+    role: 'jobs',
+    // The group of a task is its name, so no task runs twice at the same time.
+    options: { concurrency: 2, groupConcurrency: 1 },
+    handler(parts) {
+      const tasks = tasksOf(parts)
+      return async ({ task }, cancel) => void (await tasks[task as keyof typeof tasks]?.work(cancel))
+    },
+  },
 }
 
 /** Taking up what processes that died had in hand, and clearing away what is done: for all queues. */
@@ -67,13 +76,21 @@ interface Chore {
   task: string
 }
 
-const HOUR_MS = 3_600_000
+/** Tasks of the queue `maintenance`. One process runs each at its times. */
+function tasksOf({ installation: { config }, layer: { services, maintenance } }: LoopParts) {
+  const garbageMinutes = config.files.garbageGraceSeconds / 60
+  return {
+    'clean-up-deleted-accounts': { cron: '5 * * * *', work: services.deletions.sweep },
+    'erase-order-arguments': { cron: '15 * * * *', work: services.orders.sweepArguments },
+    'delete-expired-data': { cron: '25 * * * *', work: maintenance.sweep },
+    'collect-garbage': {
+      cron: garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *',
+      work: maintenance.collectGarbage,
+    },
+  }
+}
 
-function choresOf({
-  installation: { config },
-  layer: { services, maintenance },
-  chain: { gasQuote },
-}: LoopParts): Chore[] {
+function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
   const { orders, sessions, thumbnails, deletions } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
@@ -106,15 +123,6 @@ function choresOf({
       work: forgetAgain,
       task: 'destroy restored keys',
     },
-    { role: 'jobs', every: HOUR_MS, work: deletions.sweep, task: 'clean up deleted accounts' },
-    { role: 'jobs', every: HOUR_MS, work: orders.sweepArguments, task: 'erase order arguments' },
-    { role: 'jobs', every: HOUR_MS, work: maintenance.sweep, task: 'delete expired data' },
-    {
-      role: 'jobs',
-      every: Math.min(config.files.garbageGraceSeconds * 1_000, HOUR_MS),
-      work: maintenance.collectGarbage,
-      task: 'collect garbage',
-    },
     // What requests of this process are charged, who follows what here, and whose tokens came, this process alone knows.
     {
       role: 'http',
@@ -137,13 +145,15 @@ function choresOf({
   ]
 }
 
-async function startQueues({ installation, layer }: LoopParts, roles: ReadonlySet<Role>): Promise<Jobs | undefined> {
+async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<Jobs | undefined> {
   const mine = (Object.keys(queues) as (keyof JobData)[]).filter((name) => roles.has(queues[name].role))
   if (mine.length === 0) return undefined
-  const jobs = await startJobs({ ...installation, keepsQueues: roles.has(upkeepOfQueues.role) })
+  const schedules = Object.fromEntries(Object.entries(tasksOf(parts)).map(([task, { cron }]) => [task, cron]))
+  const keepsQueues = roles.has(upkeepOfQueues.role)
+  const jobs = await startJobs({ ...parts.installation, keepsQueues, ...(keepsQueues && { schedules }) })
   const workOn = <Name extends keyof JobData>(name: Name) => {
     const { options, handler } = queues[name]
-    return jobs.work(name, options, handler(layer.jobs))
+    return jobs.work(name, options, handler(parts))
   }
   for (const name of mine) await workOn(name)
   return jobs

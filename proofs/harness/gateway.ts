@@ -44,8 +44,8 @@ export const chooseReady = (gateways: readonly Gateway[], random: Random) => ():
 
 const STARTS = 5
 
-/** Starts one, again and again, as a supervisor does: what it needs may just be away. Raises when it never came up. */
-export async function startAsSupervisor(gateway: Gateway): Promise<void> {
+/** Starts a gateway, and retries because a part may be away. Throws when no attempt succeeds. */
+export async function startWithRetries(gateway: Gateway): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await gateway.start()

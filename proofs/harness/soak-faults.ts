@@ -6,7 +6,7 @@ import type { ChainProxy } from '../../test/support/chain-proxy.ts'
 import type { MailMood, MailServer } from '../../test/support/mail-server.ts'
 import type { PostgresServer } from '../../test/support/postgres-server.ts'
 import type { Backend, Balancer } from './balancer.ts'
-import { type Gateway, startAsSupervisor } from './gateway.ts'
+import { type Gateway, startWithRetries } from './gateway.ts'
 import type { Parts } from './parts.ts'
 import type { PostgresProxy } from './postgres-proxy.ts'
 import type { ProofContext } from './proof.ts'
@@ -104,7 +104,7 @@ export function soakFaults({
       name: 'gateway killed',
       async happen() {
         if (!victim.kill()) return 0
-        await startAsSupervisor(victim)
+        await startWithRetries(victim)
         await balancer.isUsed(backend)
         return 1
       },

@@ -49,6 +49,11 @@ export interface ManifestJob {
   assetId: string
 }
 
+/** A scheduled task of `loops.ts`. */
+export interface MaintenanceJob {
+  task: string
+}
+
 /** What a job of each queue carries. */
 export interface JobData {
   /** Its job was given up; its order is to end. */
@@ -56,6 +61,8 @@ export interface JobData {
   'account-mail': AccountMailJob
   'forget-key': ForgetKeyJob
   mail: OrderMailJob
+  /** A task at its scheduled time. */
+  maintenance: MaintenanceJob
   manifest: ManifestJob
   thumbnail: ThumbnailJob
   /** Its next attempt. */

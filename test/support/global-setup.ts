@@ -38,8 +38,7 @@ export default async function setup(project: TestProject) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-test-'))
   const log = createTestLog()
   const [postgres, chain, passwordHash] = await Promise.all([
-    // `npm run mutate` keeps a server from run to run.
-    startEmbeddedPostgres({ dir: process.env.TEST_POSTGRES_DIR ?? dir, log }),
+    startEmbeddedPostgres({ dir, log }),
     startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createTestHasher().hash(PASSWORD),
   ])

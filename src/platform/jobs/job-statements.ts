@@ -15,8 +15,8 @@ const publicFacts: Record<string, [name: string, prefix: IdPrefix]> = {
 
 /** Returns what a job is about, with public IDs. `nid` identifies the asset. */
 export function subjectOf(data: object, nid: string | null = null): Record<string, unknown> {
-  const { template, at, ...others } = data as Record<string, unknown>
-  const subject: Record<string, unknown> = { template, at }
+  const { template, at, task, ...others } = data as Record<string, unknown>
+  const subject: Record<string, unknown> = { template, at, task }
   for (const [fact, [name, prefix]] of Object.entries(publicFacts)) {
     const id = others[fact]
     if (typeof id === 'string') subject[name] = UUID.test(id) ? toId(prefix, id) : id

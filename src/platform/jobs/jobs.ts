@@ -1,6 +1,6 @@
 /**
- * Background work on the database's own queue (pg-boss, schema `jobs`). Work is put there by the SQL function `enqueue`,
- * inside the statement that causes it (`domain/enqueue-sql.ts`); what a killed process leaves behind is taken up again within half a minute.
+ * Background jobs on pg-boss (schema `jobs`). The SQL function `enqueue` adds a job inside the statement that causes it
+ * (`domain/enqueue-sql.ts`). A job of a killed process is retried within half a minute.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
@@ -19,151 +19,102 @@ import { redactDeadLetters } from './redact-dead-letters.ts'
 const schema = 'jobs'
 const QUEUE_FAILED = 'Job queue error; retrying'
 
-/**
- * Seconds. A process says all the time which jobs it has in hand; one that nobody spoke of for `HEARTBEAT_SECONDS`, or that took
- * longer than `EXPIRE_SECONDS`, is given to another process at the next look.
- */
+/** A job is given to another process when its process sent no heartbeat for this time, in seconds. */
 const HEARTBEAT_SECONDS = 10
 const BEAT_EVERY_SECONDS = 3
+/** Time limit of a job, in seconds. */
 const EXPIRE_SECONDS = 20
 const LOOK_EVERY_SECONDS = 3
-const abandoned = { expireInSeconds: EXPIRE_SECONDS, heartbeatSeconds: HEARTBEAT_SECONDS }
 /** Milliseconds between two log lines of a job that keeps failing. */
 const LOG_EVERY_MS = 3_600_000
-/** Seconds. */
-const DAY_SECONDS = 86_400
-const KEPT_DEAD_SECONDS = 365 * DAY_SECONDS
-/** What is done is of use to nobody, and the queue goes through all it has every few seconds. */
-const KEPT_DONE_SECONDS = 3_600
-/** A mail that nobody has sent by then is deleted without a trace: it tells old news, and its job may hold an address. */
-const KEPT_MAIL_SECONDS = 30 * DAY_SECONDS
-/** What is owed waits as long as a service may stand still, or as old as a backup may be that is restored: it is never deleted undone. */
-const KEPT_OWED_SECONDS = 3_650 * DAY_SECONDS
-/** Characters. */
+const HOUR_SECONDS = 3_600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+/** Maximum length of a recorded reason, in characters. */
 const LONGEST_REASON = 300
-/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
-/** An index on many jobs takes its time, and nobody is served before. */
+/** Creating an index on many jobs takes long, and the service does not start before. */
 const INSTALL_TIMEOUT_MS = 600_000
-/** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
+/** Seconds between deletions of completed jobs. */
 const TIDY_EVERY_SECONDS = 300
 
-/**
- * A mail arrives soon after a short outage, and a long one does not lose it: it is tried every half minute for a quarter of an
- * hour, and from then on every ten minutes for a day.
- */
-const mailRetries = { retryLimit: 180, retryDelay: 5, retryBackoff: true, retryDelayMax: 30 }
-const later = { retries: 30, pause: 600 }
 /** After how many retries the jobs of a queue have longer pauses, in seconds. */
+const later = { retries: 30, pause: 600 }
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
 
 /** Queues whose jobs end within the hour. Only their final failure is logged. */
 const loggedAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
-/** Queues whose jobs need nothing but the database: while that takes nothing, as on a full disk, none of them is given up, however long it is. */
+/** Queues whose jobs need only the database. A database outage, such as a full disk, does not use up their retries. */
 const outlastsOutages: readonly QueueName[] = ['webhook-delivery', 'abandoned-delivery']
 
+const backoff = (retryLimit: number, retryDelay: number, retryDelayMax: number) => ({
+  ...{ retryLimit, retryDelay, retryDelayMax, retryBackoff: true },
+})
+
+/** Unfinished jobs are kept for ten years, longer than any outage or backup, so that none is lost. */
+const durable = {
+  expireInSeconds: EXPIRE_SECONDS,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  deleteAfterSeconds: HOUR_SECONDS,
+  retentionSeconds: 3_650 * DAY_SECONDS,
+  deadLetter: 'dead-letter',
+}
+
+/** Mails are retried every half minute for a quarter of an hour, then every ten minutes for a day. Old mails are deleted: they may hold an address. */
+const mail = { ...durable, ...backoff(180, 5, 30), retentionSeconds: 30 * DAY_SECONDS }
+
 /**
- * Every queue: what its jobs carry stands in `domain/jobs.ts`, and who handles it is said where the process is put together.
- * The queue counts an attempt before it hands the job out, so that one that kills its process counts, too. Attempts come ever
- * more rarely, and end: a job that failed for the last time goes to the queue of its dead letters, which must stand before it
- * here.
+ * All queues. `domain/jobs.ts` describes the data of their jobs, and `loops.ts` names their handlers. pg-boss counts an attempt before it
+ * starts, so an attempt that kills its process counts too. A queue must come after the queue of its dead letters.
  */
 const queues = {
-  /** Jobs that were given up, for an operator to look at: `annal jobs`. They keep nothing that tells of a person but identifiers. */
-  'dead-letter': { retentionSeconds: KEPT_DEAD_SECONDS },
-  'abandoned-delivery': {
-    retryLimit: 50,
-    retryDelay: 30,
-    retryBackoff: true,
-    retryDelayMax: 3_600,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_OWED_SECONDS,
-    deadLetter: 'dead-letter',
-  },
-  mail: {
-    ...mailRetries,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_MAIL_SECONDS,
-    deadLetter: 'dead-letter',
-  },
-  /** The payload may hold an address, so a job that is done or given up is soon deleted, and its dead letter has no address. */
-  'account-mail': {
-    ...mailRetries,
-    ...abandoned,
-    deleteAfterSeconds: 60,
-    retentionSeconds: KEPT_MAIL_SECONDS,
-    deadLetter: 'dead-letter',
-  },
+  /** Jobs that failed finally, for `annal jobs`. Only identifiers of people remain in them. */
+  'dead-letter': { retentionSeconds: 365 * DAY_SECONDS },
+  'abandoned-delivery': { ...durable, ...backoff(50, 30, 3_600) },
+  mail,
+  /** The data may hold an address, so completed jobs are deleted soon. */
+  'account-mail': { ...mail, deleteAfterSeconds: 60 },
   /** The group of a delivery is its network app. */
-  'webhook-delivery': {
-    retryLimit: 200,
-    retryDelay: 1,
-    retryBackoff: true,
-    retryDelayMax: 20,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_OWED_SECONDS,
-    deadLetter: 'abandoned-delivery',
-  },
-  'forget-key': {
-    retryLimit: 300,
-    retryDelay: 5,
-    retryBackoff: true,
-    retryDelayMax: 3_600,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_OWED_SECONDS,
-    deadLetter: 'dead-letter',
-  },
-  /** What cannot be made soon is not made: it holds up nobody. */
-  manifest: {
-    retryLimit: 5,
-    retryDelay: 30,
-    retryBackoff: true,
-    retryDelayMax: 900,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_OWED_SECONDS,
-    deadLetter: 'dead-letter',
-  },
-  thumbnail: {
-    retryLimit: 5,
-    retryDelay: 30,
-    retryBackoff: true,
-    retryDelayMax: 900,
-    ...abandoned,
-    deleteAfterSeconds: KEPT_DONE_SECONDS,
-    retentionSeconds: KEPT_OWED_SECONDS,
-    deadLetter: 'dead-letter',
+  'webhook-delivery': { ...durable, ...backoff(200, 1, 20), deadLetter: 'abandoned-delivery' },
+  'forget-key': { ...durable, ...backoff(300, 5, 3_600) },
+  manifest: { ...durable, ...backoff(5, 30, 900) },
+  thumbnail: { ...durable, ...backoff(5, 30, 900) },
+  /** Scheduled tasks. A task that was interrupted is retried once. */
+  maintenance: {
+    ...backoff(1, 1, 60),
+    expireInSeconds: 6 * HOUR_SECONDS,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    deleteAfterSeconds: HOUR_SECONDS,
+    retentionSeconds: HOUR_SECONDS,
   },
 } satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
 
-/** A queue. */
+/** The queue of scheduled tasks. It has no dead letters: a failed task runs again at its next time. */
+const SCHEDULED = 'maintenance'
+
+/** Name of a queue. */
 export type QueueName = keyof typeof queues
 
-/** How many jobs are carried out at once. */
+/** Options of working on a queue. */
 export interface WorkOptions {
-  /** How many jobs this process carries out at once. */
+  /** Maximum jobs that this process runs at the same time. */
   concurrency: number
-  /** How many jobs of one group all processes together carry out at once. */
+  /** Maximum jobs of one group that all processes together run at the same time. */
   groupConcurrency?: number
-  /** Seconds between looks when nothing is due. */
+  /** Seconds between polls of an empty queue. */
   pollEvery?: number
 }
 
-/** The queues, as this process works on them. */
+/** The queues that this process works on. */
 export interface Jobs {
-  /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again, until it is given up. */
+  /** Starts to work on a queue. A job whose handler throws is retried, and becomes a dead letter in the end. `cancel` aborts when the process stops. */
   work<Name extends keyof JobData>(
     queue: Name,
     options: WorkOptions,
-    handler: (data: JobData[Name]) => Promise<void>,
+    handler: (data: JobData[Name], cancel: AbortSignal) => Promise<void>,
   ): Promise<void>
-  /** Takes no more, and lets what runs come to its end for at most `milliseconds`; the rest is done again by others. */
+  /** Takes no more jobs, and waits at most `milliseconds` for running jobs. Other processes repeat the rest. */
   stop(milliseconds?: number): Promise<void>
 }
 
@@ -176,7 +127,6 @@ const open = (databaseUrl: string, options: object) =>
     keepAlive: true,
     schema,
     application_name: 'annal-jobs',
-    schedule: false,
     ...options,
   } as ConstructorOptions)
 
@@ -199,7 +149,7 @@ const describeError = (error: unknown) =>
 
 /** Makes or updates the queue's own tables, and the function that fills them. Several processes may do so at once. */
 export async function installJobs(databaseUrl: string): Promise<void> {
-  const boss = open(databaseUrl, { supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
+  const boss = open(databaseUrl, { schedule: false, supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []
   boss.on('error', (error) => failures.push(error))
   await boss.start()
@@ -222,11 +172,14 @@ export async function startJobs({
   log,
   telemetry: { tracer } = silentTelemetry,
   keepsQueues = true,
+  schedules = {},
 }: {
   databaseUrl: string
   log: Log
-  /** Whether this process takes up what others left in hand, and clears away what is done; so it does when left out. */
+  /** Whether this process retries jobs of killed processes, deletes completed jobs, and enqueues scheduled tasks. Default: true. */
   keepsQueues?: boolean
+  /** Tasks of the queue `maintenance`, each with the cron expression of its times. */
+  schedules?: Readonly<Record<string, string>>
   /** Nobody follows jobs when it is missing. */
   telemetry?: Telemetry
 }): Promise<Jobs> {
@@ -234,6 +187,7 @@ export async function startJobs({
     max: 3,
     migrate: false,
     supervise: keepsQueues,
+    schedule: Object.keys(schedules).length > 0,
     superviseIntervalSeconds: LOOK_EVERY_SECONDS,
     monitorIntervalSeconds: LOOK_EVERY_SECONDS,
     maintenanceIntervalSeconds: TIDY_EVERY_SECONDS,
@@ -244,9 +198,13 @@ export async function startJobs({
   }
   boss.on('error', onError)
   await boss.start()
-  // At once, too: a process that soon dies would never look for what others left behind.
+  for (const [task, cron] of Object.entries(schedules))
+    await boss.schedule(SCHEDULED, cron, { task }, { key: task, group: { id: task }, missed: 'once' })
+  // Immediately, too: a process that soon dies would never retry the jobs of others.
   if (keepsQueues) boss.supervise().catch(onError)
   const stopping = new AbortController()
+  /** Aborts running tasks, which end between two steps. */
+  const cancelling = new AbortController()
   const unredacted = new Set<string>()
   const redact = () =>
     redactDeadLetters({
@@ -274,7 +232,8 @@ export async function startJobs({
     const subject = subjectOf(job.data, await nidOf(job.data).catch(() => null))
     const about = { err: error, queue, job: toId('job', job.id), attempt: job.retryCount + 1, subject }
     const loggedAt = (job.output as Partial<Failed> | null)?.loggedAt ?? 0
-    if (isLast) log.error(about, 'Job failed finally; moved to the dead letters')
+    if (queue === SCHEDULED) log.error(about, 'Scheduled task failed; it runs again at its next time')
+    else if (isLast) log.error(about, 'Job failed finally; moved to the dead letters')
     else if (loggedAtTheEnd.includes(queue) || Date.now() - loggedAt < LOG_EVERY_MS) {
       log.debug(about, 'Job failed; retrying')
       return loggedAt
@@ -285,12 +244,12 @@ export async function startJobs({
   async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
     const isHopeless = error instanceof HopelessError
     const isSpared = outlastsOutages.includes(queue) && isUnavailable(error)
-    const isLast = isHopeless || (!isSpared && job.retryCount >= job.retryLimit)
+    const isLast = isHopeless || queue === SCHEDULED || (!isSpared && job.retryCount >= job.retryLimit)
     const output: Failed = { message: describeError(error), loggedAt: await report(queue, job, error, isLast) }
-    if (isHopeless) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
+    if (isHopeless || queue === SCHEDULED) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
     if (isSpared) await boss.getDb().executeSql(allowAnother, [queue, job.id])
     await boss.fail(queue, job, output)
-    if (isLast) return void (await redact())
+    if (isLast) return void (queue !== SCHEDULED && (await redact()))
     const longer = longerPauses[queue]
     if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return
     // Holds from the next pause on.
@@ -301,7 +260,7 @@ export async function startJobs({
     async work<Name extends keyof JobData>(
       queue: Name,
       { concurrency, groupConcurrency, pollEvery = 1 }: WorkOptions,
-      handler: (data: JobData[Name]) => Promise<void>,
+      handler: (data: JobData[Name], cancel: AbortSignal) => Promise<void>,
     ) {
       const groups = groupConcurrency === undefined ? {} : { groupConcurrency }
       const told: SpanOptions = {
@@ -320,11 +279,12 @@ export async function startJobs({
           inHand.add(job)
           try {
             const { trace } = job.data as Traced
-            await tracer.resume([trace], `process ${queue}`, told, () => handler(job.data))
+            await tracer.resume([trace], `process ${queue}`, told, () => handler(job.data, cancelling.signal))
             await boss.complete(queue, job)
           } catch (error) {
-            // What cannot be said now is found out when the job's time is over.
-            await fail(queue, job, error).catch(onError)
+            // A failure that cannot be recorded now is noticed when the heartbeat is overdue.
+            const isCancelled = cancelling.signal.aborted && error === cancelling.signal.reason
+            await (isCancelled ? boss.fail(queue, job) : fail(queue, job, error)).catch(onError)
           } finally {
             inHand.delete(job)
           }
@@ -333,6 +293,7 @@ export async function startJobs({
       loops.push(loop)
     },
     async stop(milliseconds = EXPIRE_SECONDS * 1_000) {
+      cancelling.abort()
       const patience = delay(milliseconds, undefined, { ref: false })
       await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
       stopping.abort()
