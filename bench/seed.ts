@@ -14,7 +14,7 @@ import { createContentStore } from '../src/files/content-store.ts'
 import { prepareDatabase } from '../src/platform/database/prepare-database.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
-import { noteBalances, noteCoins, noteLying } from './growth/seed-statements.ts'
+import { noteBalances } from './growth/seed-statements.ts'
 import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts'
 import { type PeerAsset, type PeerUser, readAssets, readUsers } from './peer-data.ts'
 import { installationDir } from './place.ts'
@@ -84,8 +84,6 @@ try {
   tell('charges')
   await seedStore(client, await sellerOf())
   await client.query(noteBalances)
-  await client.query(noteCoins)
-  await client.query(noteLying)
   tell('orders')
   await client.query('vacuum analyze')
   for (const { id, sentence, query } of invariants) {

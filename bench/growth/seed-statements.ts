@@ -66,22 +66,6 @@ export const noteBalances = `
     from entries where wallet_id is not null window up as (partition by wallet_id order by transfer_id)
   ) running where notes_balance(transfer_id)`
 
-/** What lies at the addresses. */
-export const noteLying = `
-  insert into lying_coins (wallet_id, amount)
-  select wallet_id, sum(amount) from (
-    select wallet_id, amount from deposits where kind <> 'TOKEN' and status = 'CREDITED'
-    union all select w.user_id, -m.amount from coin_moves m join wallets w on w.address = m.sender where m.stranded_at is null
-  ) lying group by wallet_id`
-
-/** The same of the books of coins. */
-export const noteCoins = `
-  update coin_balances set
-    at_addresses = (select coalesce(-sum(amount), 0) from entries where book = 'DEPOSITS'),
-    under_way = (select coalesce(-sum(amount), 0) from entries where book = 'UNDER_WAY'),
-    in_treasury = (select coalesce(-sum(amount), 0) from entries where book = 'TREASURY'),
-    shortfall = (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL')`
-
 interface Key {
   version: number
   vaultKeyId: string

@@ -1,6 +1,6 @@
 /** Fills an empty database with a history as long as wanted. Indexes are built when the rows are there: that is several times faster. */
 import pg from 'pg'
-import { dropFunctions, fills, functions, noteBalances, noteCoins, noteLying, type Size } from './seed-statements.ts'
+import { dropFunctions, fills, functions, noteBalances, type Size } from './seed-statements.ts'
 
 /** A key pair as the vault seals it, for all who were made up: it opens for none of them, and their wallets are never opened. */
 export interface SeededKey {
@@ -99,8 +99,6 @@ export async function seedGrowth(url: string, { size, key, say = () => undefined
       tell,
     )
     await first.query(noteBalances)
-    await first.query(noteCoins)
-    await first.query(noteLying)
     tell('balances')
     await first.query(dropFunctions)
     await first.query('vacuum (analyze, freeze)')

@@ -166,8 +166,6 @@ export const columns: Record<string, Names> = {
   ),
   processes: ours('id name roles started_at seen_at'),
   settings: ours('key value'),
-  lying_coins: table(row('wallet_id'), money('amount')),
-  coin_balances: table(row('id'), money('at_addresses under_way in_treasury shortfall')),
   statement_balances: table(row('wallet_id transfer_id'), money('num points')),
   transfers: table(row('id reference'), each(yours, 'reason'), moment('created_at')),
   user_keys: table(

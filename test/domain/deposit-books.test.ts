@@ -167,11 +167,18 @@ const moveOf = ({ id, address }: SignedIn, amount: bigint) => {
   const gasPrice = 10n ** 9n
   const signed = [{ hash: newHash(), raw: randomBytes(8), gasPrice, value: amount - 21_000n * gasPrice }]
   const place = { userId: id, sender: address, recipient: `0x${'e2'.repeat(20)}`, nonce: 0 }
-  return { ...place, amount, lying: amount, isAnew: false, signed }
+  return { ...place, amount, unswept: amount, isAnew: false, signed }
 }
 
-const lyingOf = async ({ id }: SignedIn) =>
-  (await app.sql<{ amount: number }>('select amount::int from lying_coins where wallet_id = $1::uuid', [id]))[0]?.amount
+const unsweptOf = async ({ id }: SignedIn) =>
+  (
+    await app.sql<{ amount: number }>(
+      `select (coalesce((select sum(amount) from deposits where wallet_id = w.user_id and status = 'CREDITED'), 0)
+         - coalesce((select sum(amount) from coin_moves where sender = w.address and stranded_at is null), 0))::int as amount
+       from wallets w where user_id = $1::uuid`,
+      [id],
+    )
+  )[0]!.amount
 
 it('gathers nothing that is frozen while the wallet was waited for', async () => {
   const scan = await newScan()
@@ -184,7 +191,7 @@ it('gathers nothing that is frozen while the wallet was waited for', async () =>
   ])
   expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
   expect(await app.sql('select from coin_moves where wallet_id = $1::uuid', [user.id])).toEqual([])
-  expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
 it('freezes what is gathered while the scan is about to go back', async () => {
@@ -198,7 +205,7 @@ it('freezes what is gathered while the scan is about to go back', async () => {
   ])
   expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
   expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
-  expect([await lyingOf(user), await contradictions()]).toEqual([-5, []])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([-5, []])
 })
 
 it('takes no move up again for coins that are frozen while the wallet was waited for', async () => {
@@ -212,14 +219,14 @@ it('takes no move up again for coins that are frozen while the wallet was waited
   expect(await coins.setAside()).toEqual([user.address])
   await scan.note(user, '5', 96)
   await scan.credit(100)
-  expect(await lyingOf(user)).toBe(5)
+  expect(await unsweptOf(user)).toBe(5)
 
   const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
     () => books.goBack(scan.place(), 'gone back', 90),
     () => coins.resume([{ address: user.address, free: 5n * COIN }]),
   ])
   expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
-  expect([await lyingOf(user), await contradictions()]).toEqual([0, []])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
 it('takes back what is settled while the move is being displaced', async () => {
@@ -234,8 +241,10 @@ it('takes back what is settled while the move is being displaced', async () => {
   const [id, blockHash] = [stored!.id!, newHash()]
   const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
   await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
-  // What is settled waits for the note of all coins, with the move in its hands.
-  await inTurnWhileHeld('coin_balances', [() => coins.settle([{ id, blockHash }]), () => coins.markDisplaced([id])])
+  await inTurnWhileHeld(`coin_moves where id = '${id}'`, [
+    () => coins.settle([{ id, blockHash }]),
+    () => coins.markDisplaced([id]),
+  ])
   expect(await app.sql('select status::text from coin_moves where id = $1::uuid', [id])).toEqual([
     { status: 'BROADCAST' },
   ])

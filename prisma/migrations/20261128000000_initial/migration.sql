@@ -333,24 +333,6 @@ CREATE TABLE statement_balances (
   CONSTRAINT statement_balances_pkey PRIMARY KEY (wallet_id, transfer_id)
 );
 
-CREATE TABLE coin_balances (
-  id           smallint NOT NULL DEFAULT 1,
-  at_addresses numeric(38,18) NOT NULL DEFAULT 0,
-  under_way    numeric(38,18) NOT NULL DEFAULT 0,
-  in_treasury  numeric(38,18) NOT NULL DEFAULT 0,
-  shortfall    numeric(38,18) NOT NULL DEFAULT 0,
-  CONSTRAINT coin_balances_pkey PRIMARY KEY (id),
-  CONSTRAINT coin_balances_one_row CHECK (id = 1)
-);
-
-CREATE TABLE lying_coins (
-  wallet_id uuid NOT NULL,
-  amount    numeric(38,18) NOT NULL,
-  CONSTRAINT lying_coins_pkey PRIMARY KEY (wallet_id),
-  CONSTRAINT lying_coins_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
-);
-CREATE INDEX lying_coins_amount_idx ON lying_coins (amount) WHERE (amount > (0)::numeric);
-
 CREATE TABLE network_apps (
   id                         uuid NOT NULL DEFAULT uuidv7(),
   owner_id                   uuid NOT NULL,
@@ -552,7 +534,8 @@ CREATE TABLE deposits (
   CONSTRAINT deposits_gathered_by_fkey FOREIGN KEY (gathered_by) REFERENCES coin_moves(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   CONSTRAINT deposits_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(user_id) ON UPDATE CASCADE ON DELETE RESTRICT
 );
-CREATE INDEX deposits_lying_idx ON deposits (wallet_id) WHERE (gathered_by IS NULL);
+CREATE INDEX deposits_unswept_idx ON deposits (wallet_id) WHERE (gathered_by IS NULL AND kind = 'COIN'::deposit_kind);
+CREATE INDEX deposits_credited_idx ON deposits (credited_at) WHERE (gathered_by IS NULL AND kind = 'COIN'::deposit_kind);
 CREATE UNIQUE INDEX deposits_reference_key ON deposits (reference);
 CREATE INDEX deposits_wallet_id_id_idx ON deposits (wallet_id, id DESC);
 CREATE INDEX deposits_block_number_idx ON deposits (block_number);
@@ -734,63 +717,6 @@ BEGIN
     RETURN NULL;
 END $function$;
 
-CREATE OR REPLACE FUNCTION note_coins()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-    UPDATE "coin_balances" SET
-        "at_addresses" = "at_addresses" - CASE NEW."book" WHEN 'DEPOSITS' THEN NEW."amount" ELSE 0 END,
-        "under_way" = "under_way" - CASE NEW."book" WHEN 'UNDER_WAY' THEN NEW."amount" ELSE 0 END,
-        "in_treasury" = "in_treasury" - CASE NEW."book" WHEN 'TREASURY' THEN NEW."amount" ELSE 0 END,
-        "shortfall" = "shortfall" - CASE NEW."book" WHEN 'SHORTFALL' THEN NEW."amount" ELSE 0 END;
-    RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION note_deposit_lying()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-    "before" NUMERIC := 0;
-    "after" NUMERIC := 0;
-BEGIN
-    IF TG_OP <> 'INSERT' AND OLD."kind" <> 'TOKEN' AND OLD."status" = 'CREDITED' THEN
-        "before" := OLD."amount";
-    END IF;
-    IF TG_OP <> 'DELETE' AND NEW."kind" <> 'TOKEN' AND NEW."status" = 'CREDITED' THEN
-        "after" := NEW."amount";
-    END IF;
-    PERFORM "note_lying"(coalesce(NEW."wallet_id", OLD."wallet_id"), "after" - "before");
-    RETURN NULL;
-END $function$;
-
-CREATE OR REPLACE FUNCTION note_lying(wallet uuid, more numeric)
- RETURNS void
- LANGUAGE sql
-AS $function$
-    INSERT INTO "lying_coins" ("wallet_id", "amount") SELECT "wallet", "more" WHERE "more" <> 0
-    ON CONFLICT ("wallet_id") DO UPDATE SET "amount" = "lying_coins"."amount" + excluded."amount";
-$function$;
-
-CREATE OR REPLACE FUNCTION note_move_lying()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-    "before" NUMERIC := 0;
-    "after" NUMERIC := 0;
-BEGIN
-    IF TG_OP = 'UPDATE' AND OLD."stranded_at" IS NULL THEN
-        "before" := OLD."amount";
-    END IF;
-    IF NEW."stranded_at" IS NULL THEN
-        "after" := NEW."amount";
-    END IF;
-    PERFORM "note_lying"(w."user_id", "before" - "after") FROM "wallets" w WHERE w."address" = NEW."sender";
-    RETURN NULL;
-END $function$;
-
 CREATE OR REPLACE FUNCTION notes_balance(transfer uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -938,22 +864,15 @@ CREATE TRIGGER api_keys_tell_ended AFTER UPDATE OF revoked_at ON api_keys FOR EA
 CREATE TRIGGER audit_entries_erase_only BEFORE UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_audit_update();
 CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_entries_no_truncate BEFORE TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_balances_no_truncate BEFORE TRUNCATE ON coin_balances FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_balances_stay BEFORE DELETE ON coin_balances FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER coin_moves_no_delete BEFORE DELETE ON coin_moves FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER coin_moves_note_change AFTER UPDATE ON coin_moves FOR EACH ROW WHEN ((old.stranded_at IS NULL) IS DISTINCT FROM (new.stranded_at IS NULL) OR old.amount IS DISTINCT FROM new.amount) EXECUTE FUNCTION note_move_lying();
-CREATE TRIGGER coin_moves_note_lying AFTER INSERT ON coin_moves FOR EACH ROW EXECUTE FUNCTION note_move_lying();
 CREATE TRIGGER coin_transactions_no_change BEFORE DELETE OR UPDATE ON coin_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER coin_transactions_no_truncate BEFORE TRUNCATE ON coin_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER commits_erase_only BEFORE UPDATE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_commit_update();
 CREATE TRIGGER commits_no_delete BEFORE DELETE ON commits FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER commits_no_truncate BEFORE TRUNCATE ON commits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER deposits_note_change AFTER UPDATE ON deposits FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status OR old.amount IS DISTINCT FROM new.amount) EXECUTE FUNCTION note_deposit_lying();
-CREATE TRIGGER deposits_note_lying AFTER INSERT OR DELETE ON deposits FOR EACH ROW EXECUTE FUNCTION note_deposit_lying();
 CREATE TRIGGER entries_append_only BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER entries_no_truncate BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE CONSTRAINT TRIGGER entries_note_balance AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.wallet_id IS NOT NULL AND notes_balance(new.transfer_id)) EXECUTE FUNCTION note_balance();
-CREATE CONSTRAINT TRIGGER entries_note_coins AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.book = ANY (ARRAY['DEPOSITS'::book, 'UNDER_WAY'::book, 'TREASURY'::book, 'SHORTFALL'::book])) AND new.currency = 'NUM'::currency) EXECUTE FUNCTION note_coins();
 CREATE TRIGGER events_kept_for_long BEFORE DELETE ON events FOR EACH ROW EXECUTE FUNCTION refuse_recent_deletion();
 CREATE TRIGGER events_never_changed BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER events_no_truncate BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -968,4 +887,3 @@ CREATE TRIGGER transfers_no_delete BEFORE DELETE ON transfers FOR EACH ROW EXECU
 CREATE TRIGGER transfers_no_truncate BEFORE TRUNCATE ON transfers FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER users_username_key BEFORE INSERT OR UPDATE OF username ON users FOR EACH ROW EXECUTE FUNCTION set_username_key();
 CREATE TRIGGER withdrawals_no_delete BEFORE DELETE ON withdrawals FOR EACH ROW EXECUTE FUNCTION refuse_change();
-INSERT INTO coin_balances DEFAULT VALUES;

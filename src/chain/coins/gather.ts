@@ -3,7 +3,7 @@ import { isUnavailable } from '../../domain/errors.ts'
 import { explainError } from '../../domain/explain-error.ts'
 import { NIL_UUID } from '../../domain/ids.ts'
 import { keysetPages } from '../../domain/keyset-pages.ts'
-import type { LyingCoins } from '../../domain/ports/coins.ts'
+import type { UnsweptCoins } from '../../domain/ports/coins.ts'
 import { logOnce } from '../log-dedupe.ts'
 import type { ChainView } from '../view.ts'
 import { readAddresses, type SeenAddress } from './addresses.ts'
@@ -28,16 +28,16 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
   const pages = keysetPages({
     first: NIL_UUID,
     limit: PAGE,
-    read: (after, limit) => parts.books.findLying(least, after, limit),
+    read: (after, limit) => parts.books.findUnswept(least, after, limit),
     keyOf: ({ userId }) => userId,
   })
   for await (const rows of pages) {
     if (parts.stopping.aborted) break
     const addresses = rows.map(({ address }) => address)
     const seen = await readAddresses(parts.rpc, addresses, 'latest')
-    for (const [index, lying] of rows.entries()) {
-      const reason = await gatherOne(parts, lying, seen[index]!, ladder)
-      if (reason) problems.push({ address: lying.address, reason })
+    for (const [index, unswept] of rows.entries()) {
+      const reason = await gatherOne(parts, unswept, seen[index]!, ladder)
+      if (reason) problems.push({ address: unswept.address, reason })
     }
   }
   const [first] = problems
@@ -54,19 +54,19 @@ export async function gather(parts: MoverParts, view: ChainView): Promise<bigint
 /** Returns what is in the way; empty when nothing is. Raises UNAVAILABLE. */
 async function gatherOne(
   { books, custody, treasury }: MoverParts,
-  { userId, address, key, lying, nextNonce, aside }: LyingCoins,
+  { userId, address, key, unswept, nextNonce, aside }: UnsweptCoins,
   { balance, count }: SeenAddress,
   { chainId, prices }: { chainId: number; prices: readonly bigint[] },
 ): Promise<string> {
-  if (balance < lying) return 'the chain has less there than was credited.'
+  if (balance < unswept) return 'the chain has less there than was credited.'
   // The move that is set aside is in the chain after all: it goes on as soon as its coins are credited again.
   if (aside && aside.nonce < count) return ''
   const nonce = aside?.nonce ?? Math.max(nextNonce, count)
   const recipient = aside?.recipient ?? treasury.address
   try {
-    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: recipient }, lying, prices))
+    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: recipient }, unswept, prices))
     // Where a deletion or another process was quicker, it has signed for the same coins.
-    const move = { userId, sender: address, recipient, nonce, amount: lying, signed, lying }
+    const move = { userId, sender: address, recipient, nonce, amount: unswept, signed, unswept }
     await books.store({ ...move, isAnew: aside !== undefined })
     return ''
   } catch (error) {

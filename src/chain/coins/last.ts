@@ -56,7 +56,7 @@ export function createLastCoins({
     } catch (error) {
       if (!isNoAnswer(error)) throw error
       const [row] = await database.query(findSetting, { key: settingKeys.chain })
-      return row && { chainId: Number(row.value), lowest: cap >> STEPS_BELOW_CAP, free: booked.lying, count: 0 }
+      return row && { chainId: Number(row.value), lowest: cap >> STEPS_BELOW_CAP, free: booked.unswept, count: 0 }
     }
   }
 
@@ -81,8 +81,8 @@ export function createLastCoins({
         return true
       }
       // What was credited goes by itself: whatever else is there may be in blocks that are displaced, and take the rest along.
-      const isAdded = add(booked.lying, true)
-      const others = free - booked.lying
+      const isAdded = add(booked.unswept, true)
+      const others = free - booked.unswept
       if (isAdded) add(others, false)
       else add(free, true)
       return moves

@@ -4,7 +4,7 @@
  */
 import { LostKeyError, unavailable } from '../errors.ts'
 import { toId } from '../ids.ts'
-import type { Coins, LyingCoins, SignedMove } from '../ports/coins.ts'
+import type { Coins, SignedMove, UnsweptCoins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { Custody } from '../ports/keys.ts'
 import type { Log } from '../ports/log.ts'
@@ -19,7 +19,7 @@ interface Dependencies {
 
 /** What was signed for an account, and what it was signed for. */
 export interface LastMoves {
-  seen: LyingCoins | undefined
+  seen: UnsweptCoins | undefined
   moves: readonly SignedMove[]
 }
 
@@ -37,7 +37,7 @@ export function createLastMoves({ database, custody, coins, log }: Dependencies)
           const signed = await custody.signCoins(userId, seen.key, plans)
           const { to: recipient, nonce } = plans[0]!
           const move = { userId, sender: seen.address, recipient, nonce, amount, signed, isAnew }
-          moves.push(isBooked ? { ...move, lying: seen.lying } : move)
+          moves.push(isBooked ? { ...move, unswept: seen.unswept } : move)
         }
       } catch (error) {
         if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
@@ -52,7 +52,7 @@ export function createLastMoves({ database, custody, coins, log }: Dependencies)
      */
     async store(query: Database['query'], userId: string, { seen, moves }: LastMoves): Promise<boolean> {
       const now = await readOwnCoins(query, userId)
-      if (now?.lying !== seen?.lying || now?.nextNonce !== seen?.nextNonce) return false
+      if (now?.unswept !== seen?.unswept || now?.nextNonce !== seen?.nextNonce) return false
       for (const move of moves) if (!(await storeMove(query, move))) return false
       return true
     },

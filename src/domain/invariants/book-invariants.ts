@@ -1,6 +1,6 @@
 /** Invariants of the ledger and the wallets: transfers, deposits, grants, withdrawals, and append-only tables. */
 import { NIL_UUID } from '../ids.ts'
-import { orNull, text } from '../sql.ts'
+import { text } from '../sql.ts'
 import type { Invariant } from './invariant.ts'
 
 /** Those of books and wallets, in the order in which they are told. */
@@ -47,37 +47,6 @@ export const bookInvariants: Invariant[] = [
             select 'user:' || e.wallet_id, 'transfer:' || e.transfer_id, null, null, null, null from entries e
               where e.wallet_id is not null and notes_balance(e.transfer_id)
                 and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
-  },
-  {
-    id: 'C10',
-    sentence: 'Where coins lie by the books is noted as the entries of those books say.',
-    columns: { subject: text, noted: orNull(text), booked: text },
-    query: `select s.subject, s.noted::text, s.booked::text
-            from (
-              select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
-                coalesce(-sum(amount) filter (where book = 'UNDER_WAY'), 0) as under_way,
-                coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
-                coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
-              from entries where currency = 'NUM' and book in ('DEPOSITS', 'UNDER_WAY', 'TREASURY', 'SHORTFALL')
-            ) e left join coin_balances b on true, lateral (values
-              ('at addresses', b.at_addresses, e.at_addresses), ('under way', b.under_way, e.under_way),
-              ('in the treasury', b.in_treasury, e.in_treasury), ('shortfall', b.shortfall, e.shortfall)
-            ) as s (subject, noted, booked)
-            where s.noted is distinct from s.booked`,
-  },
-  {
-    id: 'C11',
-    sentence: 'What lies at the address of a wallet is noted as its deposits and the moves from there say.',
-    columns: { subject: text, noted: orNull(text), lying: text },
-    query: `with lying as (
-              select wallet_id, sum(amount) as amount from (
-                select wallet_id, amount from deposits where kind <> 'TOKEN' and status = 'CREDITED'
-                union all
-                select w.user_id, -m.amount from coin_moves m join wallets w on w.address = m.sender where m.stranded_at is null
-              ) lines group by wallet_id
-            )
-            select 'user:' || wallet_id as subject, n.amount::text as noted, coalesce(l.amount, 0)::text as lying
-              from lying_coins n full join lying l using (wallet_id) where coalesce(n.amount, 0) <> coalesce(l.amount, 0)`,
   },
   {
     id: 'I3',

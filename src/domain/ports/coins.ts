@@ -8,7 +8,7 @@ export interface BookedCoins {
   /** With EIP-55 checksum. */
   address: string
   /** What was credited and is in no move. */
-  lying: bigint
+  unswept: bigint
   /** The nonce after all that were ever signed here. */
   nextNonce: number
   /** The oldest move that is set aside, because the chain has lost its coins: what is signed next is signed at its nonce, and goes there. */
@@ -94,7 +94,7 @@ export interface SignedMove {
   /** Whether a move that is set aside has the nonce, and goes on with these coins. */
   isAnew?: boolean
   /** Wei that the books have at the sender's address, all of which it takes; left out for coins that are not in the books. */
-  lying?: bigint
+  unswept?: bigint
 }
 
 /** A transaction of coins that is in the chain and that the books do not know: what it goes into them as. */
@@ -104,7 +104,7 @@ export type Adoption =
   | { kind: 'WITHDRAWAL'; move: Omit<SignedMove, 'userId'>; claim: { id: string; userId: string } | undefined }
 
 /** Somebody's credited coins on their own address, with the key that signs for them. */
-export interface LyingCoins extends BookedCoins {
+export interface UnsweptCoins extends BookedCoins {
   userId: string
   key: SealedKey
 }
@@ -141,7 +141,7 @@ export interface PlacedMove {
 /** The books of the coins that we hold, as what moves them sees it. Each method may be called again. */
 export interface CoinBooks {
   /** Credited coins that lie on their owners' addresses, at least `least` wei of each, by owner after `after`. */
-  findLying(least: bigint, after: string, limit: number): Promise<LyingCoins[]>
+  findUnswept(least: bigint, after: string, limit: number): Promise<UnsweptCoins[]>
   /** Stores a move before anything of it is sent. False when somebody was quicker, or the account is deleted. */
   store(move: SignedMove): Promise<boolean>
   /** The nonce after all that were signed for an address, and what of them is not settled. */

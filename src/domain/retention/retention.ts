@@ -70,8 +70,6 @@ export const retentions: Readonly<Record<string, Retention>> = {
   ),
   entries: forever('a transfer, two to four', LEDGER),
   statement_balances: forever('about every 256th transfer of a wallet', LEDGER),
-  lying_coins: forever('a wallet with deposited coins', 'it records coins on the chain'),
-  coin_balances: forever('nothing: one row', 'it records coins on the chain'),
   deposits: forever('a deposit', LEDGER),
   coin_moves: forever('a treasury sweep or a withdrawal', LEDGER),
   coin_transactions: forever('a transaction of a treasury sweep or withdrawal', 'it records coins on the chain'),

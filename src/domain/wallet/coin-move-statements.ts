@@ -3,8 +3,8 @@
  * are under way; settled, they are where they arrived, less the fee.
  */
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
-import { isCoinSql, isOpenSql, isSignedSql, lyingSql } from './coin-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
+import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
 
 /** The nonce after all that were ever signed for an address. */
 export const findNextNonce = statement(
@@ -65,12 +65,12 @@ const lockedWalletSql = `
    locked_wallet as materialized (
      select user_id, address from wallets where user_id = $user and closed_at is null for no key update
    )`
-const isAllSql = `($lying is null or $lying = ${lyingSql('locked_wallet')})`
+const isAllSql = `($unswept is null or $unswept = ${unsweptSql('locked_wallet')})`
 /** What the move `move (id, transfer_id)` of all coins there does to the books. */
 const gatherSql = (move: string, reference: string) => `
    gathered_deposits as (
      update deposits d set gathered_by = ${move}.id from ${move}
-     where $lying is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
+     where $unswept is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
    ),
    ${postTransferSql({
      from: move,
@@ -82,12 +82,12 @@ const gatherSql = (move: string, reference: string) => `
    })}`
 
 /**
- * Stores a move from an owner's address with all its transactions. `lying` is what the books must have there, all of which it takes; null
+ * Stores a move from an owner's address with all its transactions. `unswept` is what the books must have there, all of which it takes; null
  * for coins that are not in the books. No row when the account is deleted, something else lies there, or another move has the nonce.
  */
 export const storeGathering = statement(
   'coins_store_gathering',
-  { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
+  { parameters: { ...signedColumns, unswept: orNull(numeric) }, columns: { id: uuid } },
   `with ${lockedWalletSql},
    ${storeMoveSql('GATHERING', `locked_wallet where ${isAllSql}`)},
    ${gatherSql('inserted_move', `'coins-signed:' || inserted_move.id`)}
@@ -100,7 +100,7 @@ export const storeGathering = statement(
  */
 export const signAnew = statement(
   'coins_sign_anew',
-  { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
+  { parameters: { ...signedColumns, unswept: orNull(numeric) }, columns: { id: uuid } },
   `with ${lockedWalletSql},
    renewed_move as (
      update coin_moves m set amount = $amount, stranded_at = null, status = 'SIGNED', transaction_hash = ($hashes)[1], updated_at = now()

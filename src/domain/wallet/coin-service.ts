@@ -1,6 +1,6 @@
 /** The books of the coins that we hold. Only what moves them on the chain calls this; nobody can ask for it. */
 import { fromUnits, toUnits } from '../money.ts'
-import type { BookedCoins, CoinBooks, LyingCoins, Means, SignedMove } from '../ports/coins.ts'
+import type { BookedCoins, CoinBooks, Means, SignedMove, UnsweptCoins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { SealedKey } from '../ports/keys.ts'
@@ -20,9 +20,9 @@ import {
   storeFillers,
   storeGathering,
 } from './coin-move-statements.ts'
-import { findLying, findOwnLying, hasCoinWork, type LyingRow } from './lying-coin-statements.ts'
 import { findResumable, resumeMoves, strandMoves } from './stranded-move-statements.ts'
 import { doubtTreasury, findEarlierTreasuries, findNotedTreasuries, noteTreasury } from './treasury-statements.ts'
+import { findOwnUnswept, findUnswept, hasCoinWork, type UnsweptRow } from './unswept-coins.ts'
 import {
   endWithdrawals,
   failWithdrawal,
@@ -32,21 +32,21 @@ import {
 } from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
-export function lyingOf(row: LyingRow, open: BookedCoins['open'] = []): LyingCoins {
-  const { userId, address, lying, nextNonce, asideNonce, asideRecipient, newest, ...key } = row
+export function unsweptOf(row: UnsweptRow, open: BookedCoins['open'] = []): UnsweptCoins {
+  const { userId, address, unswept, nextNonce, asideNonce, asideRecipient, newest, ...key } = row
   return {
-    ...{ userId, address, nextNonce, open, lying: toUnits(lying), newest: newest.map(toUnits) },
+    ...{ userId, address, nextNonce, open, unswept: toUnits(unswept), newest: newest.map(toUnits) },
     ...(asideNonce !== null && asideRecipient !== null && { aside: { nonce: asideNonce, recipient: asideRecipient } }),
     key: key satisfies SealedKey,
   }
 }
 
 /** What lies at one owner's address. Undefined where the key is gone. */
-export async function readOwnCoins(query: Database['query'], userId: string): Promise<LyingCoins | undefined> {
-  const [row] = await query(findOwnLying, { user: userId })
+export async function readOwnCoins(query: Database['query'], userId: string): Promise<UnsweptCoins | undefined> {
+  const [row] = await query(findOwnUnswept, { user: userId })
   if (!row) return undefined
   const open = await query(findUnderWay, { sender: row.address })
-  return lyingOf(
+  return unsweptOf(
     row,
     open.map(({ nonce, amount }) => ({ nonce, amount: toUnits(amount) })),
   )
@@ -59,7 +59,7 @@ export const columnsOf = ({
   nonce,
   amount,
   signed,
-}: Omit<SignedMove, 'userId' | 'lying' | 'isAnew'>) => ({
+}: Omit<SignedMove, 'userId' | 'unswept' | 'isAnew'>) => ({
   ...{ sender, recipient, nonce, amount: fromUnits(amount) },
   hashes: signed.map(({ hash }) => hash),
   raws: signed.map(({ raw }) => raw),
@@ -72,9 +72,10 @@ export const columnsOf = ({
  * quicker, or the account is deleted.
  */
 export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
-  const lying = move.lying === undefined ? null : fromUnits(move.lying)
+  const unswept = move.unswept === undefined ? null : fromUnits(move.unswept)
   return (
-    (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), user: move.userId, lying })).length > 0
+    (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), user: move.userId, unswept })).length >
+    0
   )
 }
 
@@ -99,9 +100,9 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     })
 
   return {
-    async findLying(least, after, limit) {
-      const rows = await query(findLying, { least: fromUnits(least), after, limit })
-      return rows.map((row) => lyingOf(row))
+    async findUnswept(least, after, limit) {
+      const rows = await query(findUnswept, { least: fromUnits(least), after, limit })
+      return rows.map((row) => unsweptOf(row))
     },
     store: (move) => whileHeld([move.sender], (held) => storeMove(held, move)),
     async findOpen(youngest, after, limit) {

@@ -1,4 +1,4 @@
-/** Coins that we hold, and everybody's deposits and withdrawals, for administrators. Contract: `heldCoins`, `accountDeposits`, `accountWithdrawals`. */
+/** The coins that the service holds, and all deposits and withdrawals, for administrators. Contract: `heldCoins`, `accountDeposits`, `accountWithdrawals`. */
 import { z } from 'zod'
 import type { Deposit, Prisma, Withdrawal } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
@@ -8,8 +8,8 @@ import { fromUnits, toUnits } from '../money.ts'
 import { assertMay } from '../policy.ts'
 import type { Coins } from '../ports/coins.ts'
 import type { Database } from '../ports/database.ts'
+import { int, numeric, orNull, type RowOf, statement, timestamp } from '../sql.ts'
 import { countLimit } from '../total.ts'
-import { type BookedHeldCoins, findHeldCoins } from './held-coin-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AccountDepositsQuery = Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>
@@ -27,8 +27,38 @@ export type AccountDepositFilter = z.input<typeof depositFilter>
 /** Which withdrawals are wanted. */
 export type AccountWithdrawalFilter = z.input<typeof withdrawalFilter>
 
-/** Where coins lie, decimal strings, and what waits for them. */
-export interface HeldCoins extends BookedHeldCoins {
+const heldColumns = {
+  atAddresses: numeric,
+  underWay: numeric,
+  inTreasury: numeric,
+  shortfall: numeric,
+  frozenDeposits: int,
+  dueWithdrawals: int,
+  amountDue: numeric,
+  oldestDueAt: orNull(timestamp),
+}
+
+const findHeldCoins = statement(
+  'held_coins',
+  { columns: heldColumns },
+  `select trim_scale(books.at_addresses) as "atAddresses", trim_scale(books.under_way) as "underWay",
+     trim_scale(books.in_treasury) as "inTreasury", trim_scale(books.shortfall) as shortfall, deposits.*, due.*
+   from (
+     select coalesce(-sum(amount) filter (where book = 'DEPOSITS'), 0) as at_addresses,
+       coalesce(-sum(amount) filter (where book = 'UNDER_WAY'), 0) as under_way,
+       coalesce(-sum(amount) filter (where book = 'TREASURY'), 0) as in_treasury,
+       coalesce(-sum(amount) filter (where book = 'SHORTFALL'), 0) as shortfall
+     from entries where currency = 'NUM' and book in ('DEPOSITS', 'UNDER_WAY', 'TREASURY', 'SHORTFALL')
+   ) books, (
+     select count(*)::int as "frozenDeposits" from deposits where status = 'FROZEN'
+   ) deposits, (
+     select count(*)::int as "dueWithdrawals", trim_scale(coalesce(sum(amount + fee), 0)) as "amountDue", min(due_at) as "oldestDueAt"
+     from withdrawals where status = 'WAITING' and due_at <= now()
+   ) due`,
+)
+
+/** Where the coins are according to the ledger, and the withdrawals that wait for them. Amounts are decimal strings. */
+export interface HeldCoins extends RowOf<typeof heldColumns> {
   treasury: string
   /** What the chain says that the treasury has; null while it does not answer. */
   treasuryBalance: string | null

@@ -1,8 +1,8 @@
 /** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
 import { arrayOf, int, numeric, statement, text } from '../sql.ts'
 import { leavesSql } from './coin-move-statements.ts'
-import { isOpenSql, isSignedSql, lyingSql } from './coin-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
+import { isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */
 const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`
@@ -16,7 +16,7 @@ export const strandMoves = statement(
   { columns: { addresses: arrayOf(text) } },
   `with lacking_wallets as materialized (
      select w.user_id, w.address from wallets w
-     where w.address in (select m.sender from coin_moves m where ${waitsSql}) and ${lyingSql('w')} < 0
+     where w.address in (select m.sender from coin_moves m where ${waitsSql}) and ${unsweptSql('w')} < 0
      order by w.user_id for no key update
    ),
    newest_moves as (
@@ -42,7 +42,7 @@ export const strandMoves = statement(
 
 /** What the books could take the move `move` up again with, at the wallet `w`. */
 const coveredSql = (move: string) =>
-  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${lyingSql('w')}`
+  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
 
 /**
  * A page of addresses where a move is set aside and the books have what something is signed for at its nonce (the oldest move of an address counts), with
