@@ -32,7 +32,7 @@ const addsUp = ({ differing }: Comparison) => differing.every(({ problems }) => 
 async function compare({ adopt: isWanted = false, bear = [], from }: Omit<CoinsFlags, 'json'>): Promise<Outcome> {
   const { adoptionsOf, compareCoins } = await import('../chain/coins/compare.ts')
   const { connectChain } = await import('../connect-chain.ts')
-  const { adopt } = await import('../domain/wallet/adoption.ts')
+  const { importTransactions } = await import('../domain/wallet/import-transactions.ts')
   return withInstallation(async (installation) => {
     const chain = await connectChain(installation, publicUrlOf(installation))
     const progress = createProgress('looked at')
@@ -45,7 +45,7 @@ async function compare({ adopt: isWanted = false, bear = [], from }: Omit<CoinsF
       })
       if (!isWanted || !addsUp(comparison)) return { comparison, adopted: null, isChanged: false }
       const adoptions = adoptionsOf(comparison)
-      const isDone = await adopt(installation.database, adoptions)
+      const isDone = await importTransactions(installation.database, adoptions)
       return { comparison, adopted: isDone ? adoptions.length : null, isChanged: !isDone }
     } finally {
       progress.end()

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { add, formatAmount, fromUnits } from '../../src/domain/money.ts'
-import { pointsFirstSql } from '../../src/domain/wallet/points-sql.ts'
+import { pointsFirstSql } from '../../src/domain/wallet/ledger-sql.ts'
 import { quoteOf } from '../../src/domain/wallet/quote.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 

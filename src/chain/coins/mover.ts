@@ -15,12 +15,10 @@ import type { Registry } from '../registry/registry.ts'
 import { type ChainView, readView } from '../view.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { setAside } from './aside.ts'
-import { fillRefused } from './fill.ts'
-import { followMoves } from './follow.ts'
+import { findOvertaken, followMoves } from './follow.ts'
 import { gather } from './gather.ts'
-import { findOvertaken } from './overtaken.ts'
 import { createSendMemory, type MoverParts } from './parts.ts'
-import { forgetOthers, sendMoves } from './send.ts'
+import { cancelRejected, forgetOthers, sendMoves } from './send.ts'
 import { logEarlierTreasuries, readTreasury } from './treasury.ts'
 import { payWithdrawals } from './withdraw.ts'
 
@@ -135,7 +133,7 @@ async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
     const left = await followMoves(parts, { view, depth }, moves)
     overtaken ??= await findOvertaken(parts, view, left)
     problem = (await sendMoves(parts, view, left)) ?? problem
-    await fillRefused(parts, view, left)
+    await cancelRejected(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
   forgetOthers(parts.memory, waiting)

@@ -1,11 +1,14 @@
 /** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
 import type { CoinMove } from '../../domain/ports/coins.ts'
+import { smaller } from '../fees.ts'
+import { signCoins } from '../key-pairs.ts'
 import { toHex } from '../keys.ts'
 import type { Problem } from '../log-dedupe.ts'
+import type { RpcError } from '../rpc.ts'
 import { isPoor, isTaken, RESEND_AFTER_MS, STUCK_BLOCKS, STUCK_SECONDS } from '../sending.ts'
 import type { ChainView } from '../view.ts'
-import { isTooMuchGas } from './fill.ts'
 import type { MoverParts, SendMemory } from './parts.ts'
+import { mostGas } from './plan.ts'
 
 /**
  * Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. While gas costs more than
@@ -79,4 +82,44 @@ export async function sendMoves(
 export function forgetOthers({ sentAt, waitingFrom, refusals }: SendMemory, hashes: ReadonlySet<string>): void {
   for (const memory of [sentAt, waitingFrom, refusals])
     for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)
+}
+
+/** Number of rejections, one per block, until a payment is canceled. One node of several can be wrong. */
+const REFUSALS = 10
+
+/** More gas than any chain needs for a transfer. Unused gas costs nothing. */
+const FILLER_GAS = 100_000n
+
+/** Whether the node rejects a transaction for its gas limit, at any price. */
+const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)
+
+const refusalsOf = ({ transactions }: CoinMove, { refusals }: SendMemory) =>
+  transactions.filter(({ isCurrent }) => isCurrent).reduce((sum, { hash }) => sum + (refusals.get(hash)?.times ?? 0), 0)
+
+/**
+ * Cancels payments that nodes have rejected for long because no block has room for them. It signs and stores an empty transfer of the treasury to
+ * itself at the same nonce. The next step sends it, and the payment is refunded once it is settled. Only one transaction of a nonce can be included.
+ */
+export async function cancelRejected(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<void> {
+  const { books, memory, treasury, log } = parts
+  for (const move of moves) {
+    const isGivenUp = move.sender === treasury.address && refusalsOf(move, memory) >= REFUSALS
+    if (!isGivenUp) continue
+    if (await books.storeFillers(move.id, signFillers(parts, view, move)))
+      log.warn(
+        { treasury: treasury.address, nonce: move.nonce },
+        'Payment rejected by all nodes; replacing it by an empty transaction and refunding it',
+      )
+  }
+}
+
+/** Signs one empty transfer at each gas price of the payment. */
+function signFillers({ treasury }: MoverParts, view: ChainView, { nonce, transactions }: CoinMove) {
+  const { chainId } = view
+  const filler = { chainId, nonce, to: treasury.address, value: 0n, gasLimit: smaller(FILLER_GAS, mostGas(view)) }
+  const prices = transactions.filter(({ isCurrent }) => isCurrent).map(({ gasPrice }) => gasPrice)
+  return signCoins(
+    treasury.privateKey,
+    prices.map((gasPrice) => ({ ...filler, gasPrice })),
+  )
 }

@@ -3,7 +3,7 @@ import type { SignedInUser } from '../actor.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, textOf, uuid } from '../sql.ts'
-import { postTransferSql } from '../wallet/post-transfer-sql.ts'
+import { postTransferSql } from '../wallet/ledger-sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { byAddressSql } from './address-sql.ts'
 

@@ -24,8 +24,7 @@ import {
   uuid,
 } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
-import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { nextTransferSql } from '../wallet/transfer-sql.ts'
+import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 const user = { user: uuid }
 const users = { users: arrayOf(uuid) }

@@ -2,7 +2,7 @@
 import { arrayOf, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql } from '../store/order-statements.ts'
 import { idPlaceSql, isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
-import { nextTransferSql } from '../wallet/transfer-sql.ts'
+import { nextTransferSql } from '../wallet/ledger-sql.ts'
 import { forfeitSql } from './deletion-statements.ts'
 
 const leftOverSql = 'closed_at is not null and (num > 0 or points > 0)'

@@ -1,7 +1,6 @@
 import { eventSql } from '../event/event-sql.ts'
 import { statement, text, uuid } from '../sql.ts'
-import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { nextTransferSql } from '../wallet/transfer-sql.ts'
+import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 /**
  * Fails a commit that can never reach the chain and refunds its charge with a transfer that negates it. The unique reference prevents a second

@@ -18,10 +18,13 @@ import {
   timestamp,
   uuid,
 } from '../sql.ts'
-import { heldAccountSql } from '../wallet/held-account-sql.ts'
-import { pointsFirstSql } from '../wallet/points-sql.ts'
-import { type EntryLine, postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { nextTransferSql } from '../wallet/transfer-sql.ts'
+import {
+  type EntryLine,
+  heldAccountSql,
+  nextTransferSql,
+  pointsFirstSql,
+  postTransferSql,
+} from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
 
 /** Orders that one statement ends or empties. */

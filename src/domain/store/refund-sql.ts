@@ -3,8 +3,7 @@
  * owner's wallet has already spent its share, the platform's revenue pays the rest. So the buyer gets the whole refund and no balance falls below
  * zero. These CTEs also number the events of the refund, because a statement can update a wallet's row only once.
  */
-import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { newTransferSql } from '../wallet/transfer-sql.ts'
+import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 
 /** What is given back, and who is told. */
 export interface RefundParts {

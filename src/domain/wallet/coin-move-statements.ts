@@ -3,7 +3,7 @@
  * are under way; settled, they are where they arrived, less the fee.
  */
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
+import { postTransferSql } from './ledger-sql.ts'
 import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
 
 /** The nonce after all that were ever signed for an address. */

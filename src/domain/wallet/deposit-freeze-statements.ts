@@ -3,8 +3,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { arrayOf, int, numeric, orNull, statement, text, timestamp, uuid } from '../sql.ts'
 import { advanceSql, scanMove } from './deposit-statements.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
-import { nextTransferSql } from './transfer-sql.ts'
+import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
 /**
  * Freezes up to `limit` deposits that were credited from blocks above `height`, the newest first; the scan is held. Their wallets are locked before

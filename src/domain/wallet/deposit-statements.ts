@@ -3,7 +3,7 @@ import { eventSql } from '../event/event-sql.ts'
 import { settingKeys } from '../settings.ts'
 import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
+import { postTransferSql } from './ledger-sql.ts'
 
 /** Which of these addresses are wallets of ours. */
 export const findWalletAddresses = statement(

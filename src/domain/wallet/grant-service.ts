@@ -13,8 +13,7 @@ import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import { numeric, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
-import { nextTransferSql } from './transfer-sql.ts'
+import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
 /** `userId` is an ID, an e-mail address or a username. */
 const grantInput = z.strictObject({

@@ -1,7 +1,7 @@
 /** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
 import { arrayOf, int, numeric, statement, text } from '../sql.ts'
 import { leavesSql } from './coin-move-statements.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
+import { postTransferSql } from './ledger-sql.ts'
 import { isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */

@@ -1,12 +1,14 @@
 /** Withdrawals of coins. Contract: `withdraw`, `POST /api/v3/wallet/withdrawals/` (decision 32). */
+import { z } from 'zod'
 import type { Prisma, Withdrawal } from '../../platform/prisma/client.ts'
+import { presentPassword } from '../account/account-input.ts'
 import type { OwnPassword } from '../account/own-password.ts'
 import { wrongPassword } from '../account/own-password.ts'
 import type { Actor } from '../actor.ts'
 import { DomainError, notFound, unavailable, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { uuidFrom } from '../ids.ts'
-import { inspect, parse } from '../input.ts'
+import { inspect, parse, positiveAmount, text } from '../input.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Coins, QuotedTransfer } from '../ports/coins.ts'
@@ -14,19 +16,28 @@ import type { Database } from '../ports/database.ts'
 import type { FeedNotifications } from '../ports/feed.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
 import { type Search, searched } from '../search.ts'
-import { type Problem, problemsOf } from './quote.ts'
-import {
-  type WithdrawalQuoteInput,
-  type WithdrawInput,
-  withdrawalQuoteInput,
-  withdrawInput,
-} from './withdrawal-input.ts'
+import { maxCost, type Problem, problemsOf } from './quote.ts'
 import { cancelWithdrawal, insertWithdrawal, readWithdrawable } from './withdrawal-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type WithdrawalQuery = Omit<Prisma.WithdrawalFindFirstArgs, 'where'>
 /** The same for a page. */
 export type WithdrawalsQuery = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
+
+/** Input of a quote of a withdrawal. */
+export const withdrawalQuoteInput = z.strictObject({
+  amount: positiveAmount,
+  to: text(100),
+  maxFee: maxCost,
+})
+
+/** Input of a withdrawal. */
+export const withdrawInput = withdrawalQuoteInput.extend({ currentPassword: presentPassword })
+
+/** A quote of a withdrawal as a caller asks for it. */
+export type WithdrawalQuoteInput = z.input<typeof withdrawalQuoteInput>
+/** A withdrawal as a caller asks for it. */
+export type WithdrawInput = z.input<typeof withdrawInput>
 
 interface Dependencies {
   database: Database

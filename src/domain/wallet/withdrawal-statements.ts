@@ -8,8 +8,7 @@ import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../sql.ts'
 import { signedColumns, storeMoveSql } from './coin-move-statements.ts'
-import { postTransferSql } from './post-transfer-sql.ts'
-import { nextTransferSql } from './transfer-sql.ts'
+import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 import { isTreasuryCertainSql } from './treasury-statements.ts'
 
 const columns = {
