@@ -245,15 +245,6 @@ describe('every import', () => {
     expect(complaints, complaints.join('\n')).toEqual([])
   })
 
-  it('of a file of ours carries its extension', () => {
-    const complaints = files.flatMap((file) =>
-      importsOf(file)
-        .filter(({ isLocal, specifier }) => isLocal && !/\.(ts|json)$/.test(specifier))
-        .map(({ specifier }) => `src/${file}: write '${specifier}.ts'; Node runs the sources as they are.`),
-    )
-    expect(complaints).toEqual([])
-  })
-
   it('of ethers stands in the chain', () => {
     const others = files.filter(
       (file) => !/^(chain|verify)\//.test(file) && importsOf(file).some(({ target }) => target === 'ethers'),
@@ -339,12 +330,6 @@ describe('every source file', () => {
     expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
   })
 
-  it('has a kebab-case name', () => {
-    expect(
-      files.filter((file) => !file.split('/').every((part) => /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/.test(part))),
-    ).toEqual([])
-  })
-
   it('is no barrel: names are imported from where they are made', () => {
     expect(files.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
   })
@@ -356,9 +341,5 @@ describe('every source file', () => {
 
   it('writes no console lines: it takes a Log', () => {
     expect(files.filter((file) => /\bconsole\.\w/.test(read(file)))).toEqual([])
-  })
-
-  it('exports by name, except where a tool reads the default', () => {
-    expect(files.filter((file) => /^export default\b/m.test(read(file)))).toEqual(['rest/codegen.ts'])
   })
 })

@@ -14,7 +14,7 @@ const app = await createTestApp()
 const actor = { token: 'a'.repeat(40) }
 const json = (fields: object) => ({ actor, json: fields })
 
-it('is no hindrance to exactly these operations and routes', () => {
+it('an invalid token is ignored by exactly these operations and routes', () => {
   const fields = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
     Object.values(root.getFields())
       .filter(({ extensions }) => extensions.openToStaleTokens === true)
@@ -42,7 +42,7 @@ it('is no hindrance to exactly these operations and routes', () => {
   ])
 })
 
-it('lets people sign up, sign in, ask for a reset and read prices at both doors', async () => {
+it('an invalid token does not prevent sign-up, sign-in, password reset and pricing', async () => {
   const newcomer = () => {
     const username = `n${randomUUID().slice(0, 12)}`
     return { username, email: `${username}@example.org`, password: PASSWORD }
@@ -67,7 +67,7 @@ it('lets people sign up, sign in, ask for a reset and read prices at both doors'
   )
 })
 
-it('is not looked at where everybody is answered the same: by probes, documents and constants', async () => {
+it('an invalid token is ignored by probes, documents and constants', async () => {
   const paths = directRoutes.filter(({ ignoresCredentials }) => ignoresCredentials).map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['/healthz', '/readyz', '/schema.graphql', '/api/v3/app-info']))
   for (const path of paths) {
@@ -77,12 +77,13 @@ it('is not looked at where everybody is answered the same: by probes, documents 
   expectError(await app.rest('GET', 'contacts/', { actor }), 'AUTHENTICATION_FAILED')
 })
 
-it('is refused everywhere else, also where no token is needed', async () => {
+it('an invalid token is rejected everywhere else, even where no token is needed', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   for (const path of [`assets/${id}/`, 'assets/', 'auth/users/me/', 'events/stream', `/ipfs/${id}`]) {
     const answer = expectError(await app.rest('GET', path, { actor }), 'AUTHENTICATION_FAILED')
     expect(answer.headers.get('www-authenticate')).toBe('Token')
+    expect(answer.body.error.message).toBe('Incorrect authentication credentials.')
   }
   for (const document of [
     `{ asset(id: "${id}") { id } }`,
@@ -100,7 +101,7 @@ it('is refused everywhere else, also where no token is needed', async () => {
   expect(reader.events[0]!.data.errors[0].extensions.code).toBe('AUTHENTICATION_FAILED')
 })
 
-it('keeps the rule for whatever else a document asks for', async () => {
+it('an invalid token is rejected by the other fields of a document', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ public_access: 'true' })
   const { body } = await app.graphql(`{ pricing { total } node(id: "${user.publicId}") { id } }`, {}, { actor })

@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { CarReader } from '@ipld/car'
-import { exporter } from 'ipfs-unixfs-exporter'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -55,11 +53,6 @@ describe('the bytes of a public asset', () => {
     expect(answer.bytes.equals(bytes.subarray(start, end))).toBe(true)
   })
 
-  it('beyond their end are a 416', async () => {
-    const answer = await get(`/ipfs/${shown.id}`, { Range: 'bytes=700000-' })
-    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */700000'])
-  })
-
   it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('come whole for the malformed range %s', async (range) => {
     expect((await get(`/ipfs/${shown.id}`, { Range: range })).status).toBe(200)
   })
@@ -85,37 +78,6 @@ describe('the bytes of a public asset', () => {
     const ranged = { Range: 'bytes=0-9' }
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': `"${shown.id}"` })).status).toBe(206)
     expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': '"other"' })).status).toBe(200)
-  })
-
-  it('can be checked by a stranger: each raw block has its own hash', async () => {
-    for (const ask of [
-      () => get(`/ipfs/${shown.id}?format=raw`),
-      () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' }),
-    ]) {
-      const answer = await ask()
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.raw'])
-      expect(createHash('sha256').update(answer.bytes).digest()).toEqual(
-        Buffer.from(CID.parse(shown.id).multihash.digest),
-      )
-    }
-  })
-
-  it('can be had as a CAR file that stands on its own', async () => {
-    const answer = await get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.car' })
-    expect(answer.headers.get('content-type')).toBe('application/vnd.ipld.car; version=1; order=dfs; dups=n')
-    const car = await CarReader.fromBytes(answer.bytes)
-    expect((await car.getRoots()).map(String)).toEqual([shown.id])
-    const blocks = {
-      async *get(cid: CID) {
-        yield (await car.get(cid as never))!.bytes
-      },
-    }
-    const file = await exporter(shown.id, blocks as never)
-    const chunks: Uint8Array[] = []
-    for await (const chunk of 'content' in file ? file.content() : []) chunks.push(chunk as Uint8Array)
-    expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
-    const query = await get(`/ipfs/${shown.id}?format=car`)
-    expect(query.bytes.equals(answer.bytes)).toBe(true)
   })
 })
 
@@ -178,15 +140,6 @@ describe('the bytes of a private asset', () => {
     ['another asset', changed('asset', () => shown.uuid)],
   ])('are not read through a link made for %s', async (_, change) => {
     expectError(await app.rest('GET', change(new URL(hidden.asset_file))), 'NOT_FOUND')
-  })
-
-  it('become everybody’s when the asset does, and the owner’s again', async () => {
-    const { id } = await user.register()
-    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: true } }))
-    expect((await get(`/ipfs/${id}`)).status).toBe(200)
-    const record = expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
-    expect((await get(`/ipfs/${id}`)).status).toBe(404)
-    expect(record.asset_file).toContain('signature=')
   })
 })
 
@@ -269,10 +222,4 @@ describe('the description of an action', () => {
       Buffer.from(CID.parse(commits[0].action).multihash.digest),
     )
   })
-})
-
-it('a CID that is not of ours is not found', async () => {
-  for (const cid of ['QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG', 'bafkqaalb']) {
-    expectError(await user.rest('GET', `/ipfs/${cid}`), 'NOT_FOUND')
-  }
 })

@@ -16,7 +16,7 @@ async function forgetKeys() {
 }
 
 describe('an idempotency key', () => {
-  it('outlives the account of somebody who once had the same file', async () => {
+  it('survives the deletion of an account that had registered the same file before', async () => {
     const [leaver, keeper] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const { id } = await leaver.register({ asset_file: file })
@@ -31,7 +31,7 @@ describe('an idempotency key', () => {
     expect(await app.wallet(keeper)).toEqual({ num: '0', points: '11.463' })
   })
 
-  it('is not answered with the asset of somebody who registered the file after its own was deleted', async () => {
+  it('never replays the asset of another user who registered the file later', async () => {
     const [leaver, keeper] = [await app.newUser(), await app.newUser()]
     const file = newFile()
     const asking = (field: string, input = 'id: $id', shown = 'asset { id }') => {
@@ -67,7 +67,7 @@ describe('an idempotency key', () => {
     expectError(await leaver.rest('POST', 'assets/', otherDoor), 'IDEMPOTENCY_KEY_REUSED')
   })
 
-  it('of somebody who is signed in still answers a sign-up whose account is deleted by then', async () => {
+  it('of a signed-in user replays a sign-up after the new account was deleted', async () => {
     const user = await app.newUser()
     const headers = newKey()
     const input = { username: 'newcomer', email: 'newcomer@example.org', password: PASSWORD }
@@ -96,21 +96,7 @@ describe('an idempotency key', () => {
     expect(await kept()).toHaveLength(before - 2)
   })
 
-  it('that was kept by an earlier version still answers its retry', async () => {
-    const user = await app.newUser()
-    const { id } = await user.register()
-    const request = { json: { caption: 'Before' }, headers: newKey() }
-    expectOk(await user.rest('PATCH', `assets/${id}/`, request))
-    await app.sql(
-      `update idempotency_keys set scope = substring(scope from 17), answer = null
-       where substring(scope from 1 for 16) = uuid_send($1::uuid)`,
-      [user.id],
-    )
-    expect(replayed(await user.rest('PATCH', `assets/${id}/`, request))).toBe('true')
-    expect(await app.commitCount(id)).toBe(2)
-  })
-
-  it('is one of its own for each of two strangers who hit upon the same', async () => {
+  it('belongs to one anonymous payload, even if two callers choose the same key', async () => {
     const headers = { 'Idempotency-Key': '1' }
     const accounts = ['stranger', 'another'].map((username) => ({
       username,
@@ -142,7 +128,7 @@ describe('a retry of a sign-in', () => {
     app.rest('POST', 'auth/token/login/', { json: { email, password }, headers })
   const me = (token: string) => app.rest('GET', 'auth/users/me/', { actor: { token } })
 
-  it('is refused at both doors when its session has ended, for the token is dead', async () => {
+  it('is rejected over both APIs after its session ended', async () => {
     const { email } = await app.newUser()
     const headers = newKey()
     const token = expectOk(await login(email, headers)).auth_token
@@ -161,7 +147,7 @@ describe('a retry of a sign-in', () => {
     expectError(await signIn(), 'IDEMPOTENCY_KEY_REUSED')
   })
 
-  it('never brings a stolen token back, also when the key was forgotten', async () => {
+  it('never reactivates a stolen token, even after the key expired', async () => {
     const user = await app.newUser()
     const headers = newKey()
     const stolen = expectOk(await login(user.email, headers)).auth_token
@@ -175,7 +161,7 @@ describe('a retry of a sign-in', () => {
     expectError(await me(stolen), 'AUTHENTICATION_FAILED')
   })
 
-  it('sent eight times at once gives one token that works', async () => {
+  it('returns one valid token when eight requests arrive together', async () => {
     const { email } = await app.newUser()
     const headers = newKey()
     const answers = await Promise.all(Array.from({ length: 8 }, () => login(email, headers)))
@@ -186,7 +172,7 @@ describe('a retry of a sign-in', () => {
 })
 
 describe('a retry that would show a secret', () => {
-  it('is refused when the API key was revoked, and a forgotten key makes another one', async () => {
+  it('is rejected after the API key was revoked, and issues a new one after the idempotency key expired', async () => {
     const request = { json: { name: 'Service' }, headers: newKey() }
     const issue = () => admin.rest('POST', 'store/api-keys/', request)
     const first = expectOk(await issue())
@@ -197,7 +183,7 @@ describe('a retry that would show a secret', () => {
     expect(expectOk(await issue()).key).not.toBe(first.key)
   })
 
-  it('is refused when a webhook secret signs nothing any more, and a forgotten key makes another one', async () => {
+  it('is rejected after the webhook secret expired, and issues a new one after the idempotency key expired', async () => {
     const json = { name: 'Rotating', price_mode: 'fixed', price: '1', webhook_url: 'https://apps.example.org/hook' }
     const creation = { json, headers: newKey() }
     const create = () => admin.rest('POST', 'store/network-apps/', creation)

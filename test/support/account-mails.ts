@@ -9,15 +9,10 @@ import { createTestApp, type TestApp } from './test-app.ts'
 export interface AccountMails {
   app: TestApp
   server: MailServer
-  /** The mails of this kind that an address got, oldest first. */
   mailsTo(address: string, template: string): ReadMail[]
-  /** Their links. */
   linksTo(address: string, template: string): MailedLink[]
-  /** All mails of this kind that an address got, as soon as there are so many. */
   awaitMails(address: string, template: string, count?: number): Promise<ReadMail[]>
-  /** The link of the newest of so many mails. */
   awaitLink(address: string, template: string, count?: number): Promise<MailedLink>
-  /** Resolves when no job is left to do. */
   idle(): Promise<void>
 }
 

@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '../..')
 
 export interface CommandOptions {
   env?: Record<string, string>
-  /** What it reads from stdin. */
   input?: string
 }
 
@@ -66,11 +65,8 @@ export async function runAnnal(
 }
 
 export interface HereOptions {
-  /** What it reads from stdin. */
   input?: string
-  /** Whether somebody sits at stdin and stderr. */
   isTTY?: boolean
-  /** As Ctrl-C does. */
   interrupted?: AbortSignal
 }
 

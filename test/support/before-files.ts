@@ -3,11 +3,9 @@ import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
 export interface BeforeFiles {
-  /** What raises keeps the file where it is. */
   rm(path: string): Promise<void>
   rename(from: string): Promise<void>
   link(from: string): Promise<void>
-  /** To be called in the end: the files of all tests in this process are seen. */
   stop(): void
 }
 

@@ -42,7 +42,6 @@ export const refusesOnly =
     return [...replies, ...struck.map(({ id }): RpcReply => ({ jsonrpc: '2.0', id, error }))]
   }
 
-/** Only what these calls are about meets the fault. */
 export const onlyTo =
   (concerns: (call: RpcRequest) => boolean, fault: Fault): Fault =>
   (calls, pass) =>
@@ -71,7 +70,6 @@ export const withL1Fee = (wei: bigint): Fault =>
     method === 'eth_getTransactionReceipt' && result ? { ...result, l1Fee: hex(wei) } : result,
   )
 
-/** It does not show events either: that a nonce is used is all it says. */
 export const withoutTraces: Fault = rewriting(({ method, params }, result) => {
   if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return null
   if (method === 'eth_getLogs') return []

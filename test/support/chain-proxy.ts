@@ -17,7 +17,6 @@ export interface RpcReply {
   error?: { code: number; message: string }
 }
 
-/** What the caller gets: replies, some other HTTP answer, the end of the connection, or nothing ever. */
 export type Outcome = RpcReply[] | { status: number; type: string; text: string } | 'cut' | 'hang'
 
 /** Decides about one HTTP request. `pass` asks the node, with other calls if they are given. */
@@ -28,18 +27,10 @@ export type Fault = (
 
 export interface ChainProxy {
   url: string
-  /** Undefined, or one that returns undefined, lets a request through. */
   fault: Fault | undefined
-  /** How many requests met a fault. */
   faults: number
-  /**
-   * Called for each request that sends transactions. `before`: nothing reached the node. `after`: the node took it, the
-   * reply is still here. When it returns true, the request is dropped at this point; a promise keeps it here for as long.
-   */
   ambush: ((moment: 'before' | 'after') => boolean | Promise<boolean>) | undefined
-  /** Every transaction that the gateway sent, in order, 0x-prefixed. */
   sent: string[]
-  /** Refuses connections until `open`. */
   close(): Promise<void>
   open(): Promise<void>
 }

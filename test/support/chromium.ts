@@ -16,7 +16,6 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache/chromium')
 
 const UNPACK = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`
 
-/** Returns the folder in which the browser, its libraries and a font are. */
 async function unpack(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const { version } = createRequire(import.meta.url)(join(dirname(entry), '../package.json'))

@@ -19,7 +19,6 @@ export async function contextOf(app: TestApp, token: string | undefined, apiKey?
   }
 }
 
-/** As it is sent, with the codes of what is refused, which are told on the way out. */
 const textOf = (result: ExecutionResult) =>
   JSON.stringify({
     ...result,

@@ -4,9 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { PostgresServer } from './postgres-server.ts'
 
 export interface DatabaseEndpoint {
-  /** URL of the database on the current leader. */
   url: string
-  /** Leads new connections to this server, and ends all others. */
   leadTo(server: PostgresServer): void
   close(): void
 }

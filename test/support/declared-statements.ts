@@ -5,7 +5,6 @@ import { allStatements } from '../../src/domain/sql.ts'
 const root = new URL('../../src/', import.meta.url)
 const isDeclaring = /^import \{[^}]*\b(?:statement|joinedStatement)\b[^}]*\} from '[^']*\/sql\.ts'$/m
 
-/** Without those of tests and proofs: files of tests share modules, and which have declared theirs depends on what ran before. */
 export async function declaredStatements() {
   for (const file of globSync('**/*.ts', { cwd: root })) {
     const url = new URL(file, root)

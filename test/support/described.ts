@@ -41,7 +41,6 @@ interface Document {
 /** What was asked, and what came back. */
 export interface Exchange {
   method: string
-  /** From the root, perhaps with a query. */
   path: string
   status: number
   headers: Headers
@@ -63,7 +62,6 @@ export const webhooks: Record<string, Webhook> = Object.fromEntries(
   ]),
 )
 
-/** Readers have to live with fields that they do not know; tests do not. */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value
@@ -110,14 +108,12 @@ for (const path of Object.keys(description.paths)) {
 
 const addressOf = (path: string) => `/api/v3/${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
-/** The address of the quote that answers an address with `?dry_run=true`, by method and address. */
 const quotes = new Map<string, string>(
   routes.flatMap(({ method, path, quote }) =>
     quote ? [[`${method} ${addressOf(path)}`, addressOf(quote.path)] as const] : [],
   ),
 )
 
-/** Finds the operation that describes an exchange. `dry_run` itself is not described: only existing callers send it. */
 function findOperation({ method, path }: Exchange): { path: string; verb: string } | undefined {
   const [address = '', query] = path.split('?', 2)
   const found = router.find('GET', address)?.store as string | undefined
@@ -127,7 +123,6 @@ function findOperation({ method, path }: Exchange): { path: string; verb: string
   return quote ? { path: quote, verb: 'post' } : { path: found, verb: method === 'HEAD' ? 'get' : method.toLowerCase() }
 }
 
-/** Where an answer is described: its keys in the document. */
 function findResponse(path: string, method: string, status: string): string[] | undefined {
   const found = description.paths[path]?.[method]?.responses[status]
   if (!found) return undefined
@@ -148,7 +143,6 @@ const readJson = (text: string): { value: unknown } | undefined => {
   }
 }
 
-/** A refusal of an address or a method that is not described: in the shape of one of all refusals. */
 function complaintOfRefusal({ method, status, text }: Exchange): string | undefined {
   // Only its status is told.
   if (method === 'HEAD') return undefined
@@ -172,7 +166,6 @@ function complaintOfBody(keys: string[], { content }: Described, { text, headers
   return validate(json.value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
 }
 
-/** What is not as the description has it, in a sentence; undefined when all is. */
 export function complaintOfDescription(exchange: Exchange): string | undefined {
   const { method, status, headers } = exchange
   const address = exchange.path.split('?', 1)[0]!
@@ -193,7 +186,6 @@ export function complaintOfDescription(exchange: Exchange): string | undefined {
   return method === 'HEAD' ? undefined : complaintOfBody(keys, response, exchange)
 }
 
-/** What of a call to a receiver is not as the description has it, in a sentence; undefined when all is. */
 export function complaintOfCall({ headers, body }: Pick<ReceivedCall, 'headers' | 'body'>): string | undefined {
   const value = JSON.parse(body) as { type: string }
   const described = webhooks[value.type]

@@ -12,13 +12,9 @@ export interface ServerSentEvent {
 export interface EventReader {
   status: number
   headers: Headers
-  /** All that has come so far, as it came. */
   readonly text: string
-  /** Events among it; grows. */
   events: ServerSentEvent[]
-  /** Comments so far: heartbeats. */
   readonly comments: number
-  /** Settles when the other side has ended the stream. */
   ended: Promise<void>
   readonly hasEnded: boolean
   close(): void
@@ -34,7 +30,6 @@ const field = (block: string, name: string) =>
 export interface EventRequest extends Credentials {
   actor?: TestActor | undefined
   headers?: Record<string, string>
-  /** Sent as JSON by POST. */
   body?: object
 }
 

@@ -1,7 +1,6 @@
 /** How tests and proofs wait: they look again and again until a condition holds. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The longest that anything is waited for, where somebody has set it: `npm run mutate` does, whose tests wait for what never comes. */
 const LONGEST_MS = Number(process.env.TEST_PATIENCE_MS ?? Number.POSITIVE_INFINITY)
 
 /**

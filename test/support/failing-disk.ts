@@ -8,13 +8,10 @@ type Operation = 'writeFile' | 'writev' | 'sync'
 export interface DiskFailure {
   operation: Operation
   code: 'ENOSPC' | 'EDQUOT' | 'EIO'
-  /** Only what lies below it. */
   below: string
-  /** Lets so many pass before. */
   after?: number
 }
 
-/** What files are opened as; Node does not export it. */
 async function fileHandlePrototype() {
   const dir = await mkdtemp(join(tmpdir(), 'annal-prototype-'))
   const handle = await open(join(dir, 'any'), 'w')

@@ -12,18 +12,14 @@ import { createTestHasher, PASSWORD } from './user.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The migrated database that is cloned. Nobody may connect to it: a template must have no sessions. */
     templateUrl: string
     rpcUrl: string
-    /** Of `PASSWORD`: seeded users are many. */
     passwordHash: string
   }
 }
 
-/** Milliseconds from block to block. The chain rests when nothing is to be done, and every look at it is of one moment. */
 const BLOCK_TIME = 80
 
-/** Its data is thrown away: nothing has to outlast the machine. Its sessions are short: one plans a statement once, not five times. */
 async function makeQuick(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

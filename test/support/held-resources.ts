@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
-/** Kinds of what keeps a process alive, by the names that Node gives them. */
 const KINDS = ['ProcessWrap', 'FSEventWrap', 'Timeout'] as const
-/** The hook that looks has a timer of its own, and the runner another. */
 const SPARE = { Timeout: 2 }
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
@@ -20,13 +18,10 @@ export function ownTemporaryFolder(): string {
   return folder
 }
 
-/** Node tells its handles to those who ask; what it names in public does not say who is at the other end. */
 const handles = () => (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles()
 
-/** All processes share one chain, and `fetch` keeps its connections to it. */
 const chainPort = () => Number(new URL(inject('rpcUrl')).port)
 
-/** Whether it is a Unix socket, or a pipe to a child; this process's own input and outputs are opened when they are first used. */
 function isLocal(socket: Socket): boolean {
   const { _handle: handle } = socket as unknown as { _handle?: { fd: number } | null }
   return handle?.constructor.name === 'Pipe' && handle.fd > 2
@@ -42,7 +37,6 @@ const connections = () =>
     return [`connection from port ${handle.localPort} to ${handle.remotePort}`]
   })
 
-/** Open files below the folder, also those without a name. Nothing where the system does not tell. */
 function descriptors(folder: string): string[] {
   let open: string[] = []
   try {
@@ -73,7 +67,6 @@ export function heldNow(folder: string): string[] {
   ]
 }
 
-/** What is there more often than before. */
 export function growth(before: string[], now: string[], spare: Record<string, number> = SPARE): string[] {
   const allowed = new Map(Object.entries(spare))
   for (const name of before) allowed.set(name, (allowed.get(name) ?? 0) + 1)

@@ -4,10 +4,8 @@ import type { SignedIn, TestApp } from './test-app.ts'
 
 type App = Pick<TestApp, 'installation' | 'sql'>
 
-/** Milliseconds for all that is done while something is held. */
 const LONGEST_MS = 100_000
 
-/** Until at least so many sessions wait for what others hold. */
 export async function waiting(app: Pick<TestApp, 'sql'>, count: number): Promise<void> {
   await eventually(
     () => app.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),

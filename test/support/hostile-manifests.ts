@@ -6,9 +6,7 @@ import { createContentCredentials } from '../../src/platform/content-credentials
 
 type Assertions = ManifestDefinition['assertions']
 
-/** Milliseconds: what takes long to read took long to make. */
 const PATIENCE_MS = 240_000
-/** Of texts that are laid over others: how a text ends that is taken for CBOR is of no account. */
 const FILLING = 'annal'
 
 const config = { key: undefined, certificates: undefined, mayBeDevelopment: true }
@@ -39,7 +37,6 @@ export const filled = (label: string, bytes: number, kind?: 'Json'): Assertions[
   ...(kind && { kind }),
 })
 
-/** Where each box of these types has its length: four bytes before the type. */
 export function boxesIn(file: Buffer, ...types: string[]): number[] {
   const found: number[] = []
   for (const type of types) {
@@ -55,7 +52,6 @@ export function withLength(file: Buffer, at: number, length: number): Buffer {
   return copy
 }
 
-/** What is read as CBOR: lists in lists, and a list, a text and a map that say they are as large as can be. */
 export const cborBombs = {
   nested: (bytes: number) => Buffer.alloc(bytes, 0x81),
   nestedMaps: (bytes: number) => Buffer.alloc(bytes, Buffer.from([0xa1, 0x01])),

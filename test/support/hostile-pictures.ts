@@ -31,13 +31,11 @@ function jpegSegment(marker: number, data: readonly number[]): Buffer {
   return Buffer.from([0xff, marker, size >> 8, size & 255, ...data])
 }
 
-/** Bits as a JPEG has them: filled up with ones, and a zero behind each byte of ones. */
 function jpegBits(bits: string): Buffer {
   const whole = bits.match(/.{1,8}/g)!.map((each) => Number.parseInt(each.padEnd(8, '1'), 2))
   return Buffer.from(whole.flatMap((byte) => (byte === 255 ? [byte, 0] : [byte])))
 }
 
-/** Runs of blocks in which nothing changes, by a table that has the runs of 2^14 first. */
 function emptyScan(blocks: number): Buffer {
   let bits = ''
   for (let left = blocks; left > 0; ) {

@@ -6,62 +6,42 @@ export type FormValue = string | File
 
 /** Whoever asks. */
 export interface Credentials {
-  /** An access token. */
   token?: string | undefined
-  /** Of a trusted service. */
   apiKey?: string | undefined
 }
 
 export interface Message extends Credentials {
-  /** When left out: GET without a body, POST with one. */
   method?: string | undefined
-  /** Sent as it is, behind the base. */
   path?: string
-  /** What messages call it; method and path when left out. */
   name?: string
-  /** An Idempotency-Key. */
   key?: string
-  /** They win over what the rest says of the request. */
   headers?: Record<string, string>
-  /** At most one of these is the body. */
   json?: unknown
   multipart?: FormData | Record<string, FormValue> | undefined
   urlencoded?: Record<string, string> | undefined
-  /** Without any Content-Type unless `headers` says one. */
   raw?: string | Uint8Array | undefined
 }
 
 /** How a request is sent, and who watches. */
 export interface Delivery {
-  /** Keeps connections open for others. When left out each request has a connection of its own. */
   agent?: Agent
-  /** Milliseconds without a byte after which no answer is awaited any more. */
   patience?: number
-  /** Milliseconds after which the beginning of a stream of events, which has no end, is the answer. */
   streamFor?: number
-  /** The last byte has left. */
   onSent?(): void
-  /** The first byte of the answer's body is here. */
   onFirstByte?(): void
 }
 
 export interface Answer {
-  /** The request's name. */
   sent: string
   status: number
   headers: Headers
-  /** Names and values in turn. */
   rawHeaders: string[]
   bytes: Buffer
   text: string
-  /** Parsed when it says that it is JSON: raises when it is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers by path, and a wrong path fails the test.
   body: any
-  /** When it was sent: milliseconds of `performance.now()`. */
   sentAt: number
-  /** From then to the last byte. */
   milliseconds: number
-  /** What is to be read of it in a report. */
   toJSON(): unknown
 }
 
@@ -82,7 +62,6 @@ async function encode({ json, multipart, urlencoded, raw }: Message): Promise<{ 
   return { bytes: Buffer.from(await response.arrayBuffer()), type: response.headers.get('content-type')! }
 }
 
-/** What a message's head says of it, names in lower case. */
 export const headersOf = ({ token, apiKey, key, headers }: Message): Record<string, string> => ({
   ...(token && { authorization: `token ${token}` }),
   ...(apiKey && { 'x-api-key': apiKey }),
@@ -96,7 +75,6 @@ function headersIn(raw: readonly string[]): Headers {
   return headers
 }
 
-/** The head of the answer. */
 const begun = (request: ClientRequest, { onSent }: Delivery) =>
   new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
@@ -108,7 +86,6 @@ const begun = (request: ClientRequest, { onSent }: Delivery) =>
 
 const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('text/event-stream')
 
-/** The body of the answer. Rejects when its end does not come. */
 const readWhole = (response: IncomingMessage, { streamFor, onFirstByte }: Delivery) =>
   new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -145,7 +122,6 @@ async function answerTo(request: ClientRequest, sent: string, delivery: Delivery
   }
 }
 
-/** Opens a request that somebody else writes and ends. */
 function open(base: string, message: Message, delivery: Delivery) {
   const { agent = false, patience = PATIENCE } = delivery
   const url = new URL(base)
@@ -158,7 +134,6 @@ function open(base: string, message: Message, delivery: Delivery) {
   return { request, answer: answerTo(request, name, delivery) }
 }
 
-/** One request and its whole answer. Rejects when there is none. */
 export async function send(base: string, message: Message = {}, delivery: Delivery = {}): Promise<Answer> {
   const { bytes, type } = await encode(message)
   const headers = {
@@ -185,14 +160,10 @@ export async function trySend(base: string, message: Message = {}, delivery: Del
 
 /** A request that is sent bit by bit, and answered before it ends or never. */
 export interface OpenRequest {
-  /** The first answer. Rejects when the connection ends without one. */
   answer: Promise<Answer>
-  /** `written`: once the bytes have left. */
   write(bytes: string | Uint8Array, written?: () => void): void
   end(bytes?: string): void
-  /** Breaks the connection. */
   abort(): void
-  /** Whether the server said `100 Continue`. */
   continued(): boolean
 }
 

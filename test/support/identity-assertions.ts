@@ -14,7 +14,6 @@ const COSE_ALGORITHM = 1
 const COSE_CONTENT_TYPE = 3
 const EDDSA = -8
 
-/** The data that the credential signs. */
 interface SignerPayload {
   referencedAssertions: { url: string; hash: Uint8Array; alg?: string }[]
   sigType: string
@@ -29,7 +28,6 @@ export const jwkIssuer = (): string => {
   return `did:jwk:${Buffer.from(JSON.stringify(jwk)).toString('base64url')}`
 }
 
-/** Returns a verifiable credential as a COSE_Sign1. `isForged`: its signature does not fit. */
 function credentialOf(issuer: string, { referencedAssertions, sigType }: SignerPayload, isForged: boolean) {
   const asset = {
     referenced_assertions: referencedAssertions.map(({ url, hash, alg }) => ({
@@ -109,7 +107,6 @@ export async function signWith(
   return Buffer.from(await builder.sign(signer, identities, format, new HeldBytes(new Uint8Array(picture))))
 }
 
-/** Returns a signer with development certificates. `dir`: a folder for them. */
 function signerIn(dir: string): Signer {
   const identity = openSigningIdentity({ key: undefined, certificates: undefined, mayBeDevelopment: true }, dir)!
   const reserveSize = reservedBytes(identity, 0)

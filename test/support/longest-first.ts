@@ -1,6 +1,5 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take ten seconds and more, and are small. */
 const LONG = [
   'delivery/deliveries.test.ts',
   'fuzz/fuzz.test.ts',

@@ -4,7 +4,6 @@ import { type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType }
 /** A number below `count`. */
 export type Choice = (count: number) => number
 
-/** Made by the moment. */
 const unlike = new Set(['assetFile', 'assetFileThumbnail', 'thumbnailUrl'])
 const pages = ['', '(first: 2)', '(first: 1)', '(last: 1)', '(last: 0)', '(first: $n)', '(first: 200)']
 const deciders = ['@include(if: $yes)', '@skip(if: $no)', '@include(if: $no)', '@skip(if: false)']

@@ -1,7 +1,6 @@
 /** Messages of every kind that are sent as mails. */
 import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports/mail.ts'
 
-/** What every message about an order tells here. */
 export const order: OrderFacts = {
   appName: 'Upscale',
   orderId: 'order_01h455vb4pex5vsknk084sn02q',
@@ -11,7 +10,6 @@ export const order: OrderFacts = {
 export const chargeId = 'transfer_01h455vb4pex5vsknk084sn02q'
 export const refundId = 'transfer_01h455vb4pex5vsknk084sn02r'
 const paid = { points: '3', num: '2.25' }
-/** One of each template. */
 export const orderMessages: OrderMessage[] = [
   { template: 'receipt', ...order, paid, chargeId },
   { template: 'sale', ...order, earned: { points: '2.64', num: '1.98' }, platformShare: '0.63' },
@@ -46,5 +44,4 @@ export const withdrawals: AccountMessage[] = [
   { template: 'withdrawal-cancelled', ...withdrawal, ...amounts },
 ]
 export const asked: AccountMessage = { template: 'email-change-requested', username, newEmail: 'new@example.org', at }
-/** One of each template and state. */
 export const accountMessages: AccountMessage[] = [reset, changed, asked, moved, verification, ...withdrawals]

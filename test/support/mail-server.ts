@@ -2,7 +2,6 @@
 import { createServer, type Socket } from 'node:net'
 import { type AtEnd, listen } from './listen.ts'
 
-/** What the server does with a client. */
 export type MailMood =
   /** Takes every mail. */
   | 'accept'
@@ -25,22 +24,16 @@ export type MailMood =
 export interface TakenMail {
   from: string
   to: string[]
-  /** The message as it came, without the dots added on the way. */
   source: string
-  /** Milliseconds of `performance.now()`. */
   at: number
 }
 
 export interface MailServer {
   url: string
   port: number
-  /** Every mail that it said to have taken, in order. */
   mails: TakenMail[]
-  /** How it treats whoever comes from now on. A function decides for each client, by how many came before. */
   mood: MailMood | ((visit: number) => MailMood)
-  /** How many clients came. */
   visits: number
-  /** What clients gave as their passwords. */
   passwords: Set<string>
 }
 
@@ -61,7 +54,6 @@ export async function startMailServer(atEnd: AtEnd, mood: MailMood = 'accept'): 
 
 const addressIn = (line: string) => /<(.*)>/.exec(line)?.[1] ?? ''
 
-/** What is said of a recipient by a server that does not take them. */
 const refusals: Partial<Record<MailMood, (address: string) => string>> = {
   '550': (address) => `550 5.1.1 <${address}>: no such person`,
   '550 5.7.1': (address) => `550 5.7.1 <${address}>: Relaying denied`,

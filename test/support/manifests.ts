@@ -7,7 +7,6 @@ import { decode } from 'cborg'
 
 let isReady = false
 
-/** What the library reports of a file. `anchors`: certificates in PEM that are trusted. */
 export async function readManifests(file: Uint8Array, format: string, anchors?: string) {
   if (!isReady)
     initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
@@ -26,7 +25,6 @@ export async function readManifests(file: Uint8Array, format: string, anchors?: 
   return { report, manifest, assertions, state: report.validation_state, count: Object.keys(report.manifests).length }
 }
 
-/** Whether the newest manifest's own hash is that of the bytes around it, computed by hand: C2PA, `c2pa.hash.data`. */
 export function hashFits(file: Buffer): boolean {
   const label = file.lastIndexOf('c2pa.hash.data\0')
   const box = file.indexOf('cbor', label)

@@ -2,7 +2,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 
 const MEMORY = '/dev/shm'
-/** Bytes: a run holds a fraction of it. */
 const ENOUGH = 4 * 2 ** 30
 
 /**

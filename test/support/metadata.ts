@@ -1,13 +1,11 @@
 /** Something for each field of an asset's metadata, by its name in REST. */
 import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 
-/** What a field is given: a word that is found again, in the form that the field wants. */
 export const sampleOf = ({ kind, updateSize, column }: MetadataField, mark: string): string => {
   if (kind === 'flag') return 'true'
   return kind === 'json' ? JSON.stringify([{ [column]: mark }]) : mark.slice(0, updateSize)
 }
 
-/** Of all fields but flags, as a form sends them; `markOf` makes a word for a field. */
 export const sampleMetadata = (markOf: (column: string) => string): Record<string, string> =>
   Object.fromEntries(
     Object.values<MetadataField>({ ...metadataFields, ...registrationFields })

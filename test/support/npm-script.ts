@@ -15,16 +15,11 @@ const root = join(import.meta.dirname, '../..')
 
 export interface NpmScript {
   url: string
-  /** npm, at the head of a process group of its own, as a shell starts it. */
   npm: ChildProcess
-  /** What it ends with. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>
-  /** Waits until anything answers on the port, or until everything can be served. */
   answers(): Promise<void>
   ready(): Promise<void>
-  /** Whether anybody still listens on the port. */
   isListening(): Promise<boolean>
-  /** Kills what is left of it. */
   remove(): Promise<void>
 }
 

@@ -11,14 +11,12 @@ export interface ReceivedSpan {
   spanId: string
   parentSpanId?: string
   attributes: Record<string, unknown>
-  /** 2: it failed. */
   status: number
 }
 
 export interface OtlpReceiver {
   url: string
   spans: ReceivedSpan[]
-  /** All that came in, as text. */
   text(): string
   resources: Record<string, unknown>[]
 }

@@ -1,8 +1,6 @@
 /** Reads a message as far as tests look into ours: headers, and the parts of a multipart/alternative. */
 export interface ParsedMail {
-  /** Each header as it stands, unfolded, by its name in lower case; all of a name. */
   headers: Record<string, string[]>
-  /** Decoded. */
   subject: string
   to: string
   text: string

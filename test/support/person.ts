@@ -13,7 +13,6 @@ export interface TestActor {
 }
 
 export interface TestUser extends TestActor {
-  /** The UUID behind `publicId`. */
   id: string
   publicId: string
   username: string
@@ -23,11 +22,9 @@ export interface TestUser extends TestActor {
 
 export interface UserOptions {
   role?: 'USER' | 'ADMIN'
-  /** Decimal strings. */
   points?: string
   num?: string
   username?: string
-  /** As a process would make it that takes another time for now. */
   id?: string
 }
 

@@ -6,7 +6,6 @@ export interface PictureOptions {
   width?: number
   height?: number
   format?: 'jpeg' | 'png' | 'webp' | 'gif' | 'avif' | 'tiff'
-  /** As cameras tell how they were held: 6 is a quarter turn clockwise. */
   orientation?: number
 }
 

@@ -20,37 +20,24 @@ const run = promisify(execFile)
 
 /** Where a server listens, and how others reach it. */
 export interface ServerPlace {
-  /** The server's folder; its data lies in `postgres` below. */
   dir: string
-  /** Addresses that it listens at: the first is for clients, the last for standbys. */
   hosts: readonly string[]
   port: number
-  /** Where it runs, as a command before its own. */
   inside?: readonly string[]
 }
 
 export interface PostgresServer {
   readonly place: ServerPlace
-  /** For the database `annal`, as superuser. */
   readonly url: string
-  /** As a URL of several servers has it: `host:port`. */
   readonly name: string
   readonly password: string
-  /** Starts it, and waits until it takes connections; `settings` are added to those it has. */
   start(settings?: Readonly<Record<string, string>>): Promise<void>
-  /** SIGKILL for the whole server, now; whether it was running. */
   kill(): Promise<boolean>
-  /** Changes settings that need no restart, also where nobody reaches it; null takes one away. */
   configure(settings: Readonly<Record<string, string | null>>): Promise<void>
-  /** Fulfilled when whoever commits waits for the standbys that were named last, or for none. */
   settleStandbys(): Promise<void>
-  /** One statement on a connection of its own. */
   sql<Row = Record<string, string>>(text: string): Promise<Row[]>
-  /** Makes a standby of this server at another place, from a copy of its files. It is not started. */
   makeStandby(place: ServerPlace): Promise<PostgresServer>
-  /** Has a standby take writes, on a new timeline. */
   promote(): Promise<void>
-  /** What its log holds. */
   log(): Promise<string>
 }
 
@@ -68,7 +55,6 @@ const common = {
 const START_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
 
-/** False when there is no such process. */
 function signal(pid: number, what: 'SIGKILL' | 'SIGHUP' | 0): boolean {
   try {
     return process.kill(pid, what)
@@ -210,7 +196,6 @@ function open(place: ServerPlace, password: string): PostgresServer {
   return server
 }
 
-/** What a standby is told of the server that it follows. */
 export const following = (server: PostgresServer, name: string): Record<string, string> => ({
   primary_conninfo: [
     `host=${server.place.hosts.at(-1)} port=${server.place.port} user=${databaseUser} password=${server.password}`,

@@ -4,31 +4,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export interface RawTalk {
   url: string
-  /** Sent one after the other, with `pause` milliseconds between. */
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>
   pause?: number
-  /**
-   * What comes then. `break`: the connection is broken off. `close`: it is half closed until the answer is here; `wait`: kept
-   * open. `listen`: it is half closed, and the other side heard to its end.
-   */
   end: 'break' | 'close' | 'wait' | 'listen'
-  /** Milliseconds without a byte after which nothing more is awaited. */
   patience?: number
 }
 
 export interface RawAnswer {
-  /** Of the first answer; 0 when there was none. */
   status: number
-  /** Its headers as they came, and its body; each character is a byte. */
   head: string
   body: string
-  /** All that came. */
   bytes: Buffer
-  /** From the first byte sent to the first byte of the answer. */
   milliseconds: number
 }
 
-/** Whether an answer is there as a whole: its length is told, or it has no body. */
 function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return false
@@ -44,7 +33,6 @@ function firstIn(bytes: Buffer): Pick<RawAnswer, 'status' | 'head' | 'body'> {
   return { status: Number(status), head, body: rest.slice(0, length) }
 }
 
-/** Resolves when the bytes have left, or never will. */
 const write = (socket: Socket, bytes: Buffer) =>
   new Promise<void>((resolve) => {
     if (socket.destroyed) return resolve()
@@ -98,6 +86,5 @@ async function* requestOf({ method, path, headers, pieces }: RawCall) {
 /** A request with a head of its own, whose body is written piece by piece. */
 export const callRaw = (call: RawCall): Promise<RawAnswer> => talkRaw({ ...call, pieces: requestOf(call) })
 
-/** As a chunk of a body whose length nobody knows. */
 export const chunk = (bytes: Buffer) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])

@@ -3,11 +3,8 @@ import type { MailServer } from './mail-server.ts'
 import { type ParsedMail, parseMail } from './parse-mail.ts'
 
 export interface ReadMail extends ParsedMail {
-  /** As the service names it, such as `password-reset-<request>`. */
   id: string
-  /** Whom the server brings it to. */
   address: string
-  /** Milliseconds of `performance.now()`. */
   at: number
 }
 
@@ -26,7 +23,6 @@ export const mailsOf = (
 
 /** What a mailed link carries. */
 export interface MailedLink {
-  /** Identifier of the account. */
   uid: string
   token: string
 }

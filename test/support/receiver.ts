@@ -3,14 +3,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AtEnd, listen } from './listen.ts'
 
 export interface ReceivedCall {
-  /** The `webhook-id`. */
   id: string
   method: string
   path: string
   headers: IncomingHttpHeaders
   bytes: Buffer
   body: string
-  /** When the call was there in whole, and when its connection ended: milliseconds since the epoch. */
   arrivedAt: number
   closedAt?: number
 }
@@ -21,9 +19,7 @@ export interface Receiver {
   url: string
   port: number
   calls: ReceivedCall[]
-  /** How many connections were opened, with or without a request. */
   connections(): number
-  /** Ends all connections and listens no more. */
   close(): void
 }
 

@@ -8,7 +8,6 @@ import { afterAll, expect } from 'vitest'
 import { runEndings } from './at-end.ts'
 import { growth, heldNow, ownTemporaryFolder } from './held-resources.ts'
 
-/** Milliseconds that closing may take: a connection that is kept alive ends after some seconds. */
 const PATIENCE = 10_000
 const POLL = 25
 

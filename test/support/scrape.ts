@@ -2,11 +2,8 @@
 import { expect } from 'vitest'
 
 export interface Scrape {
-  /** Names of what was told, with the type of each. */
   types: ReadonlyMap<string, string>
-  /** The one sample with these labels, whatever others it has; undefined without one. Raises when there are several. */
   value(name: string, labels?: Record<string, string>): number | undefined
-  /** All samples of a name, by their labels. */
   all(name: string): { labels: Record<string, string>; value: number }[]
 }
 
@@ -40,7 +37,6 @@ export function parseMetrics(text: string): Scrape {
   }
 }
 
-/** What `/metrics` tells at a port. */
 export async function scrape(url: string): Promise<Scrape> {
   const response = await fetch(`${url}/metrics`)
   expect(response.status).toBe(200)

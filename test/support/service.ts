@@ -14,24 +14,17 @@ import { createTestDatabase } from './test-database.ts'
 export interface Service {
   url: string
   child: ReturnType<typeof startAnnal>
-  /** How it ended, with everything that it said. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>
-  /** What `/readyz` says. Raises while nobody answers. */
   readiness(): Promise<{ status: number; body: { status: string; missing?: string[] } }>
-  /** Tells it to stop, and waits for its end. */
   stop(signal?: NodeJS.Signals): ReturnType<() => Service['ended']>
 }
 
 export interface SharedInstallation {
   dir: string
-  /** What commands beside the services need. */
   env: Record<string, string>
   sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Starts a process, and waits until it can serve; with a `port` of its own unless the environment says another. */
   start(args?: readonly string[], env?: Record<string, string>): Promise<Service>
-  /** Starts a process, and leaves the rest to the caller. */
   spawn(args?: readonly string[], env?: Record<string, string>): Promise<Service>
-  /** Kills what is left, and removes everything. */
   remove(): Promise<void>
 }
 

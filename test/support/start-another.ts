@@ -7,7 +7,6 @@ import type { TestApp } from './test-app.ts'
 
 export interface AnotherApp {
   url: string
-  /** Drains and lets go of everything, however long the requests under way take. */
   stop(): Promise<void>
 }
 

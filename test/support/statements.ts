@@ -2,7 +2,6 @@
 import pg from 'pg'
 import { afterEach, vi } from 'vitest'
 
-/** Sent every two seconds while somebody follows, whether or not anything happens. */
 const LOOKS = new Set(['event_feeds', 'event_ended', 'event_asset_facts'])
 
 /** Names of statements, or their text where they have none, from now until the test ends; grows. */
@@ -21,5 +20,4 @@ export function recordStatements(): string[] {
   return sent
 }
 
-/** Without the looks that go on by themselves. */
 export const withoutLooks = (sent: readonly string[]) => sent.filter((name) => !LOOKS.has(name))

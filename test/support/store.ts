@@ -8,9 +8,7 @@ export interface TestStore {
   owner: SignedIn
   appId: string
   name: string
-  /** Headers of the trusted service. */
   service: { 'x-api-key': string }
-  /** Creates an order through the REST door; returns its record. */
   // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
   order(buyer: SignedIn, fields?: object): Promise<any>
   confirm(buyer: SignedIn, orderId: string, headers?: object): ReturnType<SignedIn['rest']>
@@ -18,7 +16,6 @@ export interface TestStore {
 
 export interface StoreOptions {
   price?: string
-  /** The owner; a new administrator when left out. */
   owner?: SignedIn
 }
 

@@ -25,16 +25,13 @@ import { createTestHasher, insertTestUser, type TestUser, type UserOptions } fro
 export interface SignedIn extends TestUser {
   rest: Rest
   graphql: GraphQL
-  /** Registers a file nobody has registered; returns the REST record. */
   // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
   register(fields?: Record<string, FormValue>): Promise<any>
 }
 
 export interface TestApp {
   url: string
-  /** Where operators ask, if `HEALTH_PORT` is set. */
   operatorsUrl: string
-  /** Its configuration, for other processes of the same installation. */
   env: Record<string, string>
   installation: Installation
   chain: ChainConnection
@@ -48,26 +45,17 @@ export interface TestApp {
   newUser(options?: UserOptions): Promise<SignedIn>
   admin(): Promise<SignedIn>
   sql<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Balances, without needless zeros. */
   wallet(user: TestUser): Promise<{ num: string; points: string }>
-  /** How many commits an asset has. */
   commitCount(nid: string): Promise<number>
-  /** Stops the database's clock at a moment, an expression of SQL, or lets it go again. Needs `withClock`. */
   stopClock(at: string | null): Promise<void>
 }
 
 export interface TestAppOptions {
-  /** Variables of the configuration; the limits are out of the way unless they are set here. */
   env?: Record<string, string>
-  /** Whether commits go to the chain. */
   withChain?: boolean
-  /** Changes the configuration beyond what variables allow. */
   configure?: (config: Config) => Config
-  /** A chain of its own; the one that all files share when left out. */
   rpcUrl?: string
-  /** Whether the database's clock can be stopped. */
   withClock?: boolean
-  /** A database elsewhere that has all tables; a fresh one of the tests' own server when left out. */
   database?: TestDatabase
 }
 

@@ -4,7 +4,6 @@ import { inject } from 'vitest'
 
 export interface TestDatabase {
   url: string
-  /** Removes it. Raises when somebody is still connected: a test leaked a pool. */
   drop(): Promise<void>
 }
 
@@ -24,10 +23,6 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>, name = 'post
   }
 }
 
-/**
- * Its sessions ask these for the time, because they look for functions here first: a test can stop the clock to stand at
- * the very end of a deadline. Where it is not stopped they tell the real time.
- */
 const clockSql = (database: string) => `
   create schema clock;
   create table clock.stopped (at timestamptz not null);
@@ -63,7 +58,6 @@ export async function createTestDatabase({ withClock = false } = {}): Promise<Te
 const OBJECT_IN_USE = '55006'
 const MOST_TRIES = 3
 
-/** Cuts everybody's connections to a database for as long as `work` takes; whoever lost theirs connects again. */
 async function alone<T>(client: pg.Client, name: string, work: () => Promise<T>): Promise<T> {
   await client.query(`alter database ${name} allow_connections false`)
   try {

@@ -11,9 +11,7 @@ export const reasonOf = (fields: object): string => ('reason' in fields ? String
 
 /** Keeps the lines of a log and of all its children. */
 export interface TestLog extends Log {
-  /** Lines at `warn` and above. */
   lines: LogLine[]
-  /** Fields of the request lines at `info`. */
   requests: Record<string, unknown>[]
 }
 

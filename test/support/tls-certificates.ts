@@ -7,7 +7,6 @@ RL8Rhhru2Dxe69T6IZQ/zA9zpXwXujaW8/Tr7BsdAZynFsVR66/PBLat
 -----END PRIVATE KEY-----
 `
 
-/** For `localhost` and `127.0.0.1`, until 2120. */
 export const validCertificate = `-----BEGIN CERTIFICATE-----
 MIIBXzCCAQWgAwIBAgIBATAKBggqhkjOPQQDAjAQMQ4wDAYDVQQDDAV2YWxpZDAg
 Fw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowEDEOMAwGA1UEAwwFdmFs
@@ -20,7 +19,6 @@ AK2itmRBOjzKmhL8087IlfFktwDXt7cNoV1S55QWXQHLAiBWWkDDQYQQWBRog/6N
 -----END CERTIFICATE-----
 `
 
-/** For the same, and expired in 2020. */
 export const expiredCertificate = `-----BEGIN CERTIFICATE-----
 MIIBYTCCAQegAwIBAgIBATAKBggqhkjOPQQDAjASMRAwDgYDVQQDDAdleHBpcmVk
 MB4XDTIwMDEwMTAwMDAwMFoXDTIwMDEwMjAwMDAwMFowEjEQMA4GA1UEAwwHZXhw
@@ -33,7 +31,6 @@ AiEA5FGWEDw7W0xXLhZcJyrTLHY8cw5okX4gWKD7c+HdAkACIG+d0n1tHEBH/01v
 -----END CERTIFICATE-----
 `
 
-/** For `mail.example.org`, until 2120. */
 export const elsewhereCertificate = `-----BEGIN CERTIFICATE-----
 MIIBaDCCAQ6gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAllbHNld2hl
 cmUwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type AtEnd, listen } from './listen.ts'
 
-/** What the node answers instead of the truth, which may be changed in place. An Error becomes an error of JSON-RPC. */
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown
 
 /** A whole HTTP response instead of the truth; undefined lets the request pass. `null` never responds. */
@@ -17,7 +16,6 @@ export interface HttpAnswer {
 
 export interface ToldNode {
   url: string
-  /** Undefined: it tells the truth. */
   lie: Lie | undefined
   answer: Answer | undefined
 }
@@ -64,7 +62,6 @@ export type Swap = (cid: string, format: string | null) => Uint8Array | number |
 
 export interface ToldGateway {
   url: string
-  /** Undefined, or one that returns undefined: it passes on what `behind` has. */
   swap: Swap | undefined
 }
 

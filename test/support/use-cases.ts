@@ -77,6 +77,10 @@ export const useCases = {
   },
   revokeSession: { rest: 'DELETE auth/sessions/:id/', graphql: 'id' },
   revokeOtherSessions: { rest: 'POST auth/sessions/revoke-others/', graphql: 'session { id }' },
+  listAuditEntries: {
+    rest: 'GET auth/users/me/audit-entries/',
+    graphql: '{ auditEntries(first: 50) { totalCount nodes { id action subject address reason createdAt } } }',
+  },
   registerAsset: { rest: 'POST assets/', graphql: assetFields, unwrap: 'asset' },
   updateAssetMetadata: { rest: 'PATCH assets/:id/', graphql: assetFields, unwrap: 'asset' },
   deleteAsset: { rest: 'DELETE assets/:id/', graphql: 'id' },

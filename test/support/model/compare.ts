@@ -7,10 +7,8 @@ import type { Outcome } from './step.ts'
 import { decimal, units } from './units.ts'
 
 const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
-/** Amounts are the same with and without needless zeros. */
 const plain = (value: unknown) => (isAmount(value) ? decimal(units(value)) : value)
 
-/** What differs, in words; none when nothing does. Only what both tell is compared. */
 export function differences(expected: Outcome, told: Told): string[] {
   if (expected.code !== told.code && !expected.or?.some((code) => code === told.code))
     return [`${told.code} was answered, and ${expected.code} is right`]
@@ -21,7 +19,6 @@ export function differences(expected: Outcome, told: Told): string[] {
     .map(([name, value]) => `${name} was told to be ${value}, and ${right[name]} is right`)
 }
 
-/** What a state looks like in the database. */
 export function expectedOf(state: State): Observed {
   const { accounts, orders, assets } = state
   const each = <From, To>(list: Record<string, From>, to: (item: From) => To) =>
@@ -33,7 +30,6 @@ export function expectedOf(state: State): Observed {
   }
 }
 
-/** What of the service is not as the model has it; empty: all is. */
 export function wrongIn(state: State, observed: Observed): string[] {
   const expected = expectedOf(state)
   const flat = (found: Observed) => ({
@@ -62,7 +58,6 @@ const overview = `{ me { assetCount wallet { num points spendable } }
 // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
 type Row = any
 
-/** Everything that somebody who is signed in is told of their own, over both APIs. */
 async function lookFor(scene: Scene, who: number) {
   const get = async (path: string) => (await scene.get(who, `/api/v3/${path}`)).body
   const [me, orders, assets, withdrawals] = await Promise.all([
@@ -101,10 +96,8 @@ async function lookFor(scene: Scene, who: number) {
   }
 }
 
-/** The status of an order as old callers know it. */
 const inFour = (status: string) => (status === 'CREATED' || status === 'SUCCESS' ? status.toLowerCase() : 'failure')
 
-/** What of it the model has otherwise. */
 function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnType<typeof lookFor>>): string[] {
   const name = state.places[who]!.account!
   const funds = state.accounts[name]!
@@ -139,14 +132,12 @@ function wrongFor(state: State, real: Real, who: number, told: Awaited<ReturnTyp
 
 type Looker = 'anonymous' | number
 
-/** What somebody is told who looks for a file over both APIs. */
 async function lookAtFile(scene: Scene, file: string, who: Looker) {
   const { status } = await scene.get(who, `/api/v3/assets/${scene.real.nid(file)}/`)
   const { body } = await scene.graphql(who, `{ asset(id: "${scene.real.nid(file)}") { caption } }`)
   return { file, who, status, body }
 }
 
-/** Whether it is to be seen by who saw it, and hidden else. */
 function wrongSight(
   state: State,
   { file, who, status, body }: Awaited<ReturnType<typeof lookAtFile>>,
@@ -170,7 +161,6 @@ export async function lookAtEnd(states: readonly State[], { assets }: Names, sce
   return { real: scene.real, observed: await scene.observe(), books: await scene.books(), own, sights }
 }
 
-/** What of that the model has otherwise. */
 export function wrongAtEnd(state: State, seen: Awaited<ReturnType<typeof lookAtEnd>>): string[] {
   const books = Object.fromEntries(
     seen.books.map(({ book, currency, amount }) => [`${book} ${currency}`, signed(amount)]),

@@ -1,6 +1,5 @@
 /** What people do in the model. Which order or asset is meant is said by its name in the model, or, before that is known, by a number. */
 
-/** Somebody of the scene, by their place; the administrator; or nobody who is signed in. */
 export type Who = number | 'admin' | 'anonymous'
 
 interface By {
@@ -12,22 +11,18 @@ interface Bounded {
 
 /** The deeds by their kinds. `Ref` is a number while it is not resolved, and a name afterwards. */
 export interface DeedTable<Ref> {
-  /** `as`: whose name they want; that of another place is taken. */
   signUp: { who: number; as: number }
   signIn: { who: number }
   signOut: { who: number }
-  /** Coins that came in over the chain, as the books have it. */
   deposit: { who: number; amount: string }
   grant: By & { to: number; amount: string }
   register: By & Bounded & { file: number; isPublic: boolean }
   update: By & Bounded & { file: Ref; caption?: string | undefined; isPublic?: boolean | undefined }
   removeAsset: By & { file: Ref }
   readAsset: By & { file: Ref }
-  /** `isTrusted`: whether the service's key is sent along. */
   order: By & Bounded & { app: Ref; isTrusted: boolean }
   confirm: By & Bounded & { order: Ref }
   cancel: By & { order: Ref }
-  /** No amount: all that is left. */
   refund: By & { order: Ref; amount: string | null }
   withdraw: By & { amount: string }
   cancelWithdrawal: By & { withdrawal: Ref }
@@ -37,9 +32,7 @@ export interface DeedTable<Ref> {
   list: By & { price: string }
   price: By & { app: Ref; price: string }
   unlist: By & { app: Ref }
-  /** Time that passes. */
   elapse: { minutes: number }
-  /** The sweeps end what is overdue. */
   sweep: object
   balance: By
 }
@@ -51,16 +44,13 @@ export type Wish = DeedOf<number>
 /** A deed of things that are there. */
 export type Deed = DeedOf<string>
 
-/** Which of its fields names what. */
 const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: 'withdrawals' } as const
 
-/** What there is to name, oldest first. */
 export type Names = Record<(typeof references)[keyof typeof references], readonly string[]>
 
 /** Before anything was made: an app is there from the beginning. */
 export const noNames: Names = { assets: [], apps: ['first'], orders: [], withdrawals: [] }
 
-/** With what an attempt made; of several at once in the order in which they were asked for. */
 export function nameIn(names: Names, { name, deed }: { name: string; deed: Deed }): Names {
   const add = (list: keyof Names, made: string) =>
     names[list].includes(made) ? names : { ...names, [list]: [...names[list], made] }
@@ -91,7 +81,6 @@ export function resolve(wish: Wish, names: Names): Deed | undefined {
   return deed as unknown as Deed
 }
 
-/** What may be sent again with its key. */
 export const keyed: ReadonlySet<Kind> = new Set<Kind>([
   'grant',
   'register',

@@ -33,7 +33,6 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1)
 
-/** The same for states of the same value, in whatever order things were made. */
 const textOf = (state: State) =>
   JSON.stringify(state, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value)
@@ -46,7 +45,6 @@ interface Ending {
   wrong: string[]
 }
 
-/** What each order of what happened comes to; an order ends where an answer is wrong. */
 function* endings(state: State, happened: readonly Happened[], before: string[] = []): Generator<Ending> {
   if (happened.length === 0) yield { order: before, state, wrong: [] }
   for (const [index, { attempt, told }] of happened.entries()) {

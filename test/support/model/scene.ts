@@ -13,7 +13,6 @@ import { units } from './units.ts'
 
 /** Somebody with an account and a session. */
 export interface Resident {
-  /** UUID, and as callers see it. */
   id: string
   publicId: string
   username: string
@@ -23,25 +22,18 @@ export interface Resident {
 
 /** The service that is tried. Scenes share it, and know nothing of each other. */
 export interface TriedService {
-  /** One of these is asked, each time another. */
   urls: readonly string[]
   database: Database
   sql<Row>(text: string, values: unknown[]): Promise<Row[]>
-  /** A trusted service's key. */
   apiKey: string
-  /** The password of everybody. */
   password: string
-  /** Makes an account with the sign-up points, without a sign-up; administrators have none. */
   admit(role: 'USER' | 'ADMIN'): Promise<Resident>
-  /** Carries a deed out in another way than the service does: the known-bad variants. */
   instead?(deed: Deed, real: Real, turns: Turns): Promise<Told> | undefined
 }
 
 /** Who of those that are under way goes on next: chance decides, and the same seed decides alike. */
 export interface Turns {
-  /** Waits for one's turn. */
   take(name: string): Promise<void>
-  /** Gives turns until the work is done. */
   until<T>(work: Promise<T>): Promise<T>
 }
 
@@ -56,13 +48,9 @@ export interface Observed {
 }
 
 export interface Scene {
-  /** Carries it out through an API. `shown` of money as it came; `seen`: what only the service knows. */
   ask(attempt: Attempt, transport: Transport): Promise<Told & { seen: Seen }>
-  /** All wallets, orders and assets, as the database has them now. */
   observe(): Promise<Observed>
-  /** Sums of the platform's books over all transfers that touch these people, and how many transfers do not sum to zero. */
   books(): Promise<{ book: string; currency: string; amount: string }[]>
-  /** What a request of somebody is answered: to look at everything at the end. */
   get(who: Who, path: string): ReturnType<typeof trySend>
   graphql(who: Who, query: string): ReturnType<typeof trySend>
   turns: Turns
@@ -103,7 +91,6 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   const [ada, ben, admin] = [await service.admit('USER'), await service.admit('USER'), await service.admit('ADMIN')]
   const newcomer = { id: '', publicId: 'user_00000000000000000000000000', token: '' }
   const places = [ada, ben, { ...newcomer, username: `c${tag}`, email: `c${tag}@example.org` }]
-  /** UUIDs of accounts, by their names in the model. */
   const accounts: Record<string, string> = { 'person 0': ada.id, 'person 1': ben.id, admin: admin.id }
   const made: Record<'apps' | 'orders' | 'withdrawals', Record<string, string>> = {
     apps: {},

@@ -11,16 +11,12 @@ import { beginning, hasAccount, type State } from './state.ts'
 import type { Attempt } from './step.ts'
 import { units } from './units.ts'
 
-/** What the sequence has come to. */
 interface Course {
   states: Possible
-  /** The most states that it was possible to be in. */
   mostStates: number
   names: Names
-  /** How many attempts there were: each is called by its number. */
   attempts: number
   races: number
-  /** What was sent with a key. */
   sent: (Attempt & { key: string })[]
 }
 
@@ -30,14 +26,12 @@ const who = fc.oneof({ weight: 8, arbitrary: place }, { weight: 1, arbitrary: fc
 const anybody = fc.oneof({ weight: 6, arbitrary: who }, { weight: 1, arbitrary: fc.constant('anonymous' as const) })
 const administrator = fc.oneof({ weight: 8, arbitrary: fc.constant('admin' as const) }, { weight: 1, arbitrary: place })
 const nth = fc.nat(9)
-/** Odd, so that rounding anywhere shows. */
 const amount = fc.constantFrom('0.179', '0.5', '1', '2.7', '0.000000000000000001', '1.333333333333333333')
 const price = fc.constantFrom('0', '0.4', '1', '2.5', '0.700000000000000007')
 const maxCost = fc.oneof(
   { weight: 5, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.constantFrom('0.1', '1') },
 )
-/** Multiples of four: no deadline of the scene is ever nearer than two minutes. */
 const minutes = fc.constantFrom(4, 8, 16, 60, 24 * 60)
 
 const arbitraries: {
@@ -92,7 +86,6 @@ const wishOf = (kind: Kind) =>
 const wishes = (kinds: readonly Kind[]) =>
   fc.oneof(...kinds.map((kind) => ({ weight: arbitraries[kind].weight, arbitrary: wishOf(kind) })))
 
-/** What may be done at the same time by several: what moves money or ends something. */
 const racing: readonly Kind[] = [
   'update',
   'order',
@@ -106,7 +99,6 @@ const racing: readonly Kind[] = [
   'register',
 ]
 
-/** Whether the deed can be asked for at all, and its answer is certain. */
 function isPossible(state: State, deed: Deed): boolean {
   switch (deed.kind) {
     case 'deposit':
@@ -124,13 +116,11 @@ function isPossible(state: State, deed: Deed): boolean {
   }
 }
 
-/** The deed of a wish as things are; undefined when there is nothing to do it with. */
 function deedOf({ states, names }: Course, wish: Wish): Deed | undefined {
   const deed = resolve(wish, names)
   return deed && states.every((state) => isPossible(state, deed)) ? deed : undefined
 }
 
-/** Goes on with what may be so after this. */
 function follow(course: Course, what: string, happened: readonly Happened[], wrong?: (state: State) => string[]) {
   try {
     course.states = following(course.states, happened, wrong)
@@ -149,14 +139,12 @@ function nextName(course: Course) {
   return `n${course.attempts}`
 }
 
-/** One deed, and what it was answered. */
 async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: Transport) {
   const told = await scene.turns.until(scene.ask(attempt, at))
   follow(course, `${at} ${JSON.stringify(attempt)}`, [{ attempt, told }])
   if (attempt.key !== undefined && told.code === 'ok') course.sent.push(attempt as Attempt & { key: string })
 }
 
-/** A deed over one API. */
 const single = (wish: Wish, at: Transport, hasKey: boolean): Command => ({
   check: (course) => deedOf(course, wish) !== undefined,
   async run(course, scene) {
@@ -167,14 +155,12 @@ const single = (wish: Wish, at: Transport, hasKey: boolean): Command => ({
   toString: () => `${at}${hasKey ? ' with a key' : ''} ${JSON.stringify(wish)}`,
 })
 
-/** Whether what a key was used for still stands, and its owner: else its answer is of what is gone. */
 function stands(state: State, { deed, name }: Attempt): boolean {
   if (deed.kind === 'update') return state.assets[deed.file]?.owner === state.places[deed.who as number]?.account
   if (deed.kind === 'register') return state.assets[deed.file]?.registration === name
   return true
 }
 
-/** The same once more with its key, over either API, or another body under the same key. */
 const again = (nth: number, at: Transport, isAltered: boolean): Command => {
   const find = (course: Course): Attempt | undefined => {
     const sent = course.sent[nth % Math.max(1, course.sent.length)]
@@ -189,10 +175,8 @@ const again = (nth: number, at: Transport, isAltered: boolean): Command => {
   }
 }
 
-/** "Try again": nothing happened. */
 const isPutOff = ({ code }: Told) => code === 'CONFLICT' || code === 'IDEMPOTENCY_KEY_IN_USE'
 
-/** Several at once: what they are answered, and what they leave, is what one after the other would have, in some order. */
 const race = (all: readonly { wish: Wish; at: Transport }[], sharesKey: boolean): Command => ({
   check: (course) => all.filter(({ wish }) => deedOf(course, wish)).length > 1,
   async run(course, scene) {
@@ -220,17 +204,12 @@ const race = (all: readonly { wish: Wish; at: Transport }[], sharesKey: boolean)
 /** What sequences are made of. */
 export interface Shape {
   mostCommands: number
-  /** All deeds when left out. */
   kinds?: readonly Kind[]
-  /** Of what is done at the same time. */
   racing?: readonly Kind[]
-  /** What all wishes have alike, where they have such fields. */
   alike?: Record<string, unknown>
-  /** Whether what was done is sent again under its key. */
   repeats?: boolean
 }
 
-/** Sequences of at most so many commands. */
 function sequences({
   mostCommands,
   kinds = Object.keys(arbitraries) as Kind[],
@@ -255,17 +234,13 @@ export interface Tally {
   sequences: number
   attempts: number
   races: number
-  /** Sequences that were begun anew, because the service had no time. */
   anew: number
-  /** The most states that a sequence may have been in at once. */
   mostStates: number
 }
 
 export const nothingPlayed = (): Tally => ({ sequences: 0, attempts: 0, races: 0, anew: 0, mostStates: 1 })
 
-/** How often a sequence is begun anew. */
 const TRIES = 5
-/** What the first app costs. */
 const PRICE = '0.9'
 
 async function playOnce(service: TriedService, commands: Iterable<Command>, turns: Turns): Promise<Course> {
@@ -278,7 +253,6 @@ async function playOnce(service: TriedService, commands: Iterable<Command>, turn
   return course
 }
 
-/** Carries one sequence out in a scene of its own. Raises where the service and the model part. */
 async function play(service: TriedService, commands: Iterable<Command>, turns: Turns, tally: Tally): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -298,7 +272,6 @@ async function play(service: TriedService, commands: Iterable<Command>, turns: T
   }
 }
 
-/** That service and model agree, whatever is done. What goes on at once goes on in an order that is generated, too. */
 export const agreement = (service: TriedService, shape: Shape, tally = nothingPlayed()) =>
   fc.asyncProperty(sequences(shape), fc.scheduler(), (commands, scheduler) => {
     const take = (name: string) => scheduler.schedule(Promise.resolve(), name)

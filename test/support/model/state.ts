@@ -2,14 +2,11 @@
 import type { Who } from './deeds.ts'
 import { decimal, units } from './units.ts'
 
-/** What the scene is configured with; the service is told the same. */
 export const terms = {
   signUpPoints: units('1'),
   fee: units('0.1'),
   gas: units('0.079'),
-  /** Of a sale, in hundredths. */
   platformPercent: 12n,
-  /** Minutes. */
   orderWindow: 15,
   withdrawalDay: 24 * 60,
   withdrawnPerDay: units('6'),
@@ -29,13 +26,11 @@ export interface Account {
 export interface Place {
   account: string | undefined
   session: 'none' | 'good' | 'stale'
-  /** Passwords that were tried at its address while that led to no account. */
   guesses: number
 }
 
 export interface Asset {
   owner: string
-  /** What registered it. */
   registration: string
   isPublic: boolean
   caption: string
@@ -56,7 +51,6 @@ export interface Order {
   expiresAt: number
   paid: Money
   refunded: Money
-  /** The platform's share of what was paid. */
   earned: Money
 }
 
@@ -79,17 +73,14 @@ export const none: Money = { num: 0n, points: 0n }
 export type Book = 'REVENUE' | 'GAS' | 'PROMOTION' | 'DEPOSITS' | 'FORFEITED' | 'WITHDRAWALS'
 
 export interface State {
-  /** Minutes since the beginning. */
   now: number
   places: Place[]
   accounts: Record<string, Account>
-  /** By the number of the file, those that are registered. */
   assets: Record<string, Asset>
   apps: Record<string, App>
   orders: Record<string, Order>
   withdrawals: Record<string, Withdrawal>
   books: Record<Book, Money>
-  /** What was done with keys: of whom and which, and what for. */
   keys: Record<string, string>
 }
 
@@ -131,7 +122,6 @@ export function book(state: State, name: Book, { num, points }: Money) {
 /** The account of somebody, by its name. */
 export const accountOf = ({ places }: State, who: Who) => (typeof who === 'number' ? places[who]!.account : who)
 
-/** Whether somebody has an account that stands. */
 export const hasAccount = (state: State, who: Who) => {
   const name = accountOf(state, who)
   return name !== undefined && state.accounts[name]?.isDeleted === false

@@ -34,12 +34,10 @@ export interface Seen {
 /** How a deed is answered; `shown` is whover both APIs tell of it. */
 export interface Outcome {
   code: ErrorCode | 'ok'
-  /** What may be said as well, where several reasons hold, and the API or what else goes on decides which it comes to first. */
   or?: readonly (ErrorCode | undefined)[]
   shown?: Record<string, unknown> | undefined
 }
 
-/** At an address that leads to no account, in a quarter of an hour: longer than a sequence takes. */
 const MOST_GUESSES = 4
 
 const ok = (shown?: Outcome['shown']): Outcome => ({ code: 'ok', shown })
@@ -47,13 +45,11 @@ const refused = (code: ErrorCode): Outcome => ({ code })
 
 const total = ({ num, points }: Money) => num + points
 
-/** An amount paid with points first. */
 function split(amount: bigint, { points }: Money): Money {
   const inPoints = least(points, amount)
   return { points: inPoints, num: amount - inPoints }
 }
 
-/** The commit's price: refusals, or undefined once it is paid. */
 function refusalOfCommit(account: Account, maxCost: string | undefined): ErrorCode | undefined {
   const cost = terms.fee + terms.gas
   if (maxCost !== undefined && cost > units(maxCost)) return 'PRICE_EXCEEDS_MAX_COST'
@@ -69,7 +65,6 @@ function payCommit(state: State, account: Account) {
   book(state, 'GAS', { num: paid.num - fee.num, points: paid.points - fee.points })
 }
 
-/** As callers see it: what was paid, and how far it has come. */
 const shownOrder = ({ status, price, paid }: Order) => ({
   status: status === 'CREATED' || status === 'SUCCESS' ? status : 'FAILURE',
   price: decimal(price),
@@ -100,7 +95,6 @@ const leftOf = ({ paid, refunded }: Order): Money => ({
   points: paid.points - refunded.points,
 })
 
-/** What the platform gives back of its share: rounded on all that was given back by now, less what was on all before. */
 function shareBack({ earned, paid, refunded }: Order, now: Money, currency: keyof Money): bigint {
   const of = (amount: bigint) => shareOf(earned[currency], amount, paid[currency])
   return of(refunded[currency] + now[currency]) - of(refunded[currency])
@@ -162,7 +156,6 @@ function refundable(state: State, order: Order, amount: string | null): Outcome 
   return wanted > left ? refused('VALIDATION_FAILED') : refund(state, order, wanted)
 }
 
-/** A fee that was not seen is less than this: a transfer's gas on a quiet chain. */
 const feeAtMost = units('0.01')
 
 function withdraw(state: State, owner: string, name: string, amount: bigint, { fee }: Seen): Outcome {
@@ -212,7 +205,6 @@ const administers: ReadonlySet<Deed['kind']> = new Set<Deed['kind']>([
 ])
 const ownTerms: ReadonlySet<Deed['kind']> = new Set<Deed['kind']>(['signUp', 'signIn', 'deposit', 'elapse', 'sweep'])
 
-/** Who asks, or why nobody is heard: before anything else is looked at. */
 function refusalOfActor(state: State, deed: Deed): ErrorCode | undefined {
   if (ownTerms.has(deed.kind)) return undefined
   const { who } = deed as { who: Who }
@@ -223,7 +215,6 @@ function refusalOfActor(state: State, deed: Deed): ErrorCode | undefined {
   return deed.kind === 'order' && !deed.isTrusted ? 'UNTRUSTED_CLIENT' : undefined
 }
 
-/** What a registration costs is looked at before its key: nobody sends 250 MB to hear that the wallet is empty. */
 function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
   const me = 'who' in deed ? accountOf(state, deed.who) : undefined
   switch (deed.kind) {

@@ -2,13 +2,11 @@
 
 const DECIMALS = 18
 
-/** Of a decimal string that is not below zero. */
 export function units(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
 }
 
-/** As both APIs write it: without needless zeros. */
 export function decimal(amount: bigint): string {
   const sign = amount < 0n ? '-' : ''
   const digits = String(amount < 0n ? -amount : amount).padStart(DECIMALS + 1, '0')
