@@ -58,8 +58,9 @@ export function DepositSection({ onChange }: { onChange: () => void }) {
           <p className="identifier">{data.me.wallet.address}</p>
           <div className="notice">
             <p>
-              It counts once enough blocks lie on top of it; you see it here before. The token that your operator names
-              counts as well. Nothing else that is sent to this address counts.
+              Send from an ordinary account: coins that a contract sends are not credited automatically. Your deposit is
+              listed here at once and credited after enough confirmations. The token that your operator names is
+              credited as well.
             </p>
           </div>
           <ul className="rows" aria-label="Deposits">
@@ -70,7 +71,7 @@ export function DepositSection({ onChange }: { onChange: () => void }) {
                   <p className="hint">
                     <Moment at={createdAt} />
                   </p>
-                  {transactionHash && <p className="identifier">{transactionHash}</p>}
+                  <p className="identifier">{transactionHash}</p>
                 </div>
                 <div>
                   <DepositState status={status} />
