@@ -362,7 +362,7 @@ async function sendCoins(to: string, coins: bigint) {
 
 it('coins that are sent to the address of the wallet appear by themselves, and count', async () => {
   const deposits = page.getByRole('region', { name: 'Deposit' })
-  await deposits.getByText('Nothing else that is sent to this address counts.').waitFor()
+  await deposits.getByText('Send from an ordinary account').waitFor()
   const address = (await deposits.locator('.identifier').first().textContent())!
   expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
   const before = await spendable()
