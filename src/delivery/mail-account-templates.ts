@@ -1,6 +1,6 @@
 /** Mails about accounts: what happened, a link to act on where there is one, and what to do when it was somebody else. */
 import type { AccountMessage, WithdrawalFacts } from '../domain/ports/mail.ts'
-import { type AccountWords, accountWords } from './mail-account-words.ts'
+import { type Messages, messages } from '../locales/messages.ts'
 import { formatDuration, formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
 import type { Translator } from './mail-translator.ts'
@@ -15,7 +15,7 @@ interface Particulars {
 
 function particularsOf(
   message: AccountMessage,
-  words: AccountWords,
+  words: Messages['accountMails'],
   { language, translate }: Translator,
   currency: string,
 ): Particulars {
@@ -51,14 +51,14 @@ function particularsOf(
 }
 
 /** The sentence that tells what happened. */
-const textOf = (message: AccountMessage, words: AccountWords): string =>
+const textOf = (message: AccountMessage, words: Messages['accountMails']): string =>
   message.template === 'withdrawal-failed' && message.keepsFee
     ? words['withdrawal-failed'].keepsFee
     : words[message.template].text
 
 /** The parts of a mail about an account. */
 export function writeAccountMail(message: AccountMessage, translator: Translator, currency: string): MailBody {
-  const words = accountWords[translator.language]
+  const words = messages[translator.language].accountMails
   const { subject, heading, notYou } = words[message.template]
   const text = translator.translate(textOf(message, words))
   const { action, lasts, facts = [] } = particularsOf(message, words, translator, currency)

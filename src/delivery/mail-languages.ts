@@ -4,14 +4,6 @@ import type { Language } from '../domain/language.ts'
 /** British English writes the day first, as everybody outside the United States reads it. */
 const locales = { en: 'en-GB', 'zh-TW': 'zh-TW' } satisfies Record<Language, string>
 
-/** Puts values into a sentence, each as it is. Raises RangeError when one is missing. */
-export const fill = (sentence: string, values: Record<string, string>): string =>
-  sentence.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name]
-    if (value === undefined) throw new RangeError(`Nothing to put in for {${name}}.`)
-    return value
-  })
-
 const day = { year: 'numeric', month: 'long', day: 'numeric' } as const
 const minute = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 

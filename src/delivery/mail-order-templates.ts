@@ -1,8 +1,8 @@
 /** Mails about orders: which facts each shows. */
 import type { OrderMessage } from '../domain/ports/mail.ts'
+import { type Messages, messages } from '../locales/messages.ts'
 import { formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
-import { type OrderWords, orderWords } from './mail-order-words.ts'
 import type { Translator } from './mail-translator.ts'
 
 type Template = OrderMessage['template']
@@ -27,7 +27,7 @@ const inUnits = (amount: string, translate: Translator['translate']) => translat
 
 type Write<T extends Template> = (
   message: Message<T>,
-  words: OrderWords,
+  words: Messages['orderMails'],
   translate: Translator['translate'],
 ) => Particulars
 
@@ -92,7 +92,7 @@ const templates: { [T in Template]: Write<T> } = {
 
 /** The parts of a mail about an order; `currency` is the name of the unit. */
 export function writeOrderMail(message: OrderMessage, translator: Translator, currency: string): MailBody {
-  const words = orderWords[translator.language]
+  const words = messages[translator.language].orderMails
   const translate: Translator['translate'] = (sentence, values) =>
     translator.translate(sentence, { app: message.appName, currency, ...values })
   // The table above gives each template its own message; an index by a union forgets that.

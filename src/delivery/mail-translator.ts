@@ -1,5 +1,5 @@
 import type { Language } from '../domain/language.ts'
-import { fill } from './mail-languages.ts'
+import { fill } from '../locales/messages.ts'
 
 /** A language, and how its sentences are filled in. */
 export interface Translator {

@@ -29,3 +29,17 @@ export function chooseLanguage(tags: readonly string[]): Language {
   }
   return 'en'
 }
+
+/** Returns the supported language that a browser prefers, from its header Accept-Language. English if it prefers none. */
+export function preferredLanguage(acceptLanguage: string): Language {
+  const wishes = acceptLanguage
+    .split(',', 32)
+    .map((wish) => {
+      const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim())
+      const weight = parameters.find((parameter) => /^q=/i.test(parameter))
+      return { tag, weight: weight ? Number(weight.slice(2)) : 1 }
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight)
+  return chooseLanguage(wishes.map(({ tag }) => tag))
+}

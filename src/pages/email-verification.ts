@@ -6,21 +6,22 @@
 import { html } from 'hono/html'
 import { DomainError } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
+import { preferredLanguage } from '../domain/language.ts'
+import { fill, messages } from '../locales/messages.ts'
 import { keyedBy, keyField } from './form-key.ts'
 import { noticePage, secretPage } from './layout.ts'
 import { deadLinkPage, isDeadLink, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
-import { fillIn, pageWords, preferredLanguage } from './words.ts'
 
-const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].verify)
+const deadPage = (language: Language) => deadLinkPage(language, messages[language].pages.verify)
 
 function askPage(language: Language, link: { email: string; username: string }): PageAnswer {
-  const { verify: words } = pageWords[language]
+  const { verify: words } = messages[language].pages
   return secretPage(200, {
     language,
     title: words.title,
     content: html`<h1>${words.title}</h1>
-<p>${fillIn(words.intro, link)}</p>
+<p>${fill(words.intro, { ...link })}</p>
 <form method="post">
 ${keyField()}
 <button type="submit">${words.button}</button>
@@ -29,12 +30,12 @@ ${keyField()}
 }
 
 function takenPage(language: Language): PageAnswer {
-  const { taken, takenText } = pageWords[language].verify
+  const { taken, takenText } = messages[language].pages.verify
   return noticePage(409, { language, title: taken, kind: 'bad', paragraphs: [takenText] })
 }
 
 function donePage(language: Language): PageAnswer {
-  const { done, doneText } = pageWords[language].verify
+  const { done, doneText } = messages[language].pages.verify
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText] })
 }
 

@@ -1,9 +1,9 @@
 /** Links that people get by mail: what they carry, and what a person is told whose link is not good, or not any more. */
 import { DomainError } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
+import type { Messages } from '../locales/messages.ts'
 import { noticePage } from './layout.ts'
 import type { PageAnswer, PageRequest } from './page.ts'
-import type { PageWords } from './words.ts'
 
 /** Account and token, as the link's path names them. */
 export const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
@@ -22,5 +22,8 @@ export const isDeadLink = (error: unknown): boolean =>
   isRefusedField(error, 'token')
 
 /** The page for a link that is not good, or not any more: 410. */
-export const deadLinkPage = (language: Language, words: PageWords['reset'] | PageWords['verify']): PageAnswer =>
+export const deadLinkPage = (
+  language: Language,
+  words: Messages['pages']['reset'] | Messages['pages']['verify'],
+): PageAnswer =>
   noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })

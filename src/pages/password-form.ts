@@ -1,10 +1,10 @@
 /** The form in which a new password is typed twice, and what can be wrong with what was typed. */
 import { html } from 'hono/html'
 import type { Language } from '../domain/language.ts'
+import { fill, messages } from '../locales/messages.ts'
 import { keyField } from './form-key.ts'
 import { secretPage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
-import { fillIn, pageWords } from './words.ts'
 
 /** Minimum and maximum length of a password, in characters. */
 export interface PasswordLength {
@@ -59,8 +59,8 @@ export interface PasswordForm {
 
 /** Without an action the form goes to the page's own address: nothing of the address stands in the page. */
 export function passwordForm(language: Language, { email, passwordLength, problem }: PasswordForm): PageAnswer {
-  const { reset: words } = pageWords[language]
-  const text = problem && fillIn(words[problem], { ...passwordLength })
+  const { reset: words } = messages[language].pages
+  const text = problem && fill(words[problem], { ...passwordLength })
   const wrongField = problem === 'missingAgain' || problem === 'different' ? 'new-password-again' : 'new-password'
   const wrongIn = (name: Field['name']) => (name === wrongField ? text : undefined)
   // Nobody sees it: password managers want to know whose password it is.
@@ -72,17 +72,17 @@ export function passwordForm(language: Language, { email, passwordLength, proble
 </div>`
   return secretPage(problem ? 400 : 200, {
     language,
-    title: problem ? fillIn(words.problemTitle, { title: words.title }) : words.title,
+    title: problem ? fill(words.problemTitle, { title: words.title }) : words.title,
     content: html`${problem ? notice : ''}
 <h1>${words.title}</h1>
-<p>${fillIn(words.intro, { email })}</p>
+<p>${fill(words.intro, { email })}</p>
 <form method="post" novalidate>
 ${keyField()}
 ${account}
 ${renderField({
   name: 'new-password',
   label: words.password,
-  rule: fillIn(words.rule, { ...passwordLength }),
+  rule: fill(words.rule, { ...passwordLength }),
   wrong: wrongIn('new-password'),
 })}
 ${renderField({ name: 'new-password-again', label: words.again, wrong: wrongIn('new-password-again') })}

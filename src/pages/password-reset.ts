@@ -3,17 +3,18 @@
  * cookies: who has a browser send this form from elsewhere has to know the token, so no request can be forged.
  */
 import type { Language } from '../domain/language.ts'
+import { preferredLanguage } from '../domain/language.ts'
+import { messages } from '../locales/messages.ts'
 import { keyedBy } from './form-key.ts'
 import { noticePage } from './layout.ts'
 import { deadLinkPage, isDeadLink, isRefusedField, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
 import { type PasswordLength, type PasswordProblem, type Problem, passwordForm, problemOf } from './password-form.ts'
-import { pageWords, preferredLanguage } from './words.ts'
 
-const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].reset)
+const deadPage = (language: Language) => deadLinkPage(language, messages[language].pages.reset)
 
 function donePage(language: Language): PageAnswer {
-  const { done, doneText, doneMail } = pageWords[language].reset
+  const { done, doneText, doneMail } = messages[language].pages.reset
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText, doneMail] })
 }
 

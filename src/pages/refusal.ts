@@ -1,8 +1,9 @@
 /** What a person is told when a page could not be made. */
 import type { ErrorCode } from '../domain/errors.ts'
+import { preferredLanguage } from '../domain/language.ts'
+import { type Messages, messages } from '../locales/messages.ts'
 import { noticePage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
-import { type PageWords, pageWords, preferredLanguage } from './words.ts'
 
 type Reason = 'busy' | 'down' | 'unread' | 'missing'
 
@@ -20,7 +21,7 @@ const reasons: Partial<Record<ErrorCode, Reason>> = {
 const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
   !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
 
-function nextStep(reason: Reason, isMailed: boolean, words: PageWords['refusal']): string {
+function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['refusal']): string {
   if (isMailed || reason === 'missing') return words[`${reason}Text`]
   return reason === 'unread' ? words.unreadAgain : words.again
 }
@@ -31,7 +32,7 @@ function nextStep(reason: Reason, isMailed: boolean, words: PageWords['refusal']
  */
 export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
-  const { refusal: words } = pageWords[language]
+  const { refusal: words } = messages[language].pages
   const reason = reasonOf(code, isMailed)
   const paragraphs = [nextStep(reason, isMailed, words)]
   return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs })

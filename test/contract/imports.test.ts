@@ -53,6 +53,7 @@ const commitRules = 'domain/asset/(commit-data|fail-commit|open-relays-sql)\\.ts
 const eventRule = 'domain/event/event-sql\\.ts'
 const internalAddress = 'domain/store/internal-address\\.ts'
 const language = 'domain/language\\.ts'
+const locales = 'locales/messages\\.ts'
 const fileName = 'domain/file-name\\.ts'
 const fileTypes = 'domain/asset/file-types\\.ts'
 const canonicalCid = 'verify/canonical-cid\\.ts'
@@ -83,9 +84,14 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
   },
   delivery: {
-    local: new RegExp(`^(delivery/|${ports}|${internalAddress}|${language})`),
+    local: new RegExp(`^(delivery/|${ports}|${internalAddress}|${language}|${locales})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports/; app.ts and installation.ts join the parts.',
+  },
+  locales: {
+    local: /^(locales\/|domain\/language\.ts$)/,
+    packages: /^$/,
+    instead: 'Texts depend on nothing but the language.',
   },
   platform: {
     local: new RegExp(`^(platform/|${ports}|${batch}|${fileTypes}|domain/total\\.ts$)`),
@@ -109,7 +115,7 @@ const rules: Record<string, Rule> = {
   },
   pages: {
     local:
-      /^(pages\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|telemetry|total)\.ts$|platform\/http\/headers\.ts$)/,
+      /^(pages\/|locales\/|context\.ts$|domain\/(asset\/file-types|errors|ids|language|telemetry|total)\.ts$|platform\/http\/headers\.ts$)/,
     packages: /^(hono\/.+|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { accountWords } from '../../src/delivery/mail-account-words.ts'
-import { orderWords } from '../../src/delivery/mail-order-words.ts'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
 import type { AccountMessage, OrderMessage } from '../../src/domain/ports/mail.ts'
+import { messages } from '../../src/locales/messages.ts'
 import {
   accountMessages,
   asked,
@@ -32,21 +31,7 @@ const orderMails = inEveryLanguage(orderMessages)
 const accountMails = inEveryLanguage<AccountMessage>(accountMessages)
 const everyMail = [...orderMails, ...accountMails]
 
-const placeholders = (words: object, path = ''): [string, string[]][] =>
-  Object.entries(words).flatMap(([key, value]) =>
-    typeof value === 'string'
-      ? [[`${path}${key}`, [...value.matchAll(/\{\w+\}/g)].map(String).sort()] as [string, string[]]]
-      : placeholders(value, `${path}${key}.`),
-  )
-
-const languages = Object.keys(orderWords) as (keyof typeof orderWords)[]
-
-describe('the languages', () => {
-  it.each(languages)('have the same sentences with the same names to fill in: %s', (language) => {
-    expect(placeholders(orderWords[language])).toEqual(placeholders(orderWords.en))
-    expect(placeholders(accountWords[language])).toEqual(placeholders(accountWords.en))
-  })
-})
+const languages = Object.keys(messages) as (keyof typeof messages)[]
 
 const hostile = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
 const harmless = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;'
@@ -163,7 +148,7 @@ You get this mail because of an order at https://annal.example.`)
     const free = { price: '0', paid: nothing, returned: nothing }
     for (const message of [failed, refunded, { ...failed, contact: null }]) {
       const { subject, text } = compose({ ...message, ...free } as OrderMessage, language)
-      const said = subject + text.slice(0, text.indexOf(orderWords[language].facts.app))
+      const said = subject + text.slice(0, text.indexOf(messages[language].orderMails.facts.app))
       expect(said).not.toMatch(/paid|payment|wallet|settle|付款|支付|款項|錢包/)
       expect(said).toContain(language === 'en' ? 'free of charge' : '免費')
     }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import { chooseLanguage } from '../../src/domain/language.ts'
-import { preferredLanguage } from '../../src/pages/words.ts'
+import { chooseLanguage, preferredLanguage } from '../../src/domain/language.ts'
 
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
 const mailIn = (tag: string) =>

@@ -131,7 +131,7 @@ describe('the page of a public asset', () => {
       return (await app.rest('GET', path)).text
     }
     const text = await showing(claims)
-    expect(text).toContain('It is the word of whoever signed it, and none of this service.')
+    expect(text).toContain('They are claims of its signer, not of this service.')
     expect(text).toContain('<dt>Signed by</dt><dd>&lt;b&gt;Ada&lt;/b&gt;, Works</dd>')
     expect(text).toMatch(/Read once, .* UTC\. The operator names no certificates/)
     for (const name of ['Made by', 'Time stamp', 'Manifests in the file'])
@@ -212,7 +212,7 @@ it('shows fifty changes of a commit, and how many it leaves out: whoever pays fo
   expect(status).toBe(200)
   const changes = /<dl class="changes">(.*?)<\/dl>/s.exec(text)![1]!
   expect(changes.match(/<dt>part /g)).toHaveLength(50)
-  expect(text).toContain('told by the history that programs read: 150.')
+  expect(text).toContain('which the API shows: 150.')
 })
 
 it('a long history is read page by page, also by a link', async () => {
@@ -502,7 +502,7 @@ describe('an asset that is not public', () => {
     expect((await owner.rest('DELETE', `assets/${asset.id}/links/`)).status).toBe(204)
     const current = await newLink()
     expect([(await app.rest('GET', old)).status, (await app.rest('GET', current)).status]).toEqual([404, 200])
-    expect((await app.rest('GET', old)).text).toContain('ask whoever gave it to you for a new one.')
+    expect((await app.rest('GET', old)).text).toContain('ask the sender for a new one.')
     await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
     expect((await app.rest('GET', current)).status).toBe(404)
     await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { pageWords, preferredLanguage } from '../../src/pages/words.ts'
+import { preferredLanguage } from '../../src/domain/language.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError } from '../support/expect-error.ts'
 import { type Answer, openRequest } from '../support/http-client.ts'
@@ -232,18 +232,7 @@ it('no token and no password stands in the log', () => {
   expect(lines).not.toContain(password)
 })
 
-describe('the words of pages', () => {
-  const paths = (words: object, prefix = ''): string[] =>
-    Object.entries(words).flatMap(([key, value]) =>
-      typeof value === 'string'
-        ? [`${prefix}${key} ${[...value.matchAll(/\{\w+\}/g)].map(String).sort()}`]
-        : paths(value, `${prefix}${key}.`),
-    )
-
-  it('are the same sentences with the same names to fill in, in every language', () => {
-    for (const words of Object.values(pageWords)) expect(paths(words)).toEqual(paths(pageWords.en))
-  })
-
+describe('the language of pages', () => {
   it.each([
     ['', 'en'],
     ['*', 'en'],
@@ -255,7 +244,7 @@ describe('the words of pages', () => {
     ['zh-TW;q=0, en;q=0.1', 'en'],
     ['en;q=x, zh-Hant', 'zh-TW'],
     [','.repeat(10_000), 'en'],
-  ] as const)('of a browser that asks for %j are %s', (header, language) => {
+  ] as const)('for Accept-Language %j is %s', (header, language) => {
     expect(preferredLanguage(header)).toBe(language)
   })
 })

@@ -4,11 +4,12 @@
  */
 import { html } from 'hono/html'
 import { DomainError } from '../../domain/errors.ts'
+import { preferredLanguage } from '../../domain/language.ts'
+import { messages } from '../../locales/messages.ts'
 import { layout, noticePage } from '../layout.ts'
 import type { FormPage, PageAnswer, PageRequest } from '../page.ts'
 import { refusalPage } from '../refusal.ts'
 import type { Run } from '../run.ts'
-import { pageWords, preferredLanguage } from '../words.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
 import { credentials } from './credentials.ts'
 import { head } from './head.ts'
@@ -20,7 +21,7 @@ import { timeline } from './timeline.ts'
 
 const speechOf = (languages: string): Speech => {
   const language = preferredLanguage(languages)
-  return { language, words: pageWords[language].asset }
+  return { language, words: messages[language].pages.asset }
 }
 
 /** Who may see it may read it; a copy of what is public may be shown only after asking again whether it still is. */

@@ -1,7 +1,7 @@
 /** What a verifier found, and how one finds it oneself. */
 import { html } from 'hono/html'
+import { fill } from '../../locales/messages.ts'
 import type { Html } from '../layout.ts'
-import { fillIn } from '../words.ts'
 import type { Checked, ShownAsset, ShownCommit } from './read.ts'
 import { facts, moment, type Speech } from './shown.ts'
 
@@ -46,16 +46,16 @@ ${facts(
   line(words.check.record, checked.record) || undefined,
   [
     words.check.registry,
-    html`<code>${registry}</code>, ${chainId === null ? words.check.open : fillIn(words.check.chain, { chain: chainId })}`,
+    html`<code>${registry}</code>, ${chainId === null ? words.check.open : fill(words.check.chain, { chain: chainId })}`,
   ],
 )}
 ${asOf && html`<p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>`}
-${foreign > 0 && html`<p>${fillIn(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
+${foreign > 0 && html`<p>${fill(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
 /** The sentence with a block and a moment, which is more than text, at its end. */
 function sentenceWithMoment(sentence: string, block: number, time: Html): Html {
-  const [before = '', after = ''] = fillIn(sentence, { block, time: '\n' }).split('\n')
+  const [before = '', after = ''] = fill(sentence, { block, time: '\n' }).split('\n')
   return html`${before}${time}${after}`
 }
 
@@ -81,7 +81,7 @@ export function yourself(
   { proofUrl, place, baseUrl }: { proofUrl: string | null; place: Place; baseUrl: string },
   { words: { yourself: words } }: Speech,
 ): Html {
-  const node = place ? fillIn(words.node, { chain: place.chainId }) : words.anyNode
+  const node = place ? fill(words.node, { chain: place.chainId }) : words.anyNode
   const registry = place ? place.registry : html`&lt;${words.address}&gt;`
   const byProof =
     proofUrl === null

@@ -1,7 +1,7 @@
 /** What a manifest inside the file claims (C2PA), which is the word of whoever signed it and none of ours. */
 import { html } from 'hono/html'
+import { fill } from '../../locales/messages.ts'
 import type { Html } from '../layout.ts'
-import { fillIn } from '../words.ts'
 import type { ShownAsset } from './read.ts'
 import { facts, momentText, type Speech } from './shown.ts'
 
@@ -17,7 +17,7 @@ export function credentials(
   const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining } = claims
   const { problems, notChecked, remoteManifestUrl } = claims
   const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
-  const judged = fillIn(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
+  const judged = fill(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
   const list = (name: string, values: readonly (string | null)[]) => {
     const text = values.filter(Boolean).join(', ')
     return text !== '' && ([name, text] as const)

@@ -1,13 +1,13 @@
 /** How values are shown to people, by their language. */
 import { html } from 'hono/html'
 import type { Language } from '../../domain/language.ts'
+import type { Messages } from '../../locales/messages.ts'
 import type { Html } from '../layout.ts'
-import type { AssetWords } from './words.ts'
 
 /** A person's language, and the words in it. */
 export interface Speech {
   language: Language
-  words: AssetWords
+  words: Messages['pages']['asset']
 }
 
 const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const

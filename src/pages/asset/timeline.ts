@@ -1,7 +1,7 @@
 /** Who changed what, and what carries it. */
 import { html } from 'hono/html'
+import { fill } from '../../locales/messages.ts'
 import type { Html } from '../layout.ts'
-import { fillIn } from '../words.ts'
 import { marksOf } from './checked.ts'
 import type { Checked, ShownAsset, ShownCommit } from './read.ts'
 import { clip, facts, moment, type Speech, valueText } from './shown.ts'
@@ -53,7 +53,7 @@ function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech
 <p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
 ${message && html`<p class="message">${message}</p>`}
 ${changes.length > 0 && html`<dl class="changes">${changes.slice(0, MOST_CHANGES).map((each) => change(each, speech))}</dl>`}
-${changes.length > MOST_CHANGES && html`<p class="quiet">${fillIn(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
+${changes.length > MOST_CHANGES && html`<p class="quiet">${fill(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
 ${facts(
   [words.status, words.statuses[status]],
   blockNumber !== null && [words.block, String(blockNumber)],
@@ -73,7 +73,7 @@ export function timeline(
   const { words } = speech
   const { nodes, pageInfo } = asset.commits
   return html`<section aria-labelledby="history"><h2 id="history">${words.history}</h2>
-<p class="quiet">${fillIn(words.historyText, { count: asset.commitCount })}</p>
+<p class="quiet">${fill(words.historyText, { count: asset.commitCount })}</p>
 <ol class="timeline" reversed start="${nodes[0]?.sequence ?? asset.commitCount}">
 ${nodes.map((each) => commit(each, checked, speech))}</ol>
 <p class="pages no-print">${!isNewest && html`<a href="${at()}#history">${words.newest}</a> `}${pageInfo.hasNextPage && pageInfo.endCursor !== null && html`<a href="${at(pageInfo.endCursor)}#history">${words.older}</a>`}</p>

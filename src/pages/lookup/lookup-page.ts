@@ -6,6 +6,8 @@ import { html, raw } from 'hono/html'
 import type { ErrorCode } from '../../domain/errors.ts'
 import { canonicalNid } from '../../domain/ids.ts'
 import type { Language } from '../../domain/language.ts'
+import { preferredLanguage } from '../../domain/language.ts'
+import { fill, type Messages, messages } from '../../locales/messages.ts'
 import { facts, moment, titleOf } from '../asset/shown.ts'
 import type { LookupPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -13,9 +15,7 @@ import { type Html, layout } from '../layout.ts'
 import type { FormPage, PageAnswer, PageRequest } from '../page.ts'
 import { refusalPage } from '../refusal.ts'
 import type { Run } from '../run.ts'
-import { fillIn, pageWords, preferredLanguage } from '../words.ts'
 import { lookupPolicy, lookupScript, lookupStyle } from './style.ts'
-import type { LookupWords } from './words.ts'
 
 const LookupPage = graphql(/* GraphQL */ `
   query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
@@ -48,7 +48,7 @@ type Outcome = { registrations: Registrations } | 'wrong' | undefined
 
 interface Speech {
   language: Language
-  words: LookupWords
+  words: Messages['pages']['lookup']
 }
 
 const SHOWN = 20
@@ -104,7 +104,7 @@ function answer(given: string, { totalCount, nodes, pageInfo }: Registrations, s
 <h2>${isKnown ? words.found : words.unknown}</h2>
 <p>${isKnown ? words.foundText : words.unknownText}</p>
 <p>${words.asked}: <code>${given}</code></p>
-${totalCount > 1 ? html`<p>${fillIn(words.foundMany, { count: totalCount })}</p>` : ''}
+${totalCount > 1 ? html`<p>${fill(words.foundMany, { count: totalCount })}</p>` : ''}
 </div>
 ${isKnown ? html`<ul class="registrations">${nodes.map((asset) => registered(asset, speech))}</ul>` : ''}
 ${pageInfo.hasNextPage ? html`<p><a href="${next}">${words.more}</a></p>` : ''}`
@@ -114,7 +114,7 @@ function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
   const { language, words } = speech
   const found = typeof outcome === 'object' ? outcome.registrations : undefined
   const heading = found ? (found.totalCount > 0 ? words.found : words.unknown) : words.title
-  const title = outcome === 'wrong' ? fillIn(words.problemTitle, { title: words.title }) : heading
+  const title = outcome === 'wrong' ? fill(words.problemTitle, { title: words.title }) : heading
   return {
     status: outcome === 'wrong' ? 400 : 200,
     headers: {
@@ -150,7 +150,7 @@ interface Dependencies {
 export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
   async function lookUp({ languages, context }: PageRequest, given: string, after: string | null) {
     const language = preferredLanguage(languages)
-    const speech = { language, words: pageWords[language].lookup }
+    const speech = { language, words: messages[language].pages.lookup }
     if (given === '') return page('', undefined, speech)
     try {
       const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
