@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { actionNids } from '../src/domain/asset/action.ts'
+import { actionNids } from '../src/domain/asset/commit-data.ts'
 import { int, statement, text } from '../src/domain/sql.ts'
 import { createBlockDirectory } from '../src/files/block-directory.ts'
 import { identifyDocument } from '../src/files/cids.ts'

@@ -1,4 +1,5 @@
 /** The services and the work in the background, made from their parts: all there is but the doors, which commands need not load. */
+
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import { createExplorerUrl } from './chain/explorer.ts'
@@ -7,8 +8,8 @@ import type { LinkConfig, Services } from './context.ts'
 import { createMailComposer } from './delivery/mail-templates.ts'
 import { createWebhookSender } from './delivery/webhook-sender.ts'
 import { createAccountServices } from './domain/account/account-services.ts'
-import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { createAssetServices } from './domain/asset/asset-services.ts'
+import { actionDocuments, actionNids } from './domain/asset/commit-data.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { createConcurrencyCounter } from './domain/concurrency-counter.ts'
 import { throttled } from './domain/errors.ts'

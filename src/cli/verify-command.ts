@@ -83,7 +83,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
   withInstallation(async (installation) => {
     const { connectChain, recordersOf } = await import('../connect-chain.ts')
     const { filesOf, findRegistry, nodeOf } = await import('../own-history.ts')
-    const { createOwnTrees } = await import('../domain/asset/own-trees.ts')
+    const { createOwnTrees } = await import('../domain/asset/history-service.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       const registry = await findRegistry(chain.registry)

@@ -2,11 +2,9 @@ import { toId } from '../domain/ids.ts'
 import type { ApiKey } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { showing } from './compiled/showing.ts'
-import { assertCursors } from './cursor.ts'
+import { assertCursors, offsetArg, searchArg, totalCountDescription, totalCountOf, withOffset } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** `ApiKey`, for administrators alone. */
 export const ApiKeyType = builder.prismaObject('ApiKey', {

@@ -4,12 +4,10 @@ import { FORGOTTEN_AFTER_DAYS } from '../domain/asset/link-statements.ts'
 import { toId } from '../domain/ids.ts'
 import { owns } from '../domain/policy.ts'
 import { AssetType } from './asset.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
+import { offsetArg, searchArg, totalCountDescription, totalCountOf } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf, urlSize } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(200)
 

@@ -4,10 +4,9 @@ import { customField } from '../domain/asset/metadata.ts'
 import { momentDescription } from '../domain/asset/version-service.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
-import { builder, type InputFields, maxCostField } from './builder.ts'
+import { builder, type InputFields, maxCostField, omitNullish } from './builder.ts'
 import { showing } from './compiled/showing.ts'
 import { metadataInputFields } from './metadata-fields.ts'
-import { omitNullish } from './omit-nullish.ts'
 
 const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
 

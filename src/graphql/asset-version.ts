@@ -1,13 +1,13 @@
 /** Versions of assets, and the differences between them. */
-
 import { metadataIn } from '../domain/asset/asset-tree.ts'
 import { customField, type Metadata, metadataFields } from '../domain/asset/metadata.ts'
+import { MAX_TREE_BYTES, MAX_TREES } from '../domain/asset/tree-service.ts'
 import { momentDescription } from '../domain/asset/version-service.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
 import { CommitType } from './commit.ts'
 import { CHANGES_BYTES, describe, TREE_BYTES } from './metadata-fields.ts'
-import { jsonBytes, pageOf } from './sizes.ts'
+import { jsonBytes, pageOf, wholeDocument } from './sizes.ts'
 
 const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)
@@ -120,3 +120,44 @@ builder.prismaObjectFields(AssetType, (t) => ({
     }),
   }),
 }))
+
+const AssetTreeInput = builder.inputType('AssetTreeInput', {
+  description: 'An asset tree and the time of its commit.',
+  fields: (t) => ({
+    assetTreeCid: t.field({ type: 'CID', required: true, description: 'As a commit names it.' }),
+    createdAt: t.field({ type: 'DateTime', required: true, description: 'When it was committed.' }),
+  }),
+})
+
+interface Merge {
+  merged: Record<string, unknown>
+  trees: Record<string, unknown>[]
+}
+
+const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
+  description: 'What several asset trees tell together.',
+  fields: (t) => ({
+    mergedAssetTree: t.field({
+      ...jsonBytes(MAX_TREE_BYTES),
+      type: 'JSONObject',
+      description: 'The newest value of every top-level key.',
+      resolve: ({ merged }) => merged,
+    }),
+    assetTrees: t.field({
+      ...wholeDocument(MAX_TREE_BYTES, MAX_TREES),
+      type: ['JSONObject'],
+      description: 'The trees, in the order in which they were asked for.',
+      resolve: ({ trees }) => trees,
+    }),
+  }),
+})
+
+builder.queryField('mergedAssetTree', (t) =>
+  t.field({
+    type: MergedAssetTree,
+    description:
+      'Merges asset trees: at most 1,000 of them and 4 MB, of assets that you may see. Raises VALIDATION_FAILED, NOT_FOUND.',
+    args: { trees: t.arg({ type: [AssetTreeInput], required: true, description: 'The trees to merge.' }) },
+    resolve: (_root, { trees }, { actor, services }) => services.trees.merge(actor, { trees }),
+  }),
+)

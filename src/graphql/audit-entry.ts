@@ -1,13 +1,10 @@
 import { auditActions } from '../domain/audit/audit-action.ts'
 import { toId } from '../domain/ids.ts'
 import { MAX_PER_PAGE } from '../domain/total.ts'
-import { builder } from './builder.ts'
-import { assertCursors } from './cursor.ts'
+import { builder, omitNullish } from './builder.ts'
+import { assertCursors, boundedCountDescription, offsetArg, searchArg, totalCountOf, withOffset } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { boundedCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {

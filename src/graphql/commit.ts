@@ -1,6 +1,6 @@
-import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { readTree } from '../domain/asset/asset-tree.ts'
+import { actionNameOf, actionResultOf } from '../domain/asset/commit-data.ts'
 import { toId } from '../domain/ids.ts'
 import { fromUnits } from '../domain/money.ts'
 import { builder } from './builder.ts'

@@ -1,11 +1,8 @@
 import { toId } from '../domain/ids.ts'
-import { builder } from './builder.ts'
-import { assertCursors } from './cursor.ts'
+import { builder, omitNullish } from './builder.ts'
+import { assertCursors, offsetArg, searchArg, totalCountDescription, totalCountOf, withOffset } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** The currency of a deposit. */
 export const DepositKind = builder.enumType('DepositKind', {

@@ -1,24 +1,33 @@
 /** What every document is held to, one that comes with a request as well as one of the operator's list. */
 import {
+  type ASTNode,
   type ASTVisitor,
   type DocumentNode,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  Kind,
   type OperationDefinitionNode,
   parse,
   SingleFieldSubscriptionsRule,
   type Source,
   specifiedRules,
+  typeFromAST,
   type ValidationContext,
   type ValidationRule,
   validate,
 } from 'graphql'
+import { textProblem } from '../domain/json-input.ts'
 import { answerLimits, createCostOf } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, documentRefusal } from './document-limits.ts'
 import { withoutSubscriptionTypename } from './document-parts.ts'
 import { createIntrospectionCheck } from './introspection-cost.ts'
-import { ValidTextRule } from './valid-text-rule.ts'
-import { createNameCheck } from './variable-names.ts'
 
 const MAX_ERRORS = 8
 
@@ -99,6 +108,60 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
         )
       }
       return bytes
+    },
+  }
+}
+
+/** Raises a GraphQLError at the first name that is unknown or missing. */
+function assertNames(value: unknown, declared: GraphQLInputType, variable: string): void {
+  const type = isNonNullType(declared) ? declared.ofType : declared
+  if (isListType(type)) {
+    for (const item of Array.isArray(value) ? value : [value]) assertNames(item, type.ofType, variable)
+    return
+  }
+  if (!isInputObjectType(type) || typeof value !== 'object' || value === null || Array.isArray(value)) return
+  const fields = type.getFields()
+  for (const [name, item] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (!field)
+      throw documentRefusal(`Variable "$${variable}": field "${name.slice(0, 100)}" is not defined by type "${type}".`)
+    assertNames(item, field.type, variable)
+  }
+  for (const field of Object.values(fields)) {
+    if (isRequiredInputField(field) && !Object.hasOwn(value, field.name)) {
+      throw documentRefusal(`Variable "$${variable}": field "${field.name}" of type "${type}" is required.`)
+    }
+  }
+}
+
+/**
+ * Looks at the names in input objects before the executor does, which would tell the whole object anew with each name that
+ * is wrong: a body of a megabyte makes an answer of ninety. Returns the check of an operation's variables; it raises a GraphQLError.
+ */
+export function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+  const objects = variableDefinitions.flatMap(({ variable, type: node }) => {
+    const type = typeFromAST(schema, node)
+    return isInputType(type) && isInputObjectType(getNamedType(type)) ? [{ name: variable.name.value, type }] : []
+  })
+  return (variables: Readonly<Record<string, unknown>>): void => {
+    for (const { name, type } of objects) if (Object.hasOwn(variables, name)) assertNames(variables[name], type, name)
+  }
+}
+
+const isNamed = (node: ASTNode | readonly ASTNode[]) =>
+  'kind' in node &&
+  (node.kind === Kind.OBJECT_FIELD || node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE_DEFINITION)
+
+/** Texts that a document itself holds obey what those of variables do. */
+export function ValidTextRule(context: ValidationContext): ASTVisitor {
+  return {
+    StringValue(node, _key, parent, _path, ancestors) {
+      const problem = textProblem(node.value)
+      if (!problem) return
+      const holder = [...ancestors, parent!].findLast(isNamed) as { name?: { value: string } } | undefined
+      context.reportError(
+        new GraphQLError(`${holder?.name ? `${holder.name.value}: ` : ''}${problem}`, { nodes: node }),
+      )
     },
   }
 }

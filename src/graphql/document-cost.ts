@@ -19,8 +19,8 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
+import { DomainError } from '../domain/errors.ts'
 import { fragmentsOf, isIntrospection, isTypename } from './document-parts.ts'
-import { assertPage, type PageArguments } from './page-arguments.ts'
 import { type PageSize, sizeOf } from './sizes.ts'
 
 type Variables = Readonly<Record<string, unknown>>
@@ -195,4 +195,28 @@ export function createCostOf(schema: GraphQLSchema) {
     for (const check of plan.checks) check(given)
     return { values: amountOf(plan.values, given), bytes: amountOf(plan.bytes, given) }
   }
+}
+
+/** As they came, of whatever type. */
+export interface PageArguments {
+  first?: unknown
+  last?: unknown
+  limit?: unknown
+  offset?: unknown
+}
+
+const refuse = (field: string, problem: string) =>
+  new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
+
+/** What is of another type is left to GraphQL's own check. Raises VALIDATION_FAILED. */
+export function assertPage(given: PageArguments, { maxSize }: PageSize): void {
+  for (const name of ['first', 'last', 'limit', 'offset'] as const) {
+    const size = given[name]
+    if (typeof size !== 'number') continue
+    if (size < 0) throw refuse(name, 'Ensure this value is 0 or more.')
+    if (name !== 'offset' && size > maxSize) {
+      throw refuse(name, `Ensure this value is ${maxSize} or less: that is the most that one page holds.`)
+    }
+  }
+  if (given.first != null && given.last != null) throw refuse('last', 'Cannot be given together with "first".')
 }

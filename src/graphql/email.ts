@@ -1,6 +1,5 @@
-import { accountPayload } from './account-payload.ts'
-import { builder } from './builder.ts'
-import { omitNullish } from './omit-nullish.ts'
+import { accountPayload } from './account.ts'
+import { builder, omitNullish } from './builder.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 

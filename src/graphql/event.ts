@@ -2,12 +2,10 @@ import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@poth
 import type { EventRecord } from '../domain/event/event-record.ts'
 import { eventTypes } from '../domain/event/event-type.ts'
 import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
+import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf } from './sizes.ts'
-import { boundedCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 

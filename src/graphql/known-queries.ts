@@ -15,9 +15,7 @@ import type { CompiledOperation } from './compiled/root-field.ts'
 import type { DocumentChecks } from './document-checks.ts'
 import type { NodeContext } from './node-context.ts'
 import { readParams } from './read-params.ts'
-import { writable } from './use-answer-bytes.ts'
-import { nameOfOperation } from './use-request-watch.ts'
-import { spanOfOperation } from './use-tracing.ts'
+import { nameOfOperation, spanOfOperation, writable } from './use-request-watch.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 
 type Variables = Readonly<Record<string, unknown>>

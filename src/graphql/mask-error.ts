@@ -1,9 +1,11 @@
 /** What a caller learns of an error. Expected refusals keep their code; everything else becomes one fixed sentence and a log line. */
 import { PothosValidationError } from '@pothos/core'
-import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
+import type { Context } from '../context.ts'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../domain/errors.ts'
 import type { Log } from '../domain/ports/log.ts'
-import { ScalarRefusal } from './scalar-refusal.ts'
+import type { NodeContext } from './node-context.ts'
 import { refusedVariable, withoutValues } from './without-values.ts'
 
 /** All that a caller learns of a fault. */
@@ -91,3 +93,62 @@ export function maskError(error: unknown, log: () => Log): GraphQLError {
   log().error({ err: cause, path: from?.path }, 'Request failed: unexpected error')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
 }
+
+/** Why a scalar of ours refuses a value, in a sentence that never holds the value. It is shown to the caller as it is. */
+export class ScalarRefusal extends GraphQLError {
+  constructor(reason: string, node?: ASTNode) {
+    super(reason, { nodes: node, extensions: { code: 'VALIDATION_FAILED' } })
+  }
+}
+
+type Result = Parameters<typeof handleStreamOrSingleExecutionResult>[0]
+
+/** Masks the errors of an execution and logs the unexpected ones with the request ID. Yoga masks without the context. */
+export function useMaskedErrors(): Plugin<Context> {
+  const mask = (payload: Result, { log }: Context) =>
+    handleStreamOrSingleExecutionResult(payload, ({ result, setResult }) => {
+      if (result.errors) setResult({ ...result, errors: result.errors.map((error) => maskError(error, log)) })
+    })
+  return {
+    onExecute: ({ args: { contextValue } }) => ({ onExecuteDone: (payload) => mask(payload, contextValue) }),
+    onSubscribe: ({ args: { contextValue } }) => ({
+      onSubscribeResult: (payload) => mask(payload, contextValue),
+      onSubscribeError: ({ error, setError }) => setError(maskError(error, contextValue.log)),
+    }),
+  }
+}
+
+/** Words of the libraries for what we have a word for. */
+const translations: Record<string, ErrorCode> = {
+  GRAPHQL_PARSE_FAILED: 'PARSE_ERROR',
+  METHOD_NOT_ALLOWED: 'METHOD_NOT_ALLOWED',
+  REQUEST_ENTITY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  UNSUPPORTED_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+}
+
+const known = new Set<unknown>(errorCodes)
+
+/** Statuses of requests that were not carried out, where they are not 400. */
+const statuses: Partial<Record<ErrorCode, number>> = { THROTTLED: 429, UNAVAILABLE: 503, INTERNAL: 500 }
+
+/**
+ * The status of an answer without data, for callers who accept `application/graphql-response+json`: to them it may not be 200 (GraphQL over HTTP,
+ * section 6.4.2). Who asks for `application/json` gets 200 as ever.
+ */
+const httpOf = (code: unknown) => ({ spec: true, status: statuses[code as ErrorCode] ?? 400 })
+
+/** Every error that leaves speaks the one vocabulary, and `Retry-After` is that of the refusal that asks for the longest wait. */
+export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
+  onResultProcess({ result, serverContext }) {
+    if (Array.isArray(result) || !('errors' in result)) return
+    let longest = 0
+    for (const error of result.errors ?? []) {
+      const { extensions } = error
+      error.message = withoutValues(error.message)
+      if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
+      if (!('data' in result)) extensions.http ??= httpOf(extensions.code)
+      longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
+    }
+    if (longest > 0) serverContext.res.setHeader('Retry-After', String(longest))
+  },
+})

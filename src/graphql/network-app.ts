@@ -2,15 +2,19 @@ import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { canAdminister } from '../domain/policy.ts'
 import type { NetworkApp } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
 import { type ShownQuery, showing } from './compiled/showing.ts'
-import { assertCursors } from './cursor.ts'
-import { orderByArg } from './list-order.ts'
+import {
+  assertCursors,
+  offsetArg,
+  orderByArg,
+  searchArg,
+  totalCountDescription,
+  totalCountOf,
+  withOffset,
+} from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const PriceMode = builder.enumType('PriceMode', {

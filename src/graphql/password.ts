@@ -1,7 +1,6 @@
 import { normalizeEmail } from '../domain/account/email-address.ts'
-import { accountPayload } from './account-payload.ts'
+import { accountPayload } from './account.ts'
 import { builder } from './builder.ts'
-import { newPasswordText } from './password-text.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 
@@ -80,3 +79,8 @@ builder.mutationFields((t) => ({
     }),
   }),
 }))
+
+/** Description of an input field for a new password. */
+export const newPasswordText =
+  '8 to 32 characters, counted after Unicode normalization (NFC). All spaces count as U+0020. ' +
+  'Control characters, invisible characters and unassigned characters are not allowed.'

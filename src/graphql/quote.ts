@@ -1,11 +1,10 @@
 import type { Context } from '../context.ts'
+import { type ErrorCode, errorMeanings } from '../domain/errors.ts'
 import type { RefundQuote } from '../domain/store/refund-service.ts'
 import type { Problem, Quote } from '../domain/wallet/quote.ts'
 import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
 import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from './asset-mutations.ts'
-import { builder } from './builder.ts'
-import { ErrorCodeType } from './error-code.ts'
-import { omitNullish } from './omit-nullish.ts'
+import { builder, omitNullish } from './builder.ts'
 import { ConfirmOrderInput, CreateOrderInput } from './order.ts'
 import { RefundOrderInput } from './refund.ts'
 import { atMost, characters } from './sizes.ts'
@@ -162,3 +161,15 @@ builder.queryField('quote', (t) =>
     resolve: (_root, { input }, context) => quote(context, input),
   }),
 )
+
+const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
+
+/** The vocabulary of refusals as an enumeration, made from `domain/errors.ts`. */
+export const ErrorCodeType = builder.enumType('ErrorCode', {
+  description:
+    'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',
+  values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<
+    ErrorCode,
+    { description: string }
+  >,
+})

@@ -1,14 +1,11 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { Prisma, Refund } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
 import { showing } from './compiled/showing.ts'
-import { assertCursors } from './cursor.ts'
+import { assertCursors, offsetArg, searchArg, totalCountDescription, totalCountOf, withOffset } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** `Refund`, for the order's buyer and administrators. */
 const RefundType = builder.prismaObject('Refund', {

@@ -1,14 +1,11 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import { MAX_PER_PAGE } from '../domain/total.ts'
-import { builder } from './builder.ts'
-import { assertCursors } from './cursor.ts'
-import { offsetArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
+import { builder, omitNullish } from './builder.ts'
+import { assertCursors, boundedCountDescription, offsetArg, totalCountOf, withOffset } from './lists.ts'
 import { OrderStatus } from './order.ts'
 import { shownRefunds } from './refund.ts'
 import { characters, pageOf } from './sizes.ts'
-import { boundedCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 const SaleType = builder.prismaObject('Order', {

@@ -5,7 +5,7 @@ import { canonicalNid } from '../domain/ids.ts'
 import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
-import { ScalarRefusal } from './scalar-refusal.ts'
+import { ScalarRefusal } from './mask-error.ts'
 
 /**
  * Creates a scalar that is a string. `read` returns the value of a valid text, or undefined. `reason` is the message for an invalid text, and

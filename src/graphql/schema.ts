@@ -6,7 +6,6 @@ import './wallet.ts'
 import './commit.ts'
 import './asset.ts'
 import './asset-mutations.ts'
-import './asset-tree.ts'
 import './asset-version.ts'
 import './network-app.ts'
 import './api-key.ts'
@@ -19,11 +18,8 @@ import './webhook-delivery.ts'
 import './session.ts'
 import './password.ts'
 import './email.ts'
-import './account-deletion.ts'
-import './my-data.ts'
+import './account.ts'
 import './session-list.ts'
-import './profile.ts'
-import './profile-pictures.ts'
 import './audit-entry.ts'
 import './event.ts'
 import './subscriptions.ts'
@@ -35,8 +31,18 @@ import './deposit.ts'
 import './held-coins.ts'
 import './verification.ts'
 import './asset-link.ts'
+import { GraphQLOneOfDirective, lexicographicSortSchema, printDirective, printSchema } from 'graphql'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 
 /** The one schema, which GraphQL serves and REST routes execute operations on. */
 export const schema = guardRootFields(builder.toSchema({ sortSchema: true }))
+
+let text: string | undefined
+
+/**
+ * Returns the schema as SDL, sorted and with descriptions. It defines `@oneOf`, which `printSchema` leaves out as a standard
+ * directive: graphql-js before 16.9, Apollo's composition and other tools do not know it.
+ */
+export const schemaText = (): string =>
+  (text ??= `${printDirective(GraphQLOneOfDirective)}\n\n${printSchema(lexicographicSortSchema(schema))}\n`)

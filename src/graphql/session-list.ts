@@ -2,10 +2,9 @@ import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@poth
 import type { Session } from '../domain/account/session-service.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
+import { offsetArg, searchArg, totalCountDescription, totalCountOf } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg } from './offset.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 

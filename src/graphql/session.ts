@@ -1,8 +1,7 @@
 import { normalizeEmail } from '../domain/account/email-address.ts'
-import { accountField } from './account-payload.ts'
-import { builder } from './builder.ts'
-import { omitNullish } from './omit-nullish.ts'
-import { newPasswordText } from './password-text.ts'
+import { accountField } from './account.ts'
+import { builder, omitNullish } from './builder.ts'
+import { newPasswordText } from './password.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 

@@ -2,10 +2,9 @@ import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { toId } from '../domain/ids.ts'
 import type { StatementLine } from '../domain/wallet/statement-service.ts'
 import { builder } from './builder.ts'
+import { offsetArg, searchArg, totalCountDescription, totalCountOf } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg } from './offset.ts'
 import { pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const pages = pageOf(1_000)
 

@@ -1,8 +1,8 @@
 import { type DocumentNode, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql'
-import type { Plugin } from 'graphql-yoga'
+import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import type { RequestWatch } from '../domain/telemetry.ts'
+import type { RequestWatch, SpanOptions, Tracer } from '../domain/telemetry.ts'
 import { isTypename } from './document-parts.ts'
 import type { NodeContext } from './node-context.ts'
 
@@ -39,3 +39,37 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
     },
   }
 }
+
+/** What a span tells of an operation. */
+export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
+  facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
+})
+
+/** Follows the carrying out of each operation, by its type and the field that it asks for: never by its document or variables. */
+export const useTracing = (tracer: Tracer): Plugin => ({
+  onExecute({ args: { document, operationName }, executeFn, setExecuteFn }) {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return
+    setExecuteFn(((args: Parameters<typeof executeFn>[0]) =>
+      tracer.span(operation.operation, spanOfOperation(operation), async () => executeFn(args))) as typeof executeFn)
+  },
+})
+
+/** Text of so many characters is written at once, and seldom waits for its reader. */
+const SHORT = 65_536
+
+/** What a response takes as its body; Yoga knows of text alone. */
+export const writable = (text: string): string =>
+  text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
+
+const stringify = (result: unknown) => writable(JSON.stringify(result))
+
+/**
+ * Long answers are handed to the connection as bytes. As text one would take four times its length until it is read: the
+ * text itself, and beside it the room that Node makes for any characters.
+ */
+export const useAnswerBytes = (): Plugin => ({
+  onResultProcess({ result }) {
+    if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify
+  },
+})

@@ -1,9 +1,8 @@
 import { ACCOUNTS_PER_PAGE, type LockInput } from '../domain/account/lock-service.ts'
 import type { User } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
 import { showing } from './compiled/showing.ts'
-import { offsetArg } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
+import { offsetArg } from './lists.ts'
 import { characters, pageOf } from './sizes.ts'
 import { UserType } from './user.ts'
 

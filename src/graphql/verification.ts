@@ -3,7 +3,7 @@ import type { Finding } from '../verify/finding.ts'
 import type { Check, Verdict, Verification, VerifiedCommit } from '../verify/verification.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg } from './lists.ts'
 import { atMost, characters, pageOf, wholeDocument } from './sizes.ts'
 
 const FINDING_CHARACTERS = 1_000

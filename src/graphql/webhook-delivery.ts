@@ -2,15 +2,12 @@ import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { MAX_PER_PAGE } from '../domain/total.ts'
 import type { WebhookDelivery } from '../platform/prisma/client.ts'
-import { builder } from './builder.ts'
+import { builder, omitNullish } from './builder.ts'
 import { type ShownQuery, showing } from './compiled/showing.ts'
-import { assertCursors } from './cursor.ts'
+import { assertCursors, boundedCountDescription, offsetArg, searchArg, totalCountOf, withOffset } from './lists.ts'
 import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
-import { boundedCountDescription, totalCountOf } from './total-count.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
   description: 'Status of a webhook delivery.',

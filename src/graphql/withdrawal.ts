@@ -1,14 +1,11 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { CoinMove, Withdrawal } from '../platform/prisma/client.ts'
-import { builder, type InputFields } from './builder.ts'
+import { builder, type InputFields, omitNullish } from './builder.ts'
 import { showing } from './compiled/showing.ts'
-import { assertCursors } from './cursor.ts'
+import { assertCursors, offsetArg, searchArg, totalCountDescription, totalCountOf, withOffset } from './lists.ts'
 import { Node } from './node.ts'
-import { offsetArg, searchArg, withOffset } from './offset.ts'
-import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
-import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** How far a withdrawal is. */
 export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {

@@ -1,34 +1,30 @@
 /** The GraphQL door. Its plugin list reads as the life of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
-import { createLRUCache, createYoga } from 'graphql-yoga'
+import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
+import { authenticationFailed } from '../domain/errors.ts'
 import type { Log } from '../domain/ports/log.ts'
 import { blindTracer, type Telemetry } from '../domain/telemetry.ts'
+import { mediaTypeOf } from '../platform/http/headers.ts'
 import type { Admission } from './admission.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import type { createExecutor } from './execute.ts'
 import { createKnownQueries } from './known-queries.ts'
-import { maskError } from './mask-error.ts'
+import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
 import { type NodeContext, newNodeContext } from './node-context.ts'
 import { createPersistedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground/playground.ts'
 import { useStaleTokens } from './stale-token.ts'
 import { noTrustedDocuments, readTrustedDocuments } from './trusted-documents.ts'
-import { useAnswerBytes } from './use-answer-bytes.ts'
-import { useCaller } from './use-caller.ts'
 import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
-import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useExecute } from './use-execute.ts'
-import { useMaskedErrors } from './use-masked-errors.ts'
-import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
 import { useRequestQuota } from './use-request-quota.ts'
-import { useRequestWatch } from './use-request-watch.ts'
+import { useAnswerBytes, useRequestWatch, useTracing } from './use-request-watch.ts'
 import { useStreams } from './use-streams.ts'
-import { useTracing } from './use-tracing.ts'
 
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
@@ -152,3 +148,31 @@ export function createGraphQLHandler({
     return playground(req, res)
   }
 }
+
+/** Tells a caller that the answer is that of an earlier request with the same idempotency key; a refusal is none. */
+export const useReplayHeader = (): Plugin<Context & NodeContext> => ({
+  onExecute: () => ({
+    onExecuteDone({ args, result }) {
+      const { idempotency, res } = args.contextValue
+      const isRefused = !isAsyncIterable(result) && result.errors !== undefined
+      if (idempotency.replayed && !isRefused) res.setHeader('Idempotency-Replayed', 'true')
+    },
+  }),
+})
+
+/**
+ * Authenticates the caller before the body is read. A request that is rejected for its document also counts against the
+ * caller's limits. Raises AUTHENTICATION_FAILED for an upload with an invalid token.
+ */
+export const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
+  async onRequestParse({ request, serverContext }) {
+    if (request.method === 'OPTIONS') return
+    const context = await serverContext.findCaller().catch((error: unknown) => {
+      throw maskError(error, serverContext.log)
+    })
+    // No operation that accepts an invalid token takes files, so the body need not be read.
+    const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'
+    if (context.hasStaleToken && hasFiles) throw authenticationFailed()
+    Object.assign(serverContext, context)
+  },
+})

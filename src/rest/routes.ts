@@ -5,7 +5,7 @@ import { accountRoutes } from './v3/account.ts'
 import { apiKeyRoutes } from './v3/api-keys.ts'
 import { assetLinkRoutes } from './v3/asset-links.ts'
 import { assetReadingRoutes } from './v3/asset-readings.ts'
-import { assetTimeRoutes } from './v3/asset-time.ts'
+import { assetVersionRoutes } from './v3/asset-versions.ts'
 import { assetRoutes } from './v3/assets.ts'
 import { auditRoutes } from './v3/audit-entries.ts'
 import { contentCredentialsRoutes } from './v3/content-credentials.ts'
@@ -39,7 +39,7 @@ export const routes: Route[] = [
   ...assetRoutes,
   ...assetLinkRoutes,
   ...assetReadingRoutes,
-  ...assetTimeRoutes,
+  ...assetVersionRoutes,
   ...lookupRoutes,
   ...contentCredentialsRoutes,
   ...networkAppRoutes,

@@ -77,3 +77,6 @@ export const metadataFlag = ({ description }: MetadataField) => z.boolean().desc
 
 /** The answer of a route that sends no body. */
 export const nothing = z.undefined()
+
+/** A word of an enumeration as REST writes it. */
+export const lowerCase = <Word extends string>(word: Word) => word.toLowerCase() as Lowercase<Word>

@@ -14,8 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { errorMeanings } from '../../src/domain/errors.ts'
 import { answerLimits } from '../../src/graphql/document-cost.ts'
 import { documentLimits } from '../../src/graphql/document-limits.ts'
-import { schema } from '../../src/graphql/schema.ts'
-import { schemaText } from '../../src/graphql/schema-text.ts'
+import { schema, schemaText } from '../../src/graphql/schema.ts'
 import { fieldsWithoutSize, sizeOf } from '../../src/graphql/sizes.ts'
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))

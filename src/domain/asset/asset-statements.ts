@@ -3,7 +3,7 @@ import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { bigint, boolean, givenSql, int, joinedStatement, orNull, statement, text, timestamp, uuid } from '../sql.ts'
 import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'
-import { COMMITS_AT_ONCE } from './erasure-statements.ts'
+import { COMMITS_AT_ONCE, isNoTreeSql } from './erasure-statements.ts'
 import { fileJobsSql } from './file-jobs-sql.ts'
 import {
   assignMetadataSql,
@@ -13,7 +13,6 @@ import {
   metadataValuesSql,
   registrationParameters,
 } from './metadata.ts'
-import { isNoTreeSql } from './pin-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10

@@ -4,7 +4,9 @@
  */
 import { arrayOf, boolean, statement, text, uuid } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
-import { isNoTreeSql } from './pin-sql.ts'
+
+/** SQL: true for pins of other kinds than trees. Written as a list, so that an index finds them. */
+export const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
 
 /** Commits of an asset that one statement erases. */
 export const COMMITS_AT_ONCE = 500

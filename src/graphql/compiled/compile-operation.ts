@@ -1,18 +1,21 @@
 import {
   type DocumentNode,
   type GraphQLSchema,
+  getNamedType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   visit,
 } from 'graphql'
 import { fragmentsOf, isTypename } from '../document-parts.ts'
+import { assertFresh } from '../stale-token.ts'
 import { collectFields } from './collect-fields.ts'
 import { compileMutation } from './compile-mutation.ts'
-import type { Draft } from './compile-object.ts'
-import { compileRead } from './compile-read.ts'
-import type { CompiledOperation, RootField } from './root-field.ts'
-import { refusable, unfit } from './selection.ts'
+import { compileArguments, compileObject, compileValue, type Draft } from './compile-object.ts'
+import { readOf } from './read-field.ts'
+import { ask, type CompiledOperation, finished, type RootField, refused } from './root-field.ts'
+import { refusable, type Selection, unfit } from './selection.ts'
 
 /** How many variables may decide what is asked for: each has an operation compiled twice as often. */
 const MOST_CONDITIONS = 2
@@ -92,5 +95,34 @@ export function compileOperation(
     const key = values.join()
     if (!known.has(key)) known.set(key, compile(values))
     return known.get(key)?.(context, variables)
+  }
+}
+
+/** A query that is one read. Raises `unfit`. */
+export function compileRead(root: RootField): CompiledOperation {
+  const { draft, nodes, field } = root
+  const read = readOf(field)
+  const named = getNamedType(field.type)
+  if (!read || !isObjectType(named)) throw unfit
+  const argsOf = compileArguments(draft, field, nodes[0]!)
+  const object = compileObject(draft, named, nodes)
+  const finish = compileValue(field.type, object)
+
+  return async (context, variables) => {
+    const asked = ask(draft, context, variables, (asking) => {
+      const select: Selection = {}
+      object.select(select, asking)
+      return { select, args: argsOf(asking) }
+    })
+    if (!asked) return undefined
+    const { asking, select, args } = asked
+    let row: unknown
+    try {
+      assertFresh(field, context)
+      row = await read({ select }, undefined, args, context)
+    } catch (error) {
+      return refused(root, error)
+    }
+    return finished(root, asking, () => finish(row, asking))
   }
 }

@@ -1,11 +1,11 @@
 /** Links by which strangers read the page of a private asset. */
 import { z } from 'zod'
-import { notTheirAsset } from '../../domain/errors.ts'
+import { notTheirAsset, validationFailed } from '../../domain/errors.ts'
+import { parseMoment } from '../../domain/parse-moment.ts'
 import { defineList } from '../define-list.ts'
-import { defineRoute } from '../define-route.ts'
+import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { AssetLinkRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { momentFrom } from '../given-moment.ts'
 import { moment, nothing, same, url } from '../values.ts'
 import { assetLinkParam, nidParam } from './params.ts'
 
@@ -167,3 +167,12 @@ const revokeAll = defineRoute({
 
 /** Links to assets. */
 export const assetLinkRoutes = [create, list, revoke, revokeAll]
+
+/** A moment of the body; undefined when it is left out. Raises VALIDATION_FAILED. */
+export function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
+  const text = body.text(name)
+  if (!text) return undefined
+  const moment = parseMoment(text)
+  if (!moment) throw validationFailed({ [name]: ['Expected a moment such as 2026-11-21T09:30:00Z.'] })
+  return moment
+}

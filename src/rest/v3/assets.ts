@@ -12,16 +12,14 @@ import { defineList } from '../define-list.ts'
 import { type Description, defineRoute, type RestRequest } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
-import { maxCostOf } from '../max-cost.ts'
 import { orderByFrom } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
-import { assetChange, quotedChange } from './asset-change.ts'
-import { expectedHead, versionOf } from './asset-version.ts'
+import { assetChange, expectedHead, quotedChange, versionOf } from './asset-change.ts'
 import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
-import { quoteRoute } from './quote.ts'
+import { maxCostOf, quoteRoute } from './quote.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>

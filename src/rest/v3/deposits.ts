@@ -4,8 +4,7 @@ import { defineList } from '../define-list.ts'
 import type { RestRequest } from '../define-route.ts'
 import type { DepositStatus } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { lowerCase } from '../lower-case.ts'
-import { amount, moment, same } from '../values.ts'
+import { amount, lowerCase, moment, same } from '../values.ts'
 
 const statuses = ['pending', 'credited', 'frozen'] as const
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { CommitRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { lowerCase } from '../lower-case.ts'
-import { same, url } from '../values.ts'
+import { lowerCase, same, url } from '../values.ts'
 
 /** What is read of a commit. */
 export const CommitRecord = graphql(/* GraphQL */ `

@@ -1,6 +1,7 @@
 /** Quotes: the cost of a request and every reason for which it would be refused. */
 import { z } from 'zod'
-import type { FieldErrors } from '../../domain/errors.ts'
+import { type FieldErrors, validationFailed } from '../../domain/errors.ts'
+import { AMOUNT, toUnits } from '../../domain/money.ts'
 import { defineRoute, type RestRequest, type Route } from '../define-route.ts'
 import type { QuoteInput, RestQuoteQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -171,3 +172,21 @@ export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRo
     answer: records[type] as z.ZodType<QuoteRecord>,
     present: ({ quote }, request) => present(quote, request),
   })
+
+/** Whether two texts are one amount, however each is written; what is none is told by who reads it. */
+const isSameAmount = (one: string, other: string) =>
+  one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
+
+/**
+ * Returns the maximum cost that a caller accepts, from the body or the query. Raises VALIDATION_FAILED if the two differ; a quote
+ * reports that instead.
+ */
+export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
+  const inBody = body.amount('max_cost')
+  const inQuery = query.get('max_cost') ?? undefined
+  if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
+  const details = { max_cost: ['It is given twice, and differs.'] }
+  if (!unread) throw validationFailed(details)
+  Object.assign(unread, details)
+  return undefined
+}

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { defineList } from '../define-list.ts'
 import { graphql } from '../generated/index.ts'
-import { lowerCase } from '../lower-case.ts'
-import { amount, moment, same } from '../values.ts'
+import { amount, lowerCase, moment, same } from '../values.ts'
 
 const transferRecord = z
   .object({

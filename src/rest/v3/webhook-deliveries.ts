@@ -7,8 +7,7 @@ import type {
   WebhookDeliveryRecordFragment,
 } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { lowerCase } from '../lower-case.ts'
-import { anyObject, moment, same } from '../values.ts'
+import { anyObject, lowerCase, moment, same } from '../values.ts'
 import { deliveryParam, networkAppParam } from './params.ts'
 
 /** What is read of a delivery. */

@@ -1,16 +1,13 @@
 /** What assets said before. */
-
 import { z } from 'zod'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { maxCostOf } from '../max-cost.ts'
 import { anyObject, givenAmount, givenText, same } from '../values.ts'
-import { assetChange, quotedChange } from './asset-change.ts'
-import { expectedHead, versionOf } from './asset-version.ts'
+import { assetChange, expectedHead, quotedChange, versionOf } from './asset-change.ts'
 import { nidParam } from './params.ts'
 import { presentAsset } from './present-asset.ts'
 import { seconds, treeSignature } from './present-commit.ts'
-import { quoteRoute } from './quote.ts'
+import { maxCostOf, quoteRoute } from './quote.ts'
 
 const assetTree = z
   .object({
@@ -128,4 +125,4 @@ const revert = defineRoute({
 })
 
 /** What assets said before, and saying it again. */
-export const assetTimeRoutes = [readTree, revert, quoteRevert]
+export const assetVersionRoutes = [readTree, revert, quoteRevert]

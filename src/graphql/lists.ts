@@ -1,0 +1,78 @@
+/** Arguments and fields that lists share. */
+
+import { validationFailed } from '../domain/errors.ts'
+import { MAX_COUNTED } from '../domain/total.ts'
+import { builder } from './builder.ts'
+
+type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
+
+/** The argument `offset` of a list. */
+export const offsetArg = (t: Arguments) =>
+  t.arg.int({
+    description:
+      'Leaves out so many at the start, with `last` or `before` at the end, for callers that page by position.',
+  })
+
+/** The argument `search` of a list. `fields` names the fields that are searched. */
+export const searchArg = (t: Arguments, fields: string) =>
+  t.arg.string({ description: `Only items with all of these words in ${fields}. Case does not matter.` })
+
+/** Adds `offset` to the query of a list, if it is given: reads without `skip` are faster. */
+export const withOffset = <Query extends { skip?: number | undefined }>(
+  query: Query,
+  offset: number | null | undefined,
+) => ({
+  ...query,
+  skip: (query.skip ?? 0) + (offset ?? 0) || undefined,
+})
+
+const ListOrder = builder.enumType('ListOrder', {
+  description: 'The time by which a list is sorted.',
+  values: {
+    CREATED_AT: { description: 'The time of creation.' },
+    UPDATED_AT: { description: 'The time of the last update.' },
+  } as const,
+})
+
+/** The argument `orderBy` of a list. */
+export const orderByArg = (t: Arguments) =>
+  t.arg({ type: ListOrder, description: 'The time by which the list is sorted. It does not change the direction.' })
+
+/** A connection counts only when the field is requested. */
+type Counted = { totalCount?: number | (() => number | Promise<number>) }
+
+/** The description of every `totalCount`. */
+export const totalCountDescription = 'Number of items on all pages. Counted only when requested.'
+
+/** The description of a `totalCount` that stops at a maximum. */
+export const boundedCountDescription = `Number of items on all pages. Counted only when requested. It stops at ${MAX_COUNTED} or shortly after the page: there may be more.`
+
+/** Returns the number of items of a connection on all pages. */
+export function totalCountOf(connection: object): number | Promise<number> {
+  const { totalCount } = connection as Counted
+  return typeof totalCount === 'function' ? totalCount() : totalCount!
+}
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** Cursors hold the unique columns of a row. An untrusted cursor may decode to anything. */
+const forms = {
+  id: new RegExp(`^GPC:S:${uuid}$`),
+  assetId_sequence: new RegExp(`^GPC:T:\\["S:${uuid}","N:\\d{1,9}"\\]$`),
+}
+
+/** Maximum length of a cursor, in characters. Longer than any valid one. */
+const LONGEST = 200
+
+/** Rejects cursors that do not belong to this kind of list. Raises VALIDATION_FAILED. */
+export function assertCursors(
+  kind: keyof typeof forms,
+  { after, before }: { after?: string | null; before?: string | null },
+): void {
+  for (const [name, cursor] of Object.entries({ after, before })) {
+    if (cursor == null) continue
+    if (cursor.length > LONGEST || !forms[kind].test(Buffer.from(cursor, 'base64').toString())) {
+      throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+    }
+  }
+}

@@ -1,2 +1,0 @@
-/** A word of an enumeration as REST writes it. */
-export const lowerCase = <Word extends string>(word: Word) => word.toLowerCase() as Lowercase<Word>
