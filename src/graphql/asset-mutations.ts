@@ -86,7 +86,7 @@ const assetPayload = (name: string, description: string) =>
   builder.objectRef<{ asset: Asset }>(name).implement({
     description,
     fields: (t) => ({
-      asset: t.field({ type: AssetType, description: 'The asset as it is now.', resolve: ({ asset }) => asset }),
+      asset: t.expose('asset', { type: AssetType, description: 'The asset as it is now.' }),
     }),
   })
 const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')

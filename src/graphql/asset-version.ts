@@ -137,17 +137,15 @@ interface Merge {
 const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
   description: 'What several asset trees tell together.',
   fields: (t) => ({
-    mergedAssetTree: t.field({
+    mergedAssetTree: t.expose('merged', {
       ...jsonBytes(MAX_TREE_BYTES),
       type: 'JSONObject',
       description: 'The newest value of every top-level key.',
-      resolve: ({ merged }) => merged,
     }),
-    assetTrees: t.field({
+    assetTrees: t.expose('trees', {
       ...wholeDocument(MAX_TREE_BYTES, MAX_TREES),
       type: ['JSONObject'],
       description: 'The trees, in the order in which they were asked for.',
-      resolve: ({ trees }) => trees,
     }),
   }),
 })

@@ -41,17 +41,13 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'UUID of this registration: another one when the file is registered anew after a deletion.',
       resolve: ({ id }) => id,
     }),
-    assetFileName: t.string({
+    assetFileName: t.exposeString('fileName', {
       ...characters(inputLengths.fileName),
       description: 'File name.',
-      select: { fileName: true },
-      resolve: ({ fileName }) => fileName,
     }),
-    assetFileMimeType: t.string({
+    assetFileMimeType: t.exposeString('mimeType', {
       ...characters(inputLengths.mimeType),
       description: 'MIME type of the file, as declared at the registration or as detected from the content.',
-      select: { mimeType: true },
-      resolve: ({ mimeType }) => mimeType,
     }),
     assetFileSize: t.string({
       ...characters(20),
@@ -82,58 +78,44 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { contentCredentials: true },
       resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),
-    proofHash: t.string({
+    proofHash: t.exposeString('sha256', {
       ...characters(64),
       description: 'SHA-256 of the file, 64 hexadecimal digits.',
-      select: { sha256: true },
-      resolve: ({ sha256 }) => sha256,
     }),
     caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
     headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
-    altText: t.string({
+    altText: t.exposeString('altText', {
       ...describe(metadataFields.altText),
-      select: { altText: true },
-      resolve: ({ altText }) => altText,
     }),
-    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: ({ tag }) => tag }),
+    tag: t.exposeString('tag', { ...describe(metadataFields.tag) }),
     publicAccess: t.boolean({
       ...describe(metadataFields.publicAccess),
       resolve: ({ publicAccess }) => publicAccess,
     }),
-    nitCommitCustom: t.field({
+    nitCommitCustom: t.expose('custom', {
       ...jsonBytes(customField.size),
       type: 'JSONObject',
       description: `${customField.description}.`,
-      select: { custom: true },
-      resolve: ({ custom }) => custom,
     }),
-    meta: t.string({
+    meta: t.exposeString('meta', {
       ...describe(registrationFields.meta),
       nullable: true,
-      select: { meta: true },
-      resolve: ({ meta }) => meta,
     }),
-    signedMetadata: t.string({
+    signedMetadata: t.exposeString('signedMetadata', {
       ...describe(metadataFields.signedMetadata),
       nullable: true,
-      select: { signedMetadata: true },
-      resolve: ({ signedMetadata }) => signedMetadata,
     }),
-    signature: t.string({
+    signature: t.exposeString('signature', {
       ...describe(metadataFields.signature),
       nullable: true,
-      select: { signature: true },
-      resolve: ({ signature }) => signature,
     }),
     headId: t.id({
       description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
-    uploadedAt: t.field({
+    uploadedAt: t.expose('uploadedAt', {
       type: 'DateTime',
       description: 'When it was registered.',
-      select: { uploadedAt: true },
-      resolve: ({ uploadedAt }) => uploadedAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',

@@ -48,12 +48,10 @@ export const CommitType = builder.prismaObject('Commit', {
       description: 'What the author said about it, which stands on the chain for good.',
       resolve: ({ message }) => message,
     }),
-    changes: t.field({
+    changes: t.expose('changes', {
       ...jsonBytes(CHANGES_BYTES),
       type: 'JSONObject',
       description: 'What changed: `{"caption": ["old", "new"]}`.',
-      select: { changes: true },
-      resolve: ({ changes }) => changes,
     }),
     createdAt: t.field({
       type: 'DateTime',
@@ -61,17 +59,13 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: ({ createdAt }) => createdAt,
     }),
     user: t.relation('author', { type: UserType, description: 'Who made the change.' }),
-    treeCid: t.field({
+    treeCid: t.expose('treeCid', {
       type: 'CID',
       description: 'Where the asset tree at this commit is stored.',
-      select: { treeCid: true },
-      resolve: ({ treeCid }) => treeCid,
     }),
-    treeSha256: t.string({
+    treeSha256: t.exposeString('treeSha256', {
       ...characters(64),
       description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
-      select: { treeSha256: true },
-      resolve: ({ treeSha256 }) => treeSha256,
     }),
     tree: t.field({
       ...jsonBytes(TREE_BYTES),

@@ -55,12 +55,11 @@ export const ContentCredentialsType = builder.objectRef<ManifestReport>('Content
         'The parts of the manifest that Annal could not check: `identity not checked`, `time stamp not checked` or `remote manifest, not fetched`. An unchecked part does not make a manifest invalid.',
       resolve: ({ notChecked }) => notChecked ?? [],
     }),
-    remoteManifestUrl: t.string({
+    remoteManifestUrl: t.exposeString('remoteManifestUrl', {
       ...characters(reportBounds.url),
       nullable: true,
       description:
         'The URL of the manifest that the file names. Set only when `state` is REMOTE and the URL has at most 2,000 characters.',
-      resolve: ({ remoteManifestUrl }) => remoteManifestUrl,
     }),
     manifestCount: t.exposeInt('manifestCount', {
       description: 'The number of manifests in the file: the newest one and those of its ingredients.',

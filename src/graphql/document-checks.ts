@@ -1,4 +1,4 @@
-/** What every document is held to, one that comes with a request as well as one of the operator's list. */
+/** Checks of every document, whether it comes with a request or from the operator's list. */
 import {
   type ASTNode,
   type ASTVisitor,
@@ -51,7 +51,7 @@ function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** The steps in which a document is looked at; each takes what the step before let through. */
+/** The checks of a document, in their order. */
 export interface DocumentChecks {
   /** Raises a GraphQLError, also for a document that is too large for its syntax alone. */
   parse(source: string | Source): DocumentNode
@@ -113,10 +113,10 @@ export function createDocumentChecks(schema: GraphQLSchema, introspection: boole
 }
 
 /** Raises a GraphQLError at the first name that is unknown or missing. */
-function assertNames(value: unknown, declared: GraphQLInputType, variable: string): void {
+function assertFieldNames(value: unknown, declared: GraphQLInputType, variable: string): void {
   const type = isNonNullType(declared) ? declared.ofType : declared
   if (isListType(type)) {
-    for (const item of Array.isArray(value) ? value : [value]) assertNames(item, type.ofType, variable)
+    for (const item of Array.isArray(value) ? value : [value]) assertFieldNames(item, type.ofType, variable)
     return
   }
   if (!isInputObjectType(type) || typeof value !== 'object' || value === null || Array.isArray(value)) return
@@ -125,7 +125,7 @@ function assertNames(value: unknown, declared: GraphQLInputType, variable: strin
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (!field)
       throw documentRefusal(`Variable "$${variable}": field "${name.slice(0, 100)}" is not defined by type "${type}".`)
-    assertNames(item, field.type, variable)
+    assertFieldNames(item, field.type, variable)
   }
   for (const field of Object.values(fields)) {
     if (isRequiredInputField(field) && !Object.hasOwn(value, field.name)) {
@@ -135,16 +135,17 @@ function assertNames(value: unknown, declared: GraphQLInputType, variable: strin
 }
 
 /**
- * Looks at the names in input objects before the executor does, which would tell the whole object anew with each name that
- * is wrong: a body of a megabyte makes an answer of ninety. Returns the check of an operation's variables; it raises a GraphQLError.
+ * Returns the check of the field names in an operation's variables. It raises a GraphQLError. The executor would repeat the whole object for
+ * each wrong name: a body of 1 MB would make a response of 90 MB.
  */
-export function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
   const objects = variableDefinitions.flatMap(({ variable, type: node }) => {
     const type = typeFromAST(schema, node)
     return isInputType(type) && isInputObjectType(getNamedType(type)) ? [{ name: variable.name.value, type }] : []
   })
   return (variables: Readonly<Record<string, unknown>>): void => {
-    for (const { name, type } of objects) if (Object.hasOwn(variables, name)) assertNames(variables[name], type, name)
+    for (const { name, type } of objects)
+      if (Object.hasOwn(variables, name)) assertFieldNames(variables[name], type, name)
   }
 }
 
@@ -152,8 +153,8 @@ const isNamed = (node: ASTNode | readonly ASTNode[]) =>
   'kind' in node &&
   (node.kind === Kind.OBJECT_FIELD || node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE_DEFINITION)
 
-/** Texts that a document itself holds obey what those of variables do. */
-export function ValidTextRule(context: ValidationContext): ASTVisitor {
+/** Applies the rules for texts in variables to texts in the document. */
+function ValidTextRule(context: ValidationContext): ASTVisitor {
   return {
     StringValue(node, _key, parent, _path, ancestors) {
       const problem = textProblem(node.value)

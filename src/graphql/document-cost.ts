@@ -198,7 +198,7 @@ export function createCostOf(schema: GraphQLSchema) {
 }
 
 /** As they came, of whatever type. */
-export interface PageArguments {
+interface PageArguments {
   first?: unknown
   last?: unknown
   limit?: unknown
@@ -209,7 +209,7 @@ const refuse = (field: string, problem: string) =>
   new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
 
 /** What is of another type is left to GraphQL's own check. Raises VALIDATION_FAILED. */
-export function assertPage(given: PageArguments, { maxSize }: PageSize): void {
+function assertPage(given: PageArguments, { maxSize }: PageSize): void {
   for (const name of ['first', 'last', 'limit', 'offset'] as const) {
     const size = given[name]
     if (typeof size !== 'number') continue

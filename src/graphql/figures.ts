@@ -45,11 +45,10 @@ const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement(
 const FiguresType = builder.objectRef<Statistics>('Figures').implement({
   description: 'Statistics of the service, for administrators.',
   fields: (t) => ({
-    days: t.field({
+    days: t.expose('days', {
       ...atMost(MAX_DAYS),
       type: [DayFiguresType],
       description: 'Statistics per day in UTC, oldest first. The last day is today.',
-      resolve: ({ days }) => days,
     }),
     waitingCommits: t.exposeInt('waitingCommits', { description: 'Number of commits that are not in a block yet.' }),
     oldestWaitingCommitAt: t.expose('oldestWaitingCommitAt', {

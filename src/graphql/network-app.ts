@@ -68,11 +68,9 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       select: { webhookDisabledAt: true },
       resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
     }),
-    deliveryFailurePolicy: t.field({
+    deliveryFailurePolicy: t.expose('deliveryFailurePolicy', {
       type: DeliveryFailurePolicy,
       description: 'What becomes of a paid order whose webhook was given up.',
-      select: { deliveryFailurePolicy: true },
-      resolve: ({ deliveryFailurePolicy }) => deliveryFailurePolicy,
     }),
     isActive: t.boolean({
       description: 'Whether it is sold.',
@@ -84,17 +82,13 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       description: 'Since when it is not sold any more.',
       resolve: ({ deactivatedAt }) => deactivatedAt,
     }),
-    createdAt: t.field({
+    createdAt: t.expose('createdAt', {
       type: 'DateTime',
       description: 'When it was registered.',
-      select: { createdAt: true },
-      resolve: ({ createdAt }) => createdAt,
     }),
-    updatedAt: t.field({
+    updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description: 'When it last changed.',
-      select: { updatedAt: true },
-      resolve: ({ updatedAt }) => updatedAt,
     }),
     owner: t.relation('owner', {
       type: UserType,

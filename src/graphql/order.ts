@@ -178,7 +178,7 @@ const orderPayload = (name: string, description: string) =>
   builder.objectRef<{ order: Order }>(name).implement({
     description,
     fields: (t) => ({
-      order: t.field({ type: OrderType, description: 'The order as it is now.', resolve: ({ order }) => order }),
+      order: t.expose('order', { type: OrderType, description: 'The order as it is now.' }),
     }),
   })
 const CreateOrderPayload = orderPayload('CreateOrderPayload', 'The new order.')

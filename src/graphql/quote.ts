@@ -42,11 +42,10 @@ const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
         'The amount that the wallet can pay: points and currency units, or only currency units for a withdrawal. For a refund, the amount that can still be refunded.',
       resolve: (quote) => ('refundable' in quote ? quote.refundable : quote.available),
     }),
-    problems: t.field({
+    problems: t.expose('problems', {
       ...atMost(50),
       type: [QuoteProblem],
       description: 'Every reason for which the mutation would be refused. Empty if it would succeed.',
-      resolve: ({ problems }) => problems,
     }),
   }),
 })
@@ -165,7 +164,7 @@ builder.queryField('quote', (t) =>
 const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
 
 /** The vocabulary of refusals as an enumeration, made from `domain/errors.ts`. */
-export const ErrorCodeType = builder.enumType('ErrorCode', {
+const ErrorCodeType = builder.enumType('ErrorCode', {
   description:
     'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',
   values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<

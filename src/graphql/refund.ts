@@ -103,7 +103,7 @@ export const RefundOrderInput = builder.inputType('RefundOrderInput', {
 const RefundOrderPayload = builder.objectRef<{ refund: Refund }>('RefundOrderPayload').implement({
   description: 'The new refund.',
   fields: (t) => ({
-    refund: t.field({ type: RefundType, description: 'The refund.', resolve: ({ refund }) => refund }),
+    refund: t.expose('refund', { type: RefundType, description: 'The refund.' }),
   }),
 })
 

@@ -31,7 +31,7 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
     onSubscribe({ args: { document, operationName, contextValue } }) {
       report(document, operationName, contextValue)
     },
-    // After the vocabulary: what it is told is what callers read.
+    // Runs after the errors are mapped to the codes that callers read.
     onResultProcess({ result, serverContext: { res } }) {
       if (Array.isArray(result) || !('errors' in result)) return
       const [error] = result.errors ?? []
@@ -40,12 +40,12 @@ export function useRequestWatch(watch: RequestWatch): Plugin<Context & NodeConte
   }
 }
 
-/** What a span tells of an operation. */
+/** The attributes of an operation's span. */
 export const spanOfOperation = (operation: OperationDefinitionNode): SpanOptions => ({
   facts: { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) },
 })
 
-/** Follows the carrying out of each operation, by its type and the field that it asks for: never by its document or variables. */
+/** Traces the execution of each operation by its type and root field. Never records its document or variables. */
 export const useTracing = (tracer: Tracer): Plugin => ({
   onExecute({ args: { document, operationName }, executeFn, setExecuteFn }) {
     const operation = getOperationAST(document, operationName)
@@ -55,19 +55,16 @@ export const useTracing = (tracer: Tracer): Plugin => ({
   },
 })
 
-/** Text of so many characters is written at once, and seldom waits for its reader. */
+/** Maximum length of a text that is written as text, in characters. */
 const SHORT = 65_536
 
-/** What a response takes as its body; Yoga knows of text alone. */
+/** Returns the body of a response. Yoga's types know only text. */
 export const writable = (text: string): string =>
   text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
 
 const stringify = (result: unknown) => writable(JSON.stringify(result))
 
-/**
- * Long answers are handed to the connection as bytes. As text one would take four times its length until it is read: the
- * text itself, and beside it the room that Node makes for any characters.
- */
+/** Writes long responses as bytes. As text, a response takes four times its length in memory until the client has read it. */
 export const useAnswerBytes = (): Plugin => ({
   onResultProcess({ result }) {
     if (!isAsyncIterable(result) && !Array.isArray(result)) result.stringify = stringify

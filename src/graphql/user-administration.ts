@@ -28,7 +28,7 @@ const payload = (name: string, description: string) =>
   builder.objectRef<{ user: User }>(name).implement({
     description,
     fields: (t) => ({
-      user: t.field({ type: UserType, description: 'The account as it is now.', resolve: ({ user }) => user }),
+      user: t.expose('user', { type: UserType, description: 'The account as it is now.' }),
     }),
   })
 

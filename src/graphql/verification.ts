@@ -30,7 +30,7 @@ const VerdictType = builder.enumType('Verdict', { description: 'Verdict on a his
 
 /** Fields of every check. */
 const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
-  result: t.field({ type: FindingResult, description: 'Result of the check.', resolve: ({ result }) => result }),
+  result: t.expose('result', { type: FindingResult, description: 'Result of the check.' }),
   finding: t.string({
     ...characters(FINDING_CHARACTERS),
     nullable: true,
@@ -47,11 +47,10 @@ const FindingType = builder.objectRef<Finding>('Finding').implement({
 const CheckType = builder.objectRef<Check>('Check').implement({
   description: 'One look at a commit.',
   fields: (t) => ({
-    name: t.string({
+    name: t.exposeString('name', {
       ...characters(16),
       description:
         'What was looked at: `event`, `transaction`, `layout`, `tree`, `sha256`, `asset`, `signature`, `author`, `order`, `time` or `record`.',
-      resolve: ({ name }) => name,
     }),
     ...findingFields(t),
   }),
@@ -69,17 +68,15 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
       description: 'Time of the block: by then it had been written.',
       resolve: ({ blockTime }) => new Date(blockTime),
     }),
-    transactionHash: t.string({
+    transactionHash: t.exposeString('transactionHash', {
       ...characters(66),
       nullable: true,
       description: 'Its transaction; null when that could not be read.',
-      resolve: ({ transactionHash }) => transactionHash,
     }),
-    recorder: t.string({
+    recorder: t.exposeString('recorder', {
       ...characters(42),
       nullable: true,
       description: 'Account that wrote it onto the chain.',
-      resolve: ({ recorder }) => recorder,
     }),
     treeCid: t.string({
       ...characters(255),
@@ -93,11 +90,10 @@ const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').i
       description: 'What the author said about it, as the chain says.',
       resolve: ({ commitData }) => commitData?.abstract.slice(0, inputLengths.commitMessage),
     }),
-    checks: t.field({
+    checks: t.expose('checks', {
       ...atMost(MOST_CHECKS),
       type: [CheckType],
       description: 'Everything that was looked at.',
-      resolve: ({ checks }) => checks,
     }),
   }),
 })
@@ -106,11 +102,10 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
   description:
     'Result of verifying a history against the chain and the file network. `annal-verify` finds the same without this service.',
   fields: (t) => ({
-    verdict: t.field({ type: VerdictType, description: 'The verdict.', resolve: ({ verdict }) => verdict }),
-    registry: t.field({
+    verdict: t.expose('verdict', { type: VerdictType, description: 'The verdict.' }),
+    registry: t.expose('registry', {
       type: 'Address',
       description: 'The registry that was asked.',
-      resolve: ({ registry }) => registry,
     }),
     chainId: t.float({
       nullable: true,
@@ -129,28 +124,24 @@ const VerificationType = builder.objectRef<Verification>('Verification').impleme
       description: 'Time of the newest block. Null when the node did not give it.',
       resolve: ({ asOf }) => asOf && new Date(asOf.time),
     }),
-    complete: t.field({
+    complete: t.expose('complete', {
       type: FindingType,
       description:
         'Whether no commit is left out. UNKNOWN with the reason when the list of commits, or a block, could not be read.',
-      resolve: ({ complete }) => complete,
     }),
-    settled: t.field({
+    settled: t.expose('settled', {
       type: FindingType,
       description: 'Whether the blocks are those of the chain.',
-      resolve: ({ settled }) => settled,
     }),
-    file: t.field({
+    file: t.expose('file', {
       type: FindingType,
       nullable: true,
       description: 'Whether the file is the one that the trees describe.',
-      resolve: ({ file }) => file,
     }),
-    record: t.field({
+    record: t.expose('record', {
       type: FindingType,
       nullable: true,
       description: 'Whether every commit that the database calls written is on the chain.',
-      resolve: ({ record }) => record,
     }),
     foreign: t.exposeInt('foreign', {
       description: 'How many commits others wrote about the asset; they count for nothing.',

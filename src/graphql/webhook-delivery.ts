@@ -152,10 +152,9 @@ const deliveryPayload = (name: string, description: string) =>
   builder.objectRef<{ webhookDelivery: WebhookDelivery }>(name).implement({
     description,
     fields: (t) => ({
-      webhookDelivery: t.field({
+      webhookDelivery: t.expose('webhookDelivery', {
         type: WebhookDeliveryType,
         description: 'The delivery as it is now.',
-        resolve: ({ webhookDelivery }) => webhookDelivery,
       }),
     }),
   })

@@ -112,11 +112,7 @@ const withdrawalPayload = (name: string, description: string) =>
   builder.objectRef<{ withdrawal: Withdrawal }>(name).implement({
     description,
     fields: (t) => ({
-      withdrawal: t.field({
-        type: WithdrawalType,
-        description: 'The withdrawal.',
-        resolve: ({ withdrawal }) => withdrawal,
-      }),
+      withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }),
     }),
   })
 const WithdrawPayload = withdrawalPayload('WithdrawPayload', 'The new withdrawal.')

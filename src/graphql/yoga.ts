@@ -1,4 +1,4 @@
-/** The GraphQL door. Its plugin list reads as the life of a request. */
+/** The GraphQL API. The plugins are listed in the order of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
@@ -35,8 +35,8 @@ const PREFLIGHT_SECONDS = 86_400
 const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
 
 /**
- * What answers `/graphql`: with the playground, where a browser asks for a page and there is one, else by the schema.
- * Whatever is raised is told in the answer. Raises TrustedDocumentsError when the operator's list of documents has problems.
+ * Creates the handler of `/graphql`. It serves the playground to browsers that ask for a page, if it is enabled, and executes documents
+ * otherwise. Raises TrustedDocumentsError when the operator's list of documents has problems.
  */
 export function createGraphQLHandler({
   schema,
@@ -140,7 +140,7 @@ export function createGraphQLHandler({
   })
   return async (req: IncomingMessage, res: ServerResponse) => {
     const request = newNodeContext({ createContext, logOf, body }, req, res)
-    // Whatever answers may say otherwise. Without a word of it caches keep what was asked by GET, whoever asks next.
+    // A handler can override it. Without it, shared caches may keep responses to GET requests.
     res.setHeader('Cache-Control', 'private, no-cache')
     if (await knownQueries.answer(request)) return undefined
     if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
@@ -149,8 +149,8 @@ export function createGraphQLHandler({
   }
 }
 
-/** Tells a caller that the answer is that of an earlier request with the same idempotency key; a refusal is none. */
-export const useReplayHeader = (): Plugin<Context & NodeContext> => ({
+/** Sets `Idempotency-Replayed` on the response of an earlier request with the same idempotency key, unless it is an error. */
+const useReplayHeader = (): Plugin<Context & NodeContext> => ({
   onExecute: () => ({
     onExecuteDone({ args, result }) {
       const { idempotency, res } = args.contextValue
@@ -164,7 +164,7 @@ export const useReplayHeader = (): Plugin<Context & NodeContext> => ({
  * Authenticates the caller before the body is read. A request that is rejected for its document also counts against the
  * caller's limits. Raises AUTHENTICATION_FAILED for an upload with an invalid token.
  */
-export const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
+const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
     const context = await serverContext.findCaller().catch((error: unknown) => {

@@ -87,31 +87,27 @@ export function defineList<
 }
 
 /** The keys of a page besides its records. */
-export const pageLinks = {
+const pageLinks = {
   count: z.number().int().describe('Number of records on all pages.'),
   next: url.nullable().describe('URL of the next page. Null on the last page.'),
   previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
 }
 
 /** The schema of a page of records. `name` is the name of the records in the plural. */
-export const pageRecord = <Item extends z.ZodType>(
-  name: string,
-  item: Item,
-  { count }: { count: z.ZodNumber } = pageLinks,
-) =>
+const pageRecord = <Item extends z.ZodType>(name: string, item: Item, { count }: { count: z.ZodNumber } = pageLinks) =>
   z
     .object({ ...pageLinks, count, results: z.array(item) })
     .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
 
 /** The `count` of a list whose records are counted up to a maximum. */
-export const boundedCount = {
+const boundedCount = {
   count: pageLinks.count.describe(
     `Number of records on all pages. From ${MAX_COUNTED} on there may be more: records far beyond the page are not counted.`,
   ),
 }
 
 /** Parameters of a list whose links continue by cursor where positions are not accepted any more. */
-export const linkCursors = Object.fromEntries(
+const linkCursors = Object.fromEntries(
   ['after', 'before'].map((name) => [
     name,
     z
@@ -124,7 +120,7 @@ export const linkCursors = Object.fromEntries(
 )
 
 /** The parameter `search` of a list. `fields` names the fields that are searched. */
-export const searchParameter = (fields: string) =>
+const searchParameter = (fields: string) =>
   z
     .string()
     .optional()
@@ -135,7 +131,7 @@ export const searchParameter = (fields: string) =>
 const wholeNumber = z.int().min(0).optional()
 
 /** The query parameters of a list, with those that narrow it. */
-export const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
+const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
   z.object({
     ...filters,
     limit: wholeNumber.describe(

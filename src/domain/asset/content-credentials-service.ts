@@ -19,7 +19,7 @@ import { type ManifestFacts, manifestOf } from './manifest.ts'
 import { readHead } from './read-head.ts'
 
 /** What a manifest says of a commit. A transaction is named once it is in a block. */
-export const findManifestFacts = statement(
+const findManifestFacts = statement(
   'c2pa_facts',
   {
     parameters: { commit: uuid, registry: orNull(text) },

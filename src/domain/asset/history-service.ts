@@ -126,7 +126,7 @@ export const createOwnTrees =
   }
 
 /** A commit as the database has it. */
-export interface RecordedCommit {
+interface RecordedCommit {
   treeCid: string
   treeSha256: string
   createdAt: Date
@@ -147,7 +147,7 @@ const onChain = new Set(['INCLUDED', 'FINAL'])
  * Adds the comparison with the database for the newest life: a check `record` of each commit, and one of all commits. Records are in order.
  * Without all commits of the chain nothing is compared, because records are found by their position.
  */
-export function holdAgainst(verification: Verification, records: readonly RecordedCommit[]): Verification {
+function holdAgainst(verification: Verification, records: readonly RecordedCommit[]): Verification {
   if (verification.missing.length) return { ...verification, record: notCompared }
   const life = verification.commits.at(-1)?.life
   const told = records.filter(({ relay }) => relay?.status !== 'FAILED')

@@ -118,7 +118,7 @@ function carriedOutSchema(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /** The answer to a mutation that was carried out, field by field: the executor tells what of its payload is wrong. */
-export async function finishByField(
+async function finishByField(
   { schema, document, operation }: Draft,
   { payload, shown }: { payload: unknown; shown: string | undefined },
   context: Context,

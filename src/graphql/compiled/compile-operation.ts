@@ -99,7 +99,7 @@ export function compileOperation(
 }
 
 /** A query that is one read. Raises `unfit`. */
-export function compileRead(root: RootField): CompiledOperation {
+function compileRead(root: RootField): CompiledOperation {
   const { draft, nodes, field } = root
   const read = readOf(field)
   const named = getNamedType(field.type)

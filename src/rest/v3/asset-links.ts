@@ -169,7 +169,7 @@ const revokeAll = defineRoute({
 export const assetLinkRoutes = [create, list, revoke, revokeAll]
 
 /** A moment of the body; undefined when it is left out. Raises VALIDATION_FAILED. */
-export function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
+function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined
   const moment = parseMoment(text)

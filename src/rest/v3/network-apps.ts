@@ -29,7 +29,7 @@ export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 export const priceMode = z.enum(['fixed'])
 
 /** A network app as it is answered. */
-export const networkAppRecord = z
+const networkAppRecord = z
   .object({
     id: same('NetworkApp.id', z.string()),
     name: same('NetworkApp.name', z.string()),
@@ -44,12 +44,12 @@ export const networkAppRecord = z
   .meta({ id: 'NetworkApp', description: 'A paid action with a price and, optionally, a webhook.' })
 
 /** The same in the answers that show the secret of its webhook, which no other does. */
-export const networkAppWithSecret = networkAppRecord
+const networkAppWithSecret = networkAppRecord
   .extend({ webhook_secret: same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
   .meta({ id: 'NetworkAppWithSecret', description: 'A network app and the secret of its webhook, shown this once.' })
 
 /** A network app as callers read it. */
-export const presentNetworkApp = (app: NetworkAppRecordFragment): z.output<typeof networkAppRecord> => ({
+const presentNetworkApp = (app: NetworkAppRecordFragment): z.output<typeof networkAppRecord> => ({
   id: app.id,
   name: app.name,
   price_mode: lowerCase(app.priceMode),

@@ -23,7 +23,7 @@ export const RefundRecord = graphql(/* GraphQL */ `
 `)
 
 /** A refund as it is answered. */
-export const refundRecord = z
+const refundRecord = z
   .object({
     id: same('Refund.id', z.string()),
     order_id: same('Refund.orderId', z.string()),
@@ -37,7 +37,7 @@ export const refundRecord = z
   .meta({ id: 'Refund', description: 'What was given back of an order.' })
 
 /** A refund. */
-export const presentRefund = (refund: RefundRecordFragment): z.output<typeof refundRecord> => ({
+const presentRefund = (refund: RefundRecordFragment): z.output<typeof refundRecord> => ({
   id: refund.id,
   order_id: refund.orderId,
   num: refund.num,
