@@ -1,5 +1,5 @@
-import { MAX_DATA_BYTES } from '../domain/account/export-service.ts'
 import type { FileUpload } from 'graphql-upload-ts'
+import { MAX_DATA_BYTES } from '../domain/account/export-service.ts'
 import { toId } from '../domain/ids.ts'
 import type { Picture } from '../platform/prisma/client.ts'
 import { builder, omitNullish } from './builder.ts'
