@@ -16,7 +16,13 @@ export interface BodyOptions extends MultipartOptions {
 /** What programs without anything to say have made of their `nil`, their empty text and their empty array. */
 const saysNothing = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
+/** Maximum size of a JSON body, in bytes. The metadata of an asset needs less. */
+const MAX_JSON_BYTES = 256_000
+
 function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
+  // JSON that is labelled as a form.
+  if (text.length > MAX_JSON_BYTES)
+    throw new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${MAX_JSON_BYTES} bytes.`)
   const value = readJson(text)
   if (isJsonObject(value)) return value
   if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
@@ -56,10 +62,10 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   if (isEmpty(req)) return createFields({})
   const type = mediaTypeOf(req.headers['content-type'])
   if (type === 'multipart/form-data') return readMultipart(req, options)
-  const text = (await options.readText(req, options.maxBytes)).trim()
-  if (text === '') return createFields({})
   const isForm = type === '' || type === 'application/x-www-form-urlencoded'
   const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json')
+  const text = (await options.readText(req, isJson ? MAX_JSON_BYTES : options.maxBytes)).trim()
+  if (text === '') return createFields({})
   const mayBeJson = isForm || type === 'text/plain'
   if (isJson || (mayBeJson && looksLikeJson(text, options))) return createFields(readObject(text, options.listAs))
   if (isForm) return createFields(parseForm(text, options), { isForm: true })

@@ -73,6 +73,28 @@ describe.each(encodings)('%s', (name, encode) => {
 })
 
 describe('JSON', () => {
+  it.each(['application/json', 'application/x-www-form-urlencoded'])(
+    'has at most 256 KB with the Content-Type %s',
+    async (type) => {
+      const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
+      const { body } = expectError(
+        await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
+        'PAYLOAD_TOO_LARGE',
+      )
+      expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
+    },
+  )
+
+  it('has at most 20,000 values, which are counted outside its texts', async () => {
+    const json = { unknown: '[,]{"\\'.repeat(20_000) }
+    expectOk(await user.rest('PATCH', path, { json }))
+    for (const values of [Array(20_000).fill(1), Array(20_000).fill({})]) {
+      const refused = expectError(await user.rest('PATCH', path, { json: { values } }), 'PAYLOAD_TOO_LARGE')
+      expect(refused.body.error.message).toBe('The JSON has more than 20000 values.')
+      expectError(await user.graphql('{ me { id } }', { values }), 'PAYLOAD_TOO_LARGE')
+    }
+  })
+
   it.each(['text/plain', 'text/plain; charset=utf-8', 'TEXT/JSON', 'application/vnd.api+json'])(
     'is read with the Content-Type %s',
     async (type) => {

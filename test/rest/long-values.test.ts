@@ -16,7 +16,7 @@ it.each([
   {
     what: 'A number with a long row of zeros in a body of REST',
     path: 'auth/token/login/',
-    raw: `{"email":${zeros},"password":"x"}`,
+    raw: `{"email":${zeros.slice(0, 200_000)}1,"password":"x"}`,
   },
   {
     what: 'A number with a long row of zeros in a variable',

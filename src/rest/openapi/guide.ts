@@ -1,5 +1,6 @@
 /** What holds for every route: the text at the head of the description. */
 import type { ErrorCode } from '../../domain/errors.ts'
+import { MAX_JSON_VALUES } from '../../domain/json-input.ts'
 import { statuses } from '../status.ts'
 import { meaningOf } from './errors.ts'
 
@@ -25,8 +26,8 @@ Orders also need an API key, which identifies a trusted service: \`x-api-key: <k
 ## Addresses and bodies
 
 Every address works with and without a slash at its end, and those of \`/api/v3/auth/…\` also as \`/auth/…\`. A body may be JSON,
-\`multipart/form-data\` or \`application/x-www-form-urlencoded\`; a file needs \`multipart/form-data\`. Everything but files is at
-most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
+\`multipart/form-data\` or \`application/x-www-form-urlencoded\`; a file needs \`multipart/form-data\`. A JSON body has at
+most 256 KB, ${MAX_JSON_VALUES.toLocaleString('en')} values and 16 levels. Other bodies have at most 1 MB besides their files. An empty body is an empty object, and unknown fields and parameters are ignored.
 
 White space at both ends of a text is removed before the text is checked and stored, also over GraphQL. Passwords and JSON
 texts (\`meta\`, \`signed_metadata\`, \`signature\`) stay as they are.
