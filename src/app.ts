@@ -73,18 +73,17 @@ const presentRefusalPage: NonNullable<DirectRoute['presentRefusal']> = ({ code }
 function addRawRoute(
   app: FastifyInstance,
   url: string,
-  handle: (req: IncomingMessage, res: ServerResponse) => unknown,
+  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
   logOf: (res: ServerResponse) => () => Log,
 ): void {
   app.all(url, {
-    async onRequest({ raw: req }, reply) {
+    // The third parameter tells Fastify not to continue by itself.
+    onRequest({ raw: req }, reply, _done) {
       const { raw: res } = reply.hijack()
-      try {
-        await handle(req, res)
-      } catch (error) {
+      handle(req, res).catch((error: unknown) => {
         logOf(res)().error({ err: error }, 'Request handler failed; connection closed')
         res.destroy()
-      }
+      })
     },
     handler: () => undefined,
   })
