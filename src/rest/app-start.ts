@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { assertMay } from '../domain/policy.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { sendJson } from './send-json.ts'
+import { sendJson } from './send.ts'
 import { always } from './values.ts'
 
 const emptyPage = { count: 0, next: null, previous: null, results: [] }
@@ -67,7 +67,7 @@ export const appStartRoutes: DirectRoute[] = [
       path,
       'Tells apps whether to update themselves: a constant.',
       describe(operationId, 'Whether an app has to update itself', 'everybody', appInfoRecord),
-      (request) => sendJson(request, appInfo),
+      ({ reply }) => void sendJson(reply, appInfo),
     ),
   ),
   ...Object.entries(openLists).map(([operationId, path]) =>
@@ -75,7 +75,7 @@ export const appStartRoutes: DirectRoute[] = [
       path,
       'Old apps open this list at their start; Annal has no such thing, so it is empty.',
       describe(operationId, `The empty list ${path}`, 'everybody', emptyPageRecord),
-      (request) => sendJson(request, emptyPage),
+      ({ reply }) => void sendJson(reply, emptyPage),
     ),
   ),
   ...Object.entries(ownLists).map(([operationId, path]) =>
@@ -85,7 +85,7 @@ export const appStartRoutes: DirectRoute[] = [
       describe(operationId, `The empty list ${path}`, 'user', emptyPageRecord),
       (request) => {
         assertMay(request.context.actor, 'account:read')
-        sendJson(request, emptyPage)
+        sendJson(request.reply, emptyPage)
       },
     ),
   ),

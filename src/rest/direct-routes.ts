@@ -7,9 +7,9 @@ import type { DirectDescription, DirectRequest, DirectRoute } from './define-rou
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
-import { sendPage } from './page-routes.ts'
 import { createProbes, type ProbeParts, sendProbe } from './probes.ts'
 import { proofDescription, sendProof } from './proof.ts'
+import { sendPage } from './send.ts'
 import { createFileRoutes, type FileParts } from './send-file.ts'
 import { pictureRoutes } from './send-picture.ts'
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { lazily } from '../domain/lazily.ts'
 import { prepareFile, type StaticFile, sendFile } from '../platform/http/static-file.ts'
 import type { DirectRoute } from './define-route.ts'
-import { corsHeaders } from './rest-handler.ts'
+import { corsHeaders } from './send.ts'
 
 /** The reference page without the script that renders it. */
 export interface DocsPage {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { assertMay } from '../domain/policy.ts'
 import type { DirectDescription, DirectRequest } from './define-route.ts'
-import { corsHeaders } from './rest-handler.ts'
+import { corsHeaders } from './send.ts'
 import { presentEvent } from './v3/present-event.ts'
 
 /** Milliseconds: proxies and receivers take a connection that says nothing for a dead one. */

@@ -1,6 +1,5 @@
 /** Pages for people: plain HTML, and forms that are sent to the page's own address. */
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply } from 'fastify'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { RequestWatch } from '../domain/telemetry.ts'
@@ -9,6 +8,7 @@ import { mediaTypeOf } from '../platform/http/headers.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
 import { escapesUtf8 } from './form-text.ts'
+import { sendPage } from './send.ts'
 import { refusalHeaders, statuses } from './status.ts'
 
 /** A form of ours is a few words. */
@@ -27,10 +27,6 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   if (!escapesUtf8(text)) throw new DomainError('PARSE_ERROR', 'The form is not valid UTF-8.')
   return new URLSearchParams(text)
 }
-
-/** Sends a page. */
-export const sendPage = (reply: FastifyReply, { status, headers, html }: PageAnswer): FastifyReply =>
-  reply.code(status).headers(headers).send(html)
 
 /** What page routes are made of. */
 interface PageRouteParts {

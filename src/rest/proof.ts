@@ -1,7 +1,7 @@
 /** An asset's history as one file that anybody can check. */
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from './define-route.ts'
-import { sendDownload } from './send-download.ts'
+import { sendDownload } from './send.ts'
 import { nidParam } from './v3/params.ts'
 import { fileBytes } from './values.ts'
 

@@ -1,15 +1,25 @@
-/** Reads a body in any of the three encodings that callers send, however they label it. */
+/** Reads a body in the three encodings that callers send, with any label. */
 import type { IncomingMessage } from 'node:http'
-import { DomainError } from '../domain/errors.ts'
+import type { BodyReaders, IncomingFile, Intake } from '../domain/asset/uploads.ts'
+import { DomainError, validationFailed } from '../domain/errors.ts'
 import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
 import { mediaTypeOf } from '../platform/http/headers.ts'
 import { createFields, type Fields } from './fields.ts'
 import { escapesUtf8, NOT_UTF8 } from './form-text.ts'
-import { type MultipartOptions, readMultipart } from './read-multipart.ts'
 
-/** What a route takes of a body. */
+/** The files that a route takes, and their folder. */
+export interface MultipartOptions extends BodyReaders<IncomingMessage> {
+  /** Names of the fields that take a file. Other fields with a file are ignored, or rejected if there are none. */
+  files: readonly string[]
+  /** Names of the other fields, which are texts even if they come as files. */
+  texts: readonly string[]
+  /** Writes files to disk. */
+  intake: Intake
+}
+
+/** The parts of a body that a route reads. */
 export interface BodyOptions extends MultipartOptions {
-  /** Name under which a JSON list is read; without one it is refused. */
+  /** Name of the field for a JSON list. Without a name, a list is rejected. */
   listAs?: string | undefined
 }
 
@@ -52,6 +62,39 @@ function parseForm(text: string, { maxFields }: BodyOptions) {
 export const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
+
+/** Reads a form. Its files are written to disk while they arrive. Fields may come before or after them. */
+export async function readMultipart(
+  req: IncomingMessage,
+  { readForm, maxBytes, maxFileBytes, files: taken, texts, intake }: MultipartOptions,
+): Promise<Fields> {
+  const values: Record<string, unknown> = Object.create(null)
+  const files: Record<string, IncomingFile> = Object.create(null)
+  const seen = new Set<string>()
+  const { whole } = readForm(req, {
+    maxBytes,
+    maxFileBytes,
+    maxFiles: taken.length,
+    isText: (name) => texts.includes(name),
+    onField(name, value) {
+      values[name] = value ?? NOT_UTF8
+    },
+    onFile(name, file) {
+      if (taken.includes(name) && !seen.has(name)) {
+        seen.add(name)
+        return intake.hold(file).then((held) => {
+          files[name] = held
+        })
+      }
+      // A browser sends this for an input where no file was chosen.
+      if (file.filename === '' && file.mimetype === 'application/octet-stream') return undefined
+      if (taken.length === 0) throw validationFailed({ [name]: ['No file is taken here.'] })
+      return undefined
+    },
+  })
+  await whole
+  return createFields(values, { files, isForm: true })
+}
 
 /**
  * Reads the fields of a body. An empty body is an empty object whatever its type, and so are `null`, `""` and `[]` in JSON. A form or plain text that

@@ -10,15 +10,13 @@ import type { RequestWatch } from '../domain/telemetry.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import { matchesEtag } from '../platform/http/headers.ts'
 import type { DirectRoute, RestRequest, Route } from './define-route.ts'
-import { routeFor } from './dry-run.ts'
 import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
 import { writeJson } from './kept-json.ts'
 import { lenientFields } from './lenient-fields.ts'
-import { sendPage } from './page-routes.ts'
+import { assertSingleValues, routeFor } from './query.ts'
 import { isEmpty, readBody } from './read-body.ts'
 import { readPage } from './read-page.ts'
-import { sendParts } from './send-parts.ts'
-import { assertSingleValues } from './single-values.ts'
+import { corsHeaders, sendJsonText, sendPage, sendParts, uncachedHeaders } from './send.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
 /** The parts that the routes use. */
@@ -62,11 +60,6 @@ const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 const isForPerson = ({ url, headers }: FastifyRequest) =>
   !OF_PROGRAMS.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
 
-/** Browsers of any origin may read and call. Credentials are in headers, never in cookies. */
-export const corsHeaders = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
-}
 /**
  * Any header may be sent: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, and old browsers do not know
  * it. `@fastify/cors` sends no `Allow` and no list of methods by route (test/rest/paths.test.ts).
@@ -229,7 +222,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
       return sendPage(reply, found.route.presentRefusal(refusal, request.raw))
     }
     if (!found && isForPerson(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
-    sendText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
+    sendJsonText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
   }
 }
 
@@ -258,7 +251,7 @@ function send(
 ) {
   if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
   if (parts) {
-    const headers = { ...corsHeaders, 'Content-Type': 'application/json', ...cacheHeaders }
+    const headers = { ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }
     return sendParts(req, reply.raw.writeHead(status, headers), parts)
   }
   reply.code(status)
@@ -270,10 +263,10 @@ function send(
   if (tag && isRead && matchesEtag(req.headers['if-none-match'], tag)) {
     return reply
       .code(304)
-      .headers({ ...corsHeaders, ...cacheHeaders })
+      .headers({ ...corsHeaders, ...uncachedHeaders })
       .send()
   }
-  return sendText(reply, text)
+  return sendJsonText(reply, text)
 }
 
 const TAG_LENGTH = 22
@@ -284,9 +277,3 @@ const TAG_LENGTH = 22
  */
 const tagOf = (version: string, text: string) =>
   `${version.slice(0, -1)}+${createHash('sha256').update(text).digest('base64url').slice(0, TAG_LENGTH)}"`
-
-const cacheHeaders = { 'Cache-Control': 'private, no-cache' }
-
-/** Sends JSON as bytes: to a text, Fastify would add a charset to the Content-Type. */
-const sendText = (reply: FastifyReply, text: string) =>
-  reply.headers({ ...corsHeaders, 'Content-Type': 'application/json', ...cacheHeaders }).send(Buffer.from(text))

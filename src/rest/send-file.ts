@@ -4,7 +4,7 @@ import { fileUrl } from '../context.ts'
 import { signedTypeNames } from '../domain/asset/file-types.ts'
 import { notFound } from '../domain/errors.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { sendJson } from './send-json.ts'
+import { sendJson } from './send.ts'
 import { nidParam } from './v3/params.ts'
 import { fileBytes, url } from './values.ts'
 
@@ -199,5 +199,5 @@ async function sendSignedFile(
 async function sendSignedFileUrl(request: DirectRequest) {
   const { context, params } = request
   const file = await context.services.contentCredentials.find(context.actor, params.nid!)
-  sendJson(request, { url: fileUrl(context, file), cid: file.cid })
+  sendJson(request.reply, { url: fileUrl(context, file), cid: file.cid })
 }

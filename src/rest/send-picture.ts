@@ -1,7 +1,7 @@
 /** Pictures on profiles. A new picture has a new address; a deleted one is gone from copies within minutes. */
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { corsHeaders } from './rest-handler.ts'
+import { corsHeaders } from './send.ts'
 import { fileBytes } from './values.ts'
 
 const send =

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import createRouter from 'find-my-way'
 import { WEBHOOK_ADDRESS } from '../../src/rest/openapi/webhooks.ts'
 import { routes } from '../../src/rest/routes.ts'
 import { statuses } from '../../src/rest/status.ts'
@@ -98,13 +97,13 @@ function validatorOf(at: string): ValidateFunction {
   return validate
 }
 
-const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 512 })
-for (const path of Object.keys(description.paths)) {
-  const address = path.replaceAll(/\{(\w+)\}/g, ':$1')
-  router.on('GET', address, () => {}, path)
-  // The phone app knows this family without the prefix.
-  if (path.startsWith('/api/v3/auth/')) router.on('GET', address.slice('/api/v3'.length), () => {}, path)
-}
+/** Paths with their patterns. A written path precedes one with parameters. The phone app calls the auth family without a prefix. */
+const patterns = Object.keys(description.paths)
+  .sort((one, other) => one.split('{').length - other.split('{').length)
+  .map((path) => {
+    const pattern = path.replaceAll(/\{\w+\}/g, '[^/]+').replace('/api/v3/auth/', '(?:/api/v3)?/auth/')
+    return { path, pattern: new RegExp(`^${pattern}/?$`) }
+  })
 
 const addressOf = (path: string) => `/api/v3/${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
@@ -116,7 +115,7 @@ const quotes = new Map<string, string>(
 
 function findOperation({ method, path }: Exchange): { path: string; verb: string } | undefined {
   const [address = '', query] = path.split('?', 2)
-  const found = router.find('GET', address)?.store as string | undefined
+  const found = patterns.find(({ pattern }) => pattern.test(address))?.path
   if (found === undefined) return undefined
   const isDryRun = new URLSearchParams(query).get('dry_run') === 'true'
   const quote = isDryRun ? quotes.get(`${method} ${found}`) : undefined

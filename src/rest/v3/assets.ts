@@ -13,7 +13,7 @@ import { type Description, defineRoute, type RestRequest } from '../define-route
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { orderByFrom } from '../pagination.ts'
-import { queryFlag } from '../query-flag.ts'
+import { queryFlag } from '../query.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
 import { assetChange, expectedHead, quotedChange, versionOf } from './asset-change.ts'
 import { nidParam } from './params.ts'
