@@ -1,10 +1,10 @@
-/** The direct routes as a table, for those who read what stands in it: nothing can be asked of them here. */
+/** The direct routes without the parts that handle requests, for the OpenAPI document and tests. */
 import type { DirectRoute } from './define-route.ts'
 import { createDirectRoutes } from './direct-routes.ts'
 
 const nothing = { status: 500, headers: {}, html: '' }
 
-/** All direct routes but the pages with forms, told by their methods, paths and descriptions. */
+/** All direct routes but the pages with forms. */
 export const directRouteTable: DirectRoute[] = createDirectRoutes({
   missing: async () => [],
   degraded: async () => [],

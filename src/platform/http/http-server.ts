@@ -53,7 +53,8 @@ const HSTS_AGE_SECONDS = 31_536_000
 
 /**
  * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
- * sends by itself. Links in mails carry secrets, so no Referer is sent.
+ * sends by itself. Links in mails carry secrets, so no Referer is sent. `@fastify/helmet` does not reach responses before routing
+ * (test/server/headers.test.ts).
  */
 const securityHeaders = (isSecure: boolean): [string, string][] => [
   ['X-Content-Type-Options', 'nosniff'],

@@ -1,11 +1,11 @@
-/** Files that this program brings along. */
+/** Sends large files of this program, such as 9 MB of scripts. They are compressed once: `@fastify/compress` would compress each response. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { matchesEtag } from './headers.ts'
 
-/** A file that is ready to be sent, as it is and compressed. */
+/** A file in both forms. */
 export interface StaticFile {
   bytes: Buffer
   zipped: Buffer
@@ -14,13 +14,13 @@ export interface StaticFile {
 
 const zip = promisify(gzip)
 
-/** Compresses a file and gives it its entity tag. */
+/** Compresses a file and computes its entity tag. */
 export async function prepareFile(bytes: Buffer): Promise<StaticFile> {
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
   return { bytes, zipped: await zip(bytes), etag }
 }
 
-/** Whether `Accept-Encoding` names gzip, and not as what is not acceptable (`gzip;q=0`). */
+/** Returns whether `Accept-Encoding` names gzip, except as `gzip;q=0`. */
 function acceptsGzip(header: string): boolean {
   const codings = header.split(',').map((coding) => coding.split(';').map((part) => part.trim().toLowerCase()))
   return codings.some(
@@ -28,7 +28,7 @@ function acceptsGzip(header: string): boolean {
   )
 }
 
-/** Answers with a file, in the form that the caller accepts, or that it has this version already. */
+/** Sends a file in the form that the caller accepts, or 304 if the caller has this version. */
 export function sendFile(
   req: IncomingMessage,
   res: ServerResponse,

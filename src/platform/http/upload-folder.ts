@@ -1,4 +1,4 @@
-/** Where files of requests under way lie. They have no names, so nothing of them outlives its request or this process. */
+/** Stores files of open requests. They have no names, so they end with their request or with the process. */
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,16 +6,32 @@ import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { storageFailure } from '../../domain/errors.ts'
 import type { HeldFile, UploadFolder } from '../../domain/ports/files.ts'
-import { createPiecePool, type PiecePool } from './piece-pool.ts'
 
-/** A block of the file network: so one passes through as it was read, and is not put together of several. */
+/** Size of a piece that is read, in bytes: one block of the file network. */
 const READ_BYTES = 262_144
-/** What may wait in memory to be written. */
+/** Maximum number of bytes in memory that wait to be written. */
 const WRITE_BYTES = 262_144
-/** Pieces of so many bytes come from the socket: no boundary of a form is so long. */
+/** Minimum size of a piece that comes from the socket, in bytes. No boundary of a form is so long. */
 const OWN_BYTES = 4_096
-/** Pieces that are kept to be read into again: as many as two imports have under way. */
+/** Maximum number of unused buffers that are kept: as many as two imports need. */
 const SPARE_PIECES = 16
+
+/** Buffers for the pieces of files. V8 marks its whole heap for each 64 MB that is allocated outside it, so they are used again. */
+function createPiecePool() {
+  const free: Buffer[] = []
+  // Weak, because not every reader gives pieces back.
+  const lent = new WeakMap<Uint8Array, Buffer>()
+  return {
+    take: () => free.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES),
+    /** Records the buffer of a piece. */
+    lend: (piece: Uint8Array, buffer: Buffer) => void lent.set(piece, buffer),
+    /** Takes back a piece that was lent and that no one reads any more. Ignores other pieces. */
+    giveBack(piece: Uint8Array) {
+      const buffer = lent.get(piece)
+      if (lent.delete(piece) && buffer && free.length < SPARE_PIECES) free.push(buffer)
+    },
+  }
+}
 
 async function storing<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -25,9 +41,9 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Files of requests below `dir`, which is made when it is needed. A file is unlinked as soon as it is open. */
+/** Stores files of requests below `dir`. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
-  const pool = createPiecePool(READ_BYTES, SPARE_PIECES)
+  const pool = createPiecePool()
 
   async function openNameless(): Promise<FileHandle> {
     await mkdir(dir, { recursive: true })
@@ -62,7 +78,7 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
       return held(handle, size, pool)
     },
 
-    /** Nothing of ours has a name: other versions and crashes left it. */
+    /** Files with names were left by crashes and other versions. */
     async sweep(seconds, onError) {
       const before = Date.now() - seconds * 1_000
       for (const name of await readdir(dir).catch(() => [])) {
@@ -75,29 +91,29 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   }
 }
 
-/** What comes while something is written is written together, next. Nothing waits for more, so a slow sender holds no memory. */
+/** Bytes that arrive during a write are written together afterwards. A slow sender holds no memory. */
 const gathering = (write: (pieces: Buffer[]) => Promise<void>) =>
   new Writable({
     highWaterMark: WRITE_BYTES,
     writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk)).then(() => done(), done),
   })
 
-/** A disk that is nearly full takes a part, and refuses the next one. */
+/** A disk that is nearly full writes a part, and rejects the next one. */
 async function writeAll(handle: FileHandle, pieces: readonly Buffer[], count: number): Promise<void> {
   const { bytesWritten } = await handle.writev(pieces)
   if (bytesWritten < count) await handle.writeFile(Buffer.concat(pieces).subarray(bytesWritten))
 }
 
 /**
- * Frees the memory of a piece that has it for itself, instead of leaving it to the garbage collector: V8 marks its whole heap for each 64 MB outside it, which
- * costs more than all else that an upload does. A small piece may be a buffer that the reader of the form goes on using.
+ * Frees the memory of a piece that owns it. Garbage collection of the pieces costs more than the rest of an upload. A small piece may be a buffer
+ * that the reader of the form still uses.
  */
 function letGo({ buffer, byteLength }: Buffer): void {
   if (byteLength >= OWN_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Its bytes may be read several times; whoever reads when it is released reads to the end. */
-function held(handle: FileHandle, size: number, pool: PiecePool): HeldFile {
+/** A file that may be read several times. Readers at the time of its release read to the end. */
+function held(handle: FileHandle, size: number, pool: ReturnType<typeof createPiecePool>): HeldFile {
   let readers = 0
   let isReleased = false
   const closeUnread = async () => {
