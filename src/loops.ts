@@ -1,7 +1,4 @@
-/**
- * All that a process does without being asked, and the one role that each belongs to. `test/contract/loops.test.ts` looks for what
- * goes on by itself and does not stand here.
- */
+/** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
 
 import type { ChainConnection } from './connect-chain.ts'
 import type { JobData } from './domain/jobs.ts'
@@ -13,20 +10,20 @@ import { type Jobs, startJobs, type WorkOptions } from './platform/jobs/jobs.ts'
 import { done, type Repetition, repeat } from './platform/jobs/repeat.ts'
 import type { ServiceLayer } from './services.ts'
 
-/** What loops work with. */
+/** Parts that the background work needs. */
 export interface LoopParts {
   installation: Installation
   chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
   layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
 }
 
-/** Loops that run. */
+/** Running background work. */
 export interface RunningLoops {
-  /** Ends them; jobs in hand have so many milliseconds. What looks at the chain is stopped with the connection to it. */
+  /** Stops everything; running jobs get `milliseconds`. The connection to the chain stops its own watches. */
   stop(milliseconds: number): Promise<void>
 }
 
-/** What looks at the chain; several processes may, and one at a time does, by its lease. */
+/** Watches of the chain. A lease lets one process at a time work. */
 const watches = {
   relay: { role: 'relay' },
   deposits: { role: 'relay' },
@@ -39,7 +36,7 @@ interface QueueWork<Name extends keyof JobData> {
   handler(parts: LoopParts): (data: JobData[Name], cancel: AbortSignal) => Promise<void>
 }
 
-/** Who works on each queue, and on how many jobs at once. */
+/** Role, limits and handler of each queue. */
 const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: ({ layer }) => layer.jobs.webhookDelivery },
   'abandoned-delivery': {
@@ -63,14 +60,14 @@ const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   },
 }
 
-/** Taking up what processes that died had in hand, and clearing away what is done: for all queues. */
+/** Retries of jobs whose process died, and deletion of completed jobs, for all queues. */
 const upkeepOfQueues: { role: Role } = { role: 'jobs' }
 
 interface Chore {
   role: Role
   /** Milliseconds between two runs. */
   every: number
-  /** Undefined where there is nothing to do with this configuration. */
+  /** Undefined when this configuration does not need it. */
   work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
   /** Name in the log. */
   task: string
@@ -92,7 +89,7 @@ function tasksOf({ installation: { config }, layer: { services, maintenance } }:
 
 function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
   const { orders, sessions, thumbnails, deletions } = services
-  // What a backup brought back is found once in a process: backups are restored while none runs.
+  // Once per process is enough: backups are restored while no process runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
     await deletions.forgetAgain(cancel)
@@ -123,7 +120,7 @@ function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: Loo
       work: forgetAgain,
       task: 'destroy restored keys',
     },
-    // What requests of this process are charged, who follows what here, and whose tokens came, this process alone knows.
+    // State of the requests of this process, which no other process knows.
     {
       role: 'http',
       every: 15_000,
@@ -164,7 +161,7 @@ const startChores = (parts: LoopParts, roles: ReadonlySet<Role>, log: Log): Repe
     work && roles.has(role) ? [repeat(work, every, log, task)] : [],
   )
 
-/** Starts what belongs to these roles, and nothing else. */
+/** Starts the background work of these roles. */
 export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>): Promise<RunningLoops> {
   for (const [name, { role }] of Object.entries(watches)) {
     if (roles.has(role)) parts.chain[name as keyof typeof watches].start()

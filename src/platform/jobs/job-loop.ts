@@ -4,28 +4,28 @@
  * two mails a second.
  */
 
-/** Where jobs come from, and how many are carried out at once. */
+/** Source of the jobs, and limits. */
 export interface JobLoopOptions<Job> {
-  /** Takes at most so many jobs that are due. */
+  /** Fetches at most `count` jobs that are due. */
   take(count: number): Promise<Job[]>
-  /** Never raises. */
+  /** Runs a job. Never rejects. */
   carryOut(job: Job): Promise<void>
-  /** A look for jobs failed. */
+  /** Handles a failed fetch. */
   onError(error: unknown): undefined
   concurrency: number
-  /** Seconds between looks when nothing is due. */
+  /** Seconds between fetches while no job is due. */
   pollEvery: number
 }
 
-/** A loop that takes jobs. */
+/** A running loop. */
 export interface JobLoop {
-  /** Takes no more, and waits for what runs. */
+  /** Fetches no more jobs, and waits for running ones. */
   stop(): Promise<void>
 }
 
 /**
- * One loop looks for all hands at once: an idle queue costs one statement a look however many hands there are. It looks
- * again as soon as a job came or ended, for one that ended may have held up others of its group.
+ * Starts a loop. It fetches for all free places with one query, so an idle queue costs one query per interval. It fetches again after each
+ * job, which may have blocked others of its group.
  */
 export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
   const running = new Set<Promise<void>>()

@@ -130,24 +130,23 @@ const open = (databaseUrl: string, options: object) =>
     ...options,
   } as ConstructorOptions)
 
-/** What a job carries besides its data: where what caused it began, if anybody follows that. */
+/** Trace context that `enqueue` adds to the data of a job. */
 interface Traced {
   trace?: string
 }
 
-/** What the queue keeps of a job's last failure. */
+/** Output of a failed attempt, stored by pg-boss. */
 interface Failed {
   /** For operators. */
   message: string
-  /** When a failure was last logged, in milliseconds. */
+  /** Time of the last log line, in milliseconds. */
   loggedAt: number
 }
 
-/** What an operator is shown of a failure. */
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
 
-/** Makes or updates the queue's own tables, and the function that fills them. Several processes may do so at once. */
+/** Creates or updates pg-boss's tables, the queues, and the function `enqueue`. Safe in several processes at the same time. */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { schedule: false, supervise: false, max: 1, query_timeout: INSTALL_TIMEOUT_MS })
   const failures: Error[] = []
@@ -155,10 +154,10 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   await boss.start()
   for (const [name, options] of Object.entries(queues)) {
     await boss.createQueue(name, options)
-    // What an earlier version said about it does not stay.
+    // createQueue does not change an existing queue.
     await boss.updateQueue(name, options)
   }
-  // Before anybody clears away.
+  // Before the maintenance of pg-boss deletes jobs.
   await boss.getDb().executeSql(keepWaiting)
   await boss.getDb().executeSql(enqueueFunctionSql)
   await boss.getDb().executeSql(jobIndexesSql)
@@ -166,7 +165,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures[0]) throw failures[0]
 }
 
-/** Opens the queues; work begins with `work`. */
+/** Opens the queues. `work` starts to work on one. */
 export async function startJobs({
   databaseUrl,
   log,
@@ -180,7 +179,6 @@ export async function startJobs({
   keepsQueues?: boolean
   /** Tasks of the queue `maintenance`, each with the cron expression of its times. */
   schedules?: Readonly<Record<string, string>>
-  /** Nobody follows jobs when it is missing. */
   telemetry?: Telemetry
 }): Promise<Jobs> {
   const boss = open(databaseUrl, {
@@ -216,7 +214,7 @@ export async function startJobs({
       },
       cancel: stopping.signal,
     }).catch(onError)
-  // Also those of jobs whose process died in their last attempt.
+  // A process that died in the last attempt of a job left its dead letter unredacted.
   if (keepsQueues) redact()
   const loops: JobLoop[] = []
   const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
@@ -263,7 +261,7 @@ export async function startJobs({
       handler: (data: JobData[Name], cancel: AbortSignal) => Promise<void>,
     ) {
       const groups = groupConcurrency === undefined ? {} : { groupConcurrency }
-      const told: SpanOptions = {
+      const span: SpanOptions = {
         kind: 'consumer',
         facts: { 'messaging.system': 'pg-boss', 'messaging.destination.name': queue },
       }
@@ -279,7 +277,7 @@ export async function startJobs({
           inHand.add(job)
           try {
             const { trace } = job.data as Traced
-            await tracer.resume([trace], `process ${queue}`, told, () => handler(job.data, cancelling.signal))
+            await tracer.resume([trace], `process ${queue}`, span, () => handler(job.data, cancelling.signal))
             await boss.complete(queue, job)
           } catch (error) {
             // A failure that cannot be recorded now is noticed when the heartbeat is overdue.

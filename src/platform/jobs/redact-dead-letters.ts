@@ -1,28 +1,28 @@
-/** Takes everything out of dead letters that could tell of a person, but for what it takes to carry a notice out again. */
+/** Removes personal data from dead letters. Notices that can still be sent keep their addresses. */
 import { NIL_UUID } from '../../domain/ids.ts'
 import { keysetPages } from '../../domain/keyset-pages.ts'
 import { findUnredacted, redactLetters } from './job-statements.ts'
 
-/** Letters of one statement: so few that nobody waits for it, however many there are. */
+/** Letters per statement, so that the locks are short. */
 const PORTION = 500
 
-/** How the queue's tables are asked, and whom trouble is told to. */
+/** Access to pg-boss's tables. */
 export interface RedactionParts {
   ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
-  /** A letter that cannot be redacted. */
+  /** Called for a letter that cannot be redacted. */
   tell(id: string, error: unknown): void
-  /** Ends it between two portions. */
+  /** Ends the work between two statements. */
   cancel: AbortSignal
 }
 
-/** Whether it was the fault of what the statement was about, and not of the database or of the way to it. */
+/** Returns whether the rows caused an error, and not the database or the connection. */
 const isOfRows = (error: unknown) =>
   error instanceof Error &&
   'code' in error &&
   typeof error.code === 'string' &&
   /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
 
-/** A portion that fails is done letter by letter, so that one keeps no other from its turn. Raises while the database is away. */
+/** Redacts all dead letters. Letters of a failed statement are redacted one by one. Throws while the database is away. */
 export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
   const portions = keysetPages({
     first: NIL_UUID,
