@@ -51,8 +51,7 @@ const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
   thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.thumbnail },
   maintenance: {
     role: 'jobs',
-    // The group of a task is its name, so no task runs twice at the same time.
-    options: { concurrency: 2, groupConcurrency: 1 },
+    options: { concurrency: 2 },
     handler(parts) {
       const tasks = tasksOf(parts)
       return async ({ task }, cancel) => void (await tasks[task as keyof typeof tasks]?.work(cancel))

@@ -55,21 +55,12 @@ export async function createFile(file: string, content: Content): Promise<boolea
   }
 }
 
-/**
- * Writes a file in one step; it is on the disk, under its name, when this resolves. Returns false and leaves it as it was when the content
- * is not wanted any more once it is written aside.
- */
-export async function replaceFile(
-  file: string,
-  content: Content,
-  isWanted: () => Promise<boolean> = async () => true,
-): Promise<boolean> {
+/** Writes a file in one step. The file is on the disk when this resolves. */
+export async function replaceFile(file: string, content: Content): Promise<void> {
   const aside = await writeAside(file, content)
   try {
-    if (!(await isWanted())) return false
     await rename(aside, file)
     await syncFolder(dirname(file))
-    return true
   } finally {
     await rm(aside, { force: true })
   }
@@ -92,9 +83,6 @@ async function remove(names: readonly string[], folder: string): Promise<void> {
 
 /** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */
 export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
-
-/** Milliseconds. Whoever writes a small file is done by then. */
-export const LONGEST_WRITING_MS = 60_000
 
 /** How `writeAside` ends its names. */
 const ASIDE = /^\.[0-9a-f]{12}$/

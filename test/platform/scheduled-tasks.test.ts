@@ -7,7 +7,7 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp()
 /** A time that is always due. pg-boss enqueues one job a minute for it. */
 const NOW = '* * * * * *'
-const options = { concurrency: 2, groupConcurrency: 1 }
+const options = { concurrency: 2 }
 
 const running: Jobs[] = []
 const start = async (work: (task: string, cancel: AbortSignal) => Promise<void>, schedules = {}) => {
@@ -23,7 +23,7 @@ afterEach(async () => {
   await app.sql(`delete from jobs.job where name in ('maintenance', '__pgboss__send-it')`)
 })
 
-const enqueueTask = () => app.sql(`select enqueue('maintenance', '{"task": "a-task"}', 'a-task')`)
+const enqueueTask = () => app.sql(`select enqueue('maintenance', '{"task": "a-task"}')`)
 
 const states = () =>
   app.sql<{ state: string; retries: number }>(

@@ -97,7 +97,7 @@ export interface AnvilFiles {
   /** The saved chain, unpacked while anvil reads it. */
   unpacked: string
   log: string
-  /** Owner file, see `claimServer`. */
+  /** Owner file, see `ownOrUse`. */
   owner: string
 }
 

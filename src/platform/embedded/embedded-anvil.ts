@@ -21,7 +21,7 @@ import {
   WHOLE_CHAIN_MS,
 } from './anvil-process.ts'
 import { isServerAlive, signalServer, waitFor } from './child-process.ts'
-import { claimServer, hasOwner } from './ownership.ts'
+import { ownOrUse } from './ownership.ts'
 
 /** Options of the embedded chain. */
 export interface EmbeddedAnvilOptions {
@@ -91,30 +91,21 @@ const fundRelay = async (rpc: Rpc) => {
 
 /**
  * Starts anvil, mines and saves the chain, and restarts anvil when it dies. Takes over an anvil that a killed owner left running. A command
- * uses the chain of the running service. Throws when anvil does not start, and as `claimServer` and `assertNotOfAnother` do.
+ * uses the chain of the running service. Throws when anvil does not start, and as `ownOrUse` and `assertNotOfAnother` do.
  */
 export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise<EmbeddedAnvil> => {
   const { log, confirmations = 2, blockTime = 1_000, isService = false } = options
   assertNotOfAnother(options.dir)
   await mkdir(join(options.dir, 'chain'), { recursive: true, mode: 0o700 })
   const files = anvilFiles(await realpath(options.dir))
-  for (;;) {
-    const ownership = await claimServer(files.owner, isService)
-    if (ownership) {
-      const chain = await own(files, log, confirmations, blockTime).catch(async (error) => {
-        await ownership.release()
-        throw error
-      })
-      let stopped: Promise<void> | undefined
-      return { ...chain, stop: () => (stopped ??= chain.stop().finally(ownership.release)) }
-    }
-    // The service is still starting the chain.
-    const running = await waitFor(
-      WHOLE_CHAIN_MS,
-      async () => (await findRunning(files)) ?? ((await hasOwner(files.owner)) ? undefined : null),
-    )
-    if (running) return { ...describe(running), stop: async () => undefined }
-  }
+  return ownOrUse(
+    { path: files.owner, isService },
+    () => own(files, log, confirmations, blockTime),
+    async () => {
+      const running = await findRunning(files)
+      return running && describe(running)
+    },
+  )
 }
 
 const describe = ({ socket, isPrivate }: AnvilProcess) => ({ rpcUrl: socketUrlOf(socket), chainId, isPrivate })

@@ -10,7 +10,7 @@ import { assertNotOfAnother } from '../folder-owner.ts'
 import { findFreePort } from '../free-port.ts'
 import { makeFolders } from '../make-folders.ts'
 import { readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
-import { claimServer, hasOwner } from './ownership.ts'
+import { ownOrUse } from './ownership.ts'
 import * as cluster from './postgres-cluster.ts'
 
 /** Options of the embedded server. */
@@ -91,7 +91,7 @@ const ensureDatabase = async (credentials: cluster.Credentials) => {
 
 /**
  * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server that a killed owner left running. A command uses the
- * server of the running service. Throws FixableError as `claimServer` and `assertNotOfAnother` do.
+ * server of the running service. Throws FixableError as `ownOrUse` and `assertNotOfAnother` do.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   assertNotOfAnother(options.dir)
@@ -100,7 +100,6 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const dir = await realpath(options.dir)
   const dataDir = join(dir, 'postgres')
   const logFile = join(dir, 'postgres.log')
-  const ownerFile = join(dir, 'postgres.owner')
   const findServer = () => cluster.readPostmaster(dataDir)
   const stopping = new AbortController()
 
@@ -157,6 +156,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
         hasLaunched = true
         failure = undefined
         const server = await launch(credentials)
+        patient = performance.now() + patience
         void server.ended.then((reason) => {
           failure = reason
         })
@@ -203,36 +203,32 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const stop = async () => {
     stopping.abort()
     const server = await findServer()
-    if (server) {
-      signalServer(server.pid, 'SIGINT')
-      const isGone = await waitFor(STOP_MS, async () => ((await findServer()) ? undefined : true))
-      if (!isGone && !(await quit(server.pid)))
-        log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
-    }
+    if (!server) return
+    signalServer(server.pid, 'SIGINT')
+    const isGone = await waitFor(STOP_MS, async () => ((await findServer()) ? undefined : true))
+    if (!isGone && !(await quit(server.pid)))
+      log.warn({ pid: server.pid }, 'Embedded PostgreSQL is still stopping. Its data is safe')
   }
 
-  for (;;) {
-    const ownership = await claimServer(ownerFile, isService)
-    if (ownership) {
-      try {
-        const connection = await connectionOf(await ensureRunning())
-        const watching = watch().catch(() => undefined)
-        let stopped: Promise<void> | undefined
-        const end = async () => {
+  const start = async (): Promise<EmbeddedPostgres> => {
+    try {
+      const connection = await connectionOf(await ensureRunning())
+      const watching = watch().catch(() => undefined)
+      return {
+        ...connection,
+        async stop() {
           stopping.abort()
           await watching
-          await stop().finally(ownership.release)
-        }
-        return { ...connection, stop: () => (stopped ??= end()) }
-      } catch (error) {
-        await stop().finally(ownership.release)
-        throw error
+          await stop()
+        },
       }
+    } catch (error) {
+      await stop()
+      throw error
     }
-    const server = await waitFor(RECOVERY_MS, async () => {
-      const found = await findServer()
-      return found?.state === 'ready' ? found : (await hasOwner(ownerFile)) ? undefined : null
-    })
-    if (server) return { ...(await connectionOf(server)), stop: async () => undefined }
   }
+  return ownOrUse({ path: join(dir, 'postgres.owner'), isService }, start, async () => {
+    const found = await findServer()
+    return found?.state === 'ready' ? connectionOf(found) : undefined
+  })
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ifMissing } from '../error-code.ts'
 import { FixableError } from '../fixable-error.ts'
 import { createFile } from '../lasting-file.ts'
-import { identify, isAlive } from './child-process.ts'
+import { identify, isAlive, waitFor } from './child-process.ts'
 
 interface Owner {
   /** See `identify`. A process with a reused ID has another one. */
@@ -15,12 +15,14 @@ interface Owner {
 }
 
 /** The server belongs to this process until it is released. */
-export interface Ownership {
+interface Ownership {
   release(): Promise<void>
 }
 
 /** Milliseconds that a start waits for a command that owns the server. */
 const WAIT_MS = 30_000
+/** Milliseconds that a command waits for the service to start its server. A long recovery takes minutes. */
+const START_MS = 30 * 60_000
 
 /**
  * Owner files have rising numbers, and the highest one counts. A stale file is outnumbered instead of replaced, so two processes that
@@ -39,16 +41,10 @@ const readOwner = async (path: string, number: number): Promise<Owner | undefine
   return owner && (await isAlive(owner.identity)) ? owner : undefined
 }
 
-/** Returns whether a living process owns the server. */
-export const hasOwner = async (path: string): Promise<boolean> =>
-  (await readOwner(path, await findNewest(path))) !== undefined
+const hasOwner = async (path: string): Promise<boolean> => (await readOwner(path, await findNewest(path))) !== undefined
 
-/**
- * Makes this process the owner. `path` is the owner file without its number. Returns undefined for a command while a service is the owner:
- * the command uses the service's server. Waits while a command is the owner. Throws FixableError when another service is the owner, or when
- * the wait takes too long.
- */
-export async function claimServer(path: string, isService: boolean): Promise<Ownership | undefined> {
+/** Makes this process the owner. Returns undefined for a command while a service is the owner. */
+async function claimServer(path: string, isService: boolean): Promise<Ownership | undefined> {
   const own: Owner = { identity: (await identify(process.pid))!, isService }
   for (const deadline = performance.now() + WAIT_MS; ; ) {
     const newest = await findNewest(path)
@@ -79,5 +75,32 @@ export async function claimServer(path: string, isService: boolean): Promise<Own
       return { release }
     }
     await release()
+  }
+}
+
+/**
+ * Starts a server as its owner. A command uses the server of the running service instead, which `find` returns once it is ready. `path` is the
+ * owner file without its number. Waits while a command is the owner. Throws FixableError when another service is the owner, or when the wait
+ * takes too long.
+ */
+export async function ownOrUse<Server extends { stop(): Promise<void> }>(
+  { path, isService }: { path: string; isService: boolean },
+  start: () => Promise<Server>,
+  find: () => Promise<Omit<Server, 'stop'> | undefined>,
+): Promise<Omit<Server, 'stop'> & { stop(): Promise<void> }> {
+  for (;;) {
+    const ownership = await claimServer(path, isService)
+    if (ownership) {
+      try {
+        const server = await start()
+        let stopped: Promise<void> | undefined
+        return { ...server, stop: () => (stopped ??= server.stop().finally(ownership.release)) }
+      } catch (error) {
+        await ownership.release()
+        throw error
+      }
+    }
+    const found = await waitFor(START_MS, async () => (await find()) ?? ((await hasOwner(path)) ? undefined : null))
+    if (found) return { ...found, stop: async () => undefined }
   }
 }

@@ -80,8 +80,9 @@ const queues = {
   'forget-key': { ...durable, ...backoff(300, 5, 3_600) },
   manifest: { ...durable, ...backoff(5, 30, 900) },
   thumbnail: { ...durable, ...backoff(5, 30, 900) },
-  /** Scheduled tasks. A task that was interrupted is retried once. */
+  /** Scheduled tasks. Each has at most one job that is not completed. A task that was interrupted is retried once. */
   maintenance: {
+    policy: 'exclusive',
     ...backoff(1, 1, 60),
     expireInSeconds: 6 * HOUR_SECONDS,
     heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -154,8 +155,9 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   await boss.start()
   for (const [name, options] of Object.entries(queues)) {
     await boss.createQueue(name, options)
-    // createQueue does not change an existing queue.
-    await boss.updateQueue(name, options)
+    // createQueue does not change an existing queue, and the policy of a queue is fixed.
+    const { policy: _, ...changeable } = { policy: undefined, ...options }
+    await boss.updateQueue(name, changeable)
   }
   // Before the maintenance of pg-boss deletes jobs.
   await boss.getDb().executeSql(keepWaiting)
@@ -197,7 +199,7 @@ export async function startJobs({
   boss.on('error', onError)
   await boss.start()
   for (const [task, cron] of Object.entries(schedules))
-    await boss.schedule(SCHEDULED, cron, { task }, { key: task, group: { id: task }, missed: 'once' })
+    await boss.schedule(SCHEDULED, cron, { task }, { key: task, singletonKey: task, missed: 'once' })
   // Immediately, too: a process that soon dies would never retry the jobs of others.
   if (keepsQueues) boss.supervise().catch(onError)
   const stopping = new AbortController()
