@@ -277,8 +277,9 @@ describe('embedded PostgreSQL', () => {
   })
 
   it('has one owner when several commands start at the same time, which run one after another', async () => {
-    const url = (await hold('postgres', dir)).url
-    killHolders()
+    const service = await hold('postgres', dir)
+    const { url } = service
+    await end(service, 'SIGKILL')
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         const command = await startEmbeddedPostgres({ dir, log })
