@@ -142,7 +142,7 @@ describe('the page of a public asset', () => {
     expect(trusted).toContain('<dt>Time stamp</dt><dd>2026-11-01T00:00:00+00:00</dd>')
     expect(trusted).toContain('<dt>Manifests in the file</dt><dd>2</dd>')
     const broken = await showing({ ...claims, state: 'INVALID', problems: ['assertion.dataHash.mismatch'] })
-    expect(broken).toContain('Nothing that it claims can be relied on.')
+    expect(broken).toContain('Do not rely on its claims.')
     expect(broken).toContain('<dd>assertion.dataHash.mismatch</dd>')
   })
 
