@@ -112,7 +112,9 @@ const guessOptions = {
 
 /** A profile picture takes a core for up to ten seconds, and up to 0.7 GB. */
 const pictureOptions = {
-  ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, queuePerKey: 3, maxWait: 20_000 },
+  ...{ name: 'Pictures', places: 1, perKey: perKey(1), queue: 20, maxWait: 20_000 },
+  // One account leaves a waiting place to the others at its address.
+  queuePerKey: (key: string) => (key.startsWith('user:') ? 2 : 3),
   reject: () => throttled(10),
 }
 

@@ -11,8 +11,8 @@ export interface SemaphoreOptions {
   perKey?: number | ((key: string) => number)
   /** Operations that wait. */
   queue: number
-  /** Waiting operations of one key. Half of the queue when missing, so that no caller fills it. */
-  queuePerKey?: number
+  /** Waiting operations of one key; by key for a function. Half of the queue when missing, so that no caller fills it. */
+  queuePerKey?: number | ((key: string) => number)
   /** Longest wait, in milliseconds. */
   maxWait: number
   /** Name of the operations in the error message, such as `Exports`. */
@@ -43,6 +43,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const { places = Number.POSITIVE_INFINITY, perKey = Number.POSITIVE_INFINITY, queue, maxWait, name } = options
   const { queuePerKey = Math.ceil(queue / 2) } = options
   const maxOf = typeof perKey === 'number' ? () => perKey : perKey
+  const maxWaitingOf = typeof queuePerKey === 'number' ? () => queuePerKey : queuePerKey
   const states = new Map<string, KeyState>()
   /** Waiting operations by caller. Only the first of each caller can start. */
   const queues = new Map<string, Waiter[]>()
@@ -79,12 +80,16 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
     startWaiting()
   }
 
+  /** Sums over all keys, so that among the accounts at one address the one that was served least recently comes first. */
   const rank = ({ keys }: Waiter) => {
-    const found = keys.map(stateOf)
-    return [
-      Math.max(0, ...found.map(({ held }) => held)),
-      Math.max(0, ...found.map(({ servedAt }) => servedAt)),
-    ] as const
+    let held = 0
+    let servedAt = 0
+    for (const key of keys) {
+      const state = stateOf(key)
+      held += state.held
+      servedAt += state.servedAt
+    }
+    return [held, servedAt] as const
   }
 
   /** Returns the waiting operation that starts next, or undefined. */
@@ -113,7 +118,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   const wait = (holder: Required<Holder>) =>
     new Promise<void>((resolve, fail) => {
       const { keys } = holder
-      if (waiting >= queue || keys.some((key) => stateOf(key).waiting >= queuePerKey)) return fail(reject())
+      if (waiting >= queue || keys.some((key) => stateOf(key).waiting >= maxWaitingOf(key))) return fail(reject())
       const id = queueOf(keys)
       const line = queues.get(id) ?? []
       queues.set(id, line)
