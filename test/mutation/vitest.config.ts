@@ -8,7 +8,7 @@ export default mergeConfig(
       include: [
         'test/chain/*.test.ts',
         'test/domain/{charging,check-invariants,deposit-books,money,points-first,policy,order-of-transfers,writes-together}.test.ts',
-        'test/parity/{acting-for-people,locked-accounts}.test.ts',
+        'test/api/accounts/{acting-for-people,lock-account}.test.ts',
         'test/graphql/{quotes,wallet}*.test.ts',
         'test/api/{assets,store}/*.test.ts',
         'test/rest/{open-orders,idempotency,wallets,withdrawals,hidden-assets,assets}*.test.ts',

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Actor } from '../../src/domain/actor.ts'
-import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
-import { annalHere, type HereOptions } from '../support/annal-command.ts'
-import { expectError, expectOk } from '../support/expect-error.ts'
-import { createStore } from '../support/store.ts'
-import { createTestApp, type SignedIn } from '../support/test-app.ts'
-import { PASSWORD } from '../support/user.ts'
+import type { Actor } from '../../../src/domain/actor.ts'
+import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
+import { annalHere, type HereOptions } from '../../support/annal-command.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp()
 const reason = 'Asked for by letter, our file 117'
@@ -58,7 +58,7 @@ const told = ({ id, publicId }: SignedIn, action: string) => [
 ]
 
 describe('annal users export', () => {
-  it('gives the person’s own export, in the same shape, and nothing secret or of others', async () => {
+  it('writes the same export that the user can request, without secrets', async () => {
     const { user, secrets } = await newPerson()
     const other = await newPerson()
     const own = expectOk(await user.rest('GET', 'auth/users/me/export'))
@@ -84,7 +84,7 @@ describe('annal users export', () => {
     ])
   })
 
-  it('gives all of it, where one answer of GraphQL would hold too much', async () => {
+  it('writes exports that are too large for one GraphQL response', async () => {
     const user = await app.newUser()
     await app.sql(
       `insert into audit_entries (user_id, action) select $1::uuid, 'profile.changed' from generate_series(1, 10001)`,
@@ -98,7 +98,7 @@ describe('annal users export', () => {
     expect(auditEntries.at(-1)).toMatchObject({ action: 'account.exported', reason })
   })
 
-  it('writes a new file that its owner alone reads, and takes no other one’s place', async () => {
+  it('creates a file with mode 0600, and never overwrites one', async () => {
     const [user, dir] = [await app.newUser(), await newFolder()]
     const out = join(dir, 'person.json')
     const said = await annal(['export', user.publicId, '--reason', reason, '--out', out, '--json'])
@@ -118,7 +118,7 @@ describe('annal users export', () => {
     expect(await entriesOf(user, 'account.exported')).toEqual(told(user, 'account.exported'))
   })
 
-  it('leaves nothing of an export that does not come to its end', async () => {
+  it('removes the file of an interrupted export', async () => {
     const dir = await newFolder()
     const out = join(dir, 'person.json')
     const interrupted = AbortSignal.abort(new Error('It was interrupted.'))
@@ -128,7 +128,7 @@ describe('annal users export', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('takes no part for the whole when the account is deleted meanwhile', async () => {
+  it('fails if the account is deleted during the export', async () => {
     const user = await app.newUser()
     const taken: string[] = []
     const taking = app.services.exports.streamFor(
@@ -147,7 +147,7 @@ describe('annal users export', () => {
 })
 
 describe('annal users delete', () => {
-  it('tells what will be lost, and deletes nothing unless it is told to', async () => {
+  it('lists what will be lost, and deletes nothing without --yes', async () => {
     const { user, store } = await newPerson()
     const said = await annal(['delete', user.username, '--reason', reason])
     expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining('--yes') })
@@ -174,7 +174,7 @@ describe('annal users delete', () => {
     expect(await entriesOf(user, 'account.deleted')).toEqual([])
   })
 
-  it('asks at a terminal, and takes nothing but the name for an answer', async () => {
+  it('asks for the username at a terminal', async () => {
     const user = await app.newUser()
     for (const input of ['y\n', '\n', '', `${user.publicId}\n`]) {
       const said = await annal(['delete', user.email, '--reason', reason], { input, isTTY: true })
@@ -196,7 +196,7 @@ describe('annal users delete', () => {
     expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
   })
 
-  it('leaves what the person’s own deletion leaves, and says in both trails who asked for it', async () => {
+  it('has the same effect as the deletion by the user, and writes two audit entries', async () => {
     const [one, other] = [await newPerson(), await newPerson()]
     await lock(other.user)
     await app.sql(
@@ -234,7 +234,7 @@ describe('annal users delete', () => {
     ])
   })
 
-  it('may be given again: by its identifier an account that is deleted is told as such, by its name there is none', async () => {
+  it('can be repeated by ID, and does not find a deleted account by name', async () => {
     const user = await app.newUser()
     const again = ['delete', user.publicId, '--reason', reason, '--yes']
     expect((await annal(again)).code).toBe(0)
@@ -249,7 +249,7 @@ describe('annal users delete', () => {
     expect(await entriesOf(user, 'account.deleted')).toEqual(told(user, 'account.deleted'))
   })
 
-  it('of two at once one deletes, and the other sees it done', async () => {
+  it('deletes once when two commands and a request run together', async () => {
     const user = await app.newUser({ num: '3' })
     const deed = ['delete', user.publicId, '--reason', reason, '--yes']
     const [own, ...said] = await Promise.all([user.rest('DELETE', 'auth/users/me/'), annal(deed), annal(deed)])
@@ -269,7 +269,7 @@ describe('annal users delete', () => {
   })
 })
 
-it('nobody acts for others but an operator: no administrator, nor who was shown something by a link', async () => {
+it('only the system may export or delete accounts of other users', async () => {
   const [user, admin] = [await app.newUser(), await app.admin()]
   const { deletions, exports } = app.services
   const anonymous = { kind: 'anonymous', address: '192.0.2.1', service: undefined } as const
@@ -289,7 +289,7 @@ it('nobody acts for others but an operator: no administrator, nor who was shown 
   expectOk(await user.rest('GET', 'auth/users/me/'))
 })
 
-it('nothing is deleted beside another chain, and where none answers it is told what that loses', async () => {
+it('rejects a deletion on another chain, and warns if the chain does not answer', async () => {
   const user = await app.newUser()
   const deed = ['users', 'delete', user.publicId, '--reason', reason, '--yes']
   const chainId = (await app.sql(`select value from settings where key = 'chain:id'`))[0]?.value
@@ -306,7 +306,7 @@ it('nothing is deleted beside another chain, and where none answers it is told w
   expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
 })
 
-it('nothing is deleted by who lacks keys that a server has: what they wrap would be given up', async () => {
+it('rejects a deletion if a wrapping key is missing', async () => {
   const user = await app.newUser()
   await app.sql(`update user_keys set vault_key_id = 'local:lost' where user_id = $1::uuid`, [user.id])
   const said = await annal(['delete', user.publicId, '--reason', reason, '--yes'])

@@ -1,16 +1,16 @@
 /** Event streams and subscriptions: both doors count them together, end them together, and read each event once for all. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createOneTimeTokens } from '../../src/domain/account/one-time-token.ts'
-import { type EventReader, readEvents } from '../support/event-stream.ts'
-import { eventually } from '../support/eventually.ts'
-import { expectOk } from '../support/expect-error.ts'
-import { createRest, type Rest } from '../support/rest-client.ts'
-import { type AnotherApp, startAnother } from '../support/start-another.ts'
-import { recordStatements, withoutLooks } from '../support/statements.ts'
-import { createStore } from '../support/store.ts'
-import { createTestApp, type SignedIn } from '../support/test-app.ts'
-import { PASSWORD, type TestActor } from '../support/user.ts'
+import { createOneTimeTokens } from '../../../src/domain/account/one-time-token.ts'
+import { type EventReader, readEvents } from '../../support/event-stream.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectOk } from '../../support/expect-error.ts'
+import { createRest, type Rest } from '../../support/rest-client.ts'
+import { type AnotherApp, startAnother } from '../../support/start-another.ts'
+import { recordStatements, withoutLooks } from '../../support/statements.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+import { PASSWORD, type TestActor } from '../../support/user.ts'
 
 const PER_USER = 3
 const PER_ADDRESS = 24
@@ -95,7 +95,7 @@ describe('streams that are open at once', () => {
 })
 
 describe('an event', () => {
-  it('is read once, however many follow, and nothing more is read for what none of them may see', async () => {
+  it('is read from the database once for all subscribers', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register({ public_access: 'true' })
     const sent = recordStatements()
@@ -125,7 +125,7 @@ describe('an event', () => {
     expect(change.length).toBeLessThan(many.length / 2)
   })
 
-  it('that came while somebody asked is neither lost nor told twice', async () => {
+  it('is sent exactly once to streams that open at the same time', async () => {
     const user = await app.newUser({ num: '100' })
     const { id } = await user.register({ public_access: 'true' })
     const change = async (n: number) =>
@@ -141,7 +141,7 @@ describe('an event', () => {
     }
   })
 
-  it('of an asset that is deleted ends what followed it', async () => {
+  it('ends the subscriptions of a deleted asset', async () => {
     const user = await app.newUser()
     const { id } = await user.register({ public_access: 'true' })
     const reader = await subscribe(undefined, commitsOf(id))
@@ -186,7 +186,7 @@ describe('a session that ends in another process', () => {
     'deleting the account': (user) => createRest(other.url, { actor: user })('DELETE', 'auth/users/me/'),
   }
 
-  it.each(Object.entries(endings))('%s ends its streams at both doors, by a notice alone', async (_, endIt) => {
+  it.each(Object.entries(endings))('%s ends its streams over both APIs through a notification', async (_, endIt) => {
     // Nobody looks every two seconds.
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const [user, bystander] = [await app.newUser(), await app.newUser()]
@@ -201,7 +201,7 @@ describe('a session that ends in another process', () => {
     expect(await Promise.race([...others.map(({ ended }) => ended), 'open'])).toBe('open')
   })
 
-  it('an API key that is revoked ends the streams that came with it', async () => {
+  it('revoking an API key ends the streams that use it', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const [admin, user, store] = [await app.admin(), await app.newUser(), await createStore(app)]
     const issued = expectOk(await admin.rest('POST', 'store/api-keys/', { json: { name: 'Partner' } }))
@@ -220,7 +220,7 @@ describe('a session that ends in another process', () => {
 })
 
 describe('a session that ends by itself', () => {
-  it('ends its streams, too', async () => {
+  it('ends its streams when it expires', async () => {
     const user = await app.newUser()
     const reader = await follow(user)
     await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { bases } from 'multiformats/basics'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
-import { readEvents } from '../support/event-stream.ts'
-import { expectError, expectOk } from '../support/expect-error.ts'
-import { newPicture } from '../support/pictures.ts'
-import { createStore } from '../support/store.ts'
-import { createTestApp } from '../support/test-app.ts'
+import { readEvents } from '../../support/event-stream.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { newPicture } from '../../support/pictures.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp } from '../../support/test-app.ts'
 
 const app = await createTestApp()
 const user = await app.newUser({ num: '100' })

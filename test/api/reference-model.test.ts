@@ -7,7 +7,7 @@ import { agreement, nothingPlayed } from '../support/model/sequences.ts'
 const service = await createTriedService()
 const seed = Number.parseInt(process.env.SEED ?? '30', 16)
 
-it('does what the model of wallets, orders, commits, accounts and the clock says, whatever is done in whatever order', async () => {
+it('matches the reference model for random sequences of operations', async () => {
   const tally = nothingPlayed()
   await fc.assert(agreement(service, { mostCommands: 25 }, tally), { numRuns: 12, seed })
   expect(tally.attempts).toBeGreaterThan(tally.sequences)

@@ -1,14 +1,14 @@
 /** A token that is good no more: refused everywhere, but for where one gets in again. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { schema } from '../../src/graphql/schema.ts'
-import { hasOpenField } from '../../src/graphql/stale-token.ts'
-import { routes } from '../../src/rest/routes.ts'
-import { readEvents } from '../support/event-stream.ts'
-import { expectError, expectOk } from '../support/expect-error.ts'
-import { directRoutes } from '../support/route-tables.ts'
-import { createTestApp } from '../support/test-app.ts'
-import { PASSWORD } from '../support/user.ts'
+import { schema } from '../../../src/graphql/schema.ts'
+import { hasOpenField } from '../../../src/graphql/stale-token.ts'
+import { routes } from '../../../src/rest/routes.ts'
+import { readEvents } from '../../support/event-stream.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { directRoutes } from '../../support/route-tables.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
 
 const app = await createTestApp()
 const actor = { token: 'a'.repeat(40) }
