@@ -14,9 +14,9 @@ import { rateLimitKeys } from '../rate-limit-key.ts'
 import { settingKeys } from '../settings.ts'
 import { int, orNull, statement, text, uuid } from '../sql.ts'
 import { HEAD_BYTES, signedTypeNames, signedTypeOf } from './file-types.ts'
+import { readHead } from './find-file.ts'
 import type { Keep } from './keep.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
-import { readHead } from './read-head.ts'
 
 /** What a manifest says of a commit. A transaction is named once it is in a block. */
 const findManifestFacts = statement(

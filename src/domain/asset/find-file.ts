@@ -1,9 +1,11 @@
-/** Which of all files a CID is. The same bytes can be the file of one asset and the thumbnail of another. */
 import type { Actor } from '../actor.ts'
 import { isNid } from '../ids.ts'
 import { visibleAssetsSql } from '../policy.ts'
 import type { Database } from '../ports/database.ts'
+import type { ContentStore } from '../ports/files.ts'
 import { boolean, orNull, statement, text, uuid } from '../sql.ts'
+
+/** Which of all files a CID is. The same bytes can be the file of one asset and the thumbnail of another. */
 
 /** How a file is sent. */
 export interface FoundFile {
@@ -71,4 +73,11 @@ export function createFindFile({ database }: { database: Database }) {
     if (kind === 'TREE') return { ...file, mimeType: 'application/json', fileName: `${cid}.json` }
     return file
   }
+}
+
+/** The first bytes of a file, or all of them where there are fewer. Raises NOT_FOUND, UNAVAILABLE. */
+export async function readHead({ read }: Pick<ContentStore, 'read'>, nid: string, length: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const part of read(nid, { offset: 0, length })) parts.push(part)
+  return Buffer.concat(parts)
 }

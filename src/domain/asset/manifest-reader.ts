@@ -5,8 +5,8 @@ import type { Database } from '../ports/database.ts'
 import type { ContentCredentials, ContentStore } from '../ports/files.ts'
 import { statement, text, timestamp, uuid } from '../sql.ts'
 import { HEAD_BYTES, signedTypeOf } from './file-types.ts'
+import { readHead } from './find-file.ts'
 import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'
-import { readHead } from './read-head.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000

@@ -11,8 +11,8 @@ import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { thumbnailJobsSql } from './file-jobs-sql.ts'
 import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
+import { readHead } from './find-file.ts'
 import type { Keep } from './keep.ts'
-import { readHead } from './read-head.ts'
 
 /** Pixels, of the longer side. */
 const SIDE = 512
