@@ -6,7 +6,7 @@ import { type OpenRequest, openRequest } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const BODY = 960_000
-/** Bytes that all may hold together. */
+/** Maximum size of all incomplete bodies together. */
 const MOST = 64_000_000
 const COUNT = Math.ceil(MOST / BODY) + 3
 
@@ -19,8 +19,8 @@ afterAll(() => {
 })
 
 const json = { 'Content-Type': 'application/json' }
-const doors = [
-  { url: `${app.url}/api/v3/auth/users/`, headers: json, head: '{"username":"' },
+const targets: { url: string; headers: Record<string, string>; head: string }[] = [
+  { url: `${app.url}/api/v3/auth/users/`, headers: { 'Content-Type': formType }, head: partHead('username') },
   { url: `${app.url}/graphql`, headers: json, head: '{"query":"' },
   {
     url: `${app.url}/graphql`,
@@ -29,13 +29,13 @@ const doors = [
   },
 ]
 
-it('of bodies that do not end those that hold most for longest give way, and nobody else', async () => {
+it('rejects the largest and oldest incomplete bodies when all together hold too much memory', async () => {
   const small = openRequest(`${app.url}/api/v3/auth/users/me/`, { method: 'PATCH', token: user.token, headers: json })
   requests.push(small)
   small.write('{"first_name":')
   const answers: Awaited<OpenRequest['answer']>[] = []
   for (let i = 0; i < COUNT; i++) {
-    const { url, headers, head } = doors[i % doors.length]!
+    const { url, headers, head } = targets[i % targets.length]!
     const request = openRequest(url, { headers })
     requests.push(request)
     request.answer.then((answer) => answers.push(answer)).catch(() => {})

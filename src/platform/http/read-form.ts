@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../../domain/errors.ts'
+import { fileNameOfPart, watchDispositions } from './part-file-name.ts'
 import { assertDeclared, holdBody, onBroken, tooLarge } from './request-body.ts'
 
 /** Maximum number of fields of a form in any encoding. */
@@ -70,21 +71,6 @@ function assertNotEncoded(name: string, encoding: string) {
 const isFile = (type: string, filename: string | undefined, isText: boolean) =>
   (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
 
-/** .NET writes a name that is not ASCII like this. */
-const ENCODED_WORD = /^=\?utf-8\?b\?([a-z\d+/]+={0,2})\?=$/i
-
-/** Decodes a file name. Browsers encode three characters. */
-function decodeName(name: string): string {
-  const encoded = ENCODED_WORD.exec(name)?.[1]
-  return encoded ? Buffer.from(encoded, 'base64').toString() : name.replaceAll(/%(?:22|0D|0A)/g, decodeURIComponent)
-}
-
-/** Returns a file name without folders. */
-function baseNameOf(sent = ''): string {
-  const name = decodeName(sent).split(/[\\/]/).at(-1)!
-  return name === '.' || name === '..' ? '' : name
-}
-
 /** Creates a parser that gives every part as a stream of bytes: of a text, it would replace bytes that are not UTF-8. */
 function createParser({ headers }: IncomingMessage, fileSize: number) {
   try {
@@ -104,6 +90,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, maxFileBytes)
+  const dispositionNow = watchDispositions(parser)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
   // A caller that cancels does not wait for it.
   whole.catch(() => {})
@@ -154,6 +141,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     name: string | undefined,
     stream: BusboyFileStream,
     filename: string | undefined,
+    disposition: string,
     encoding: string,
     mimetype: string,
   ) {
@@ -165,7 +153,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
       return readField(name, stream)
     }
     count('files', MAX_FILE_PARTS)
-    const taking = onFile(name, { filename: baseNameOf(filename), mimetype, bytes: stream })
+    const taking = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
     if (!taking) return void stream.resume()
     taken.add(stream)
     await taking
@@ -193,11 +181,12 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const body = holdBody(fail)
   const forget = onBroken(req, fail)
   parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
+    const disposition = dispositionNow()
     streams.add(stream)
     // Reported by the parser, or by the taker of the part.
     stream.on('error', () => {})
     stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
-    turn = turn.then(() => takePart(name, stream, filename, encoding, mimetype)).catch(fail)
+    turn = turn.then(() => takePart(name, stream, filename, disposition, encoding, mimetype)).catch(fail)
   })
   parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
   // Stays: destroying the parser may emit one more error.
