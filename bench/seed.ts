@@ -67,13 +67,11 @@ await Promise.all([peers.connect(), client.connect()])
 try {
   // Foreign keys are right by how the rows are made, and checking two million of them takes half of the time.
   await client.query('set session_replication_role = replica')
-  await client.query('alter table commits enable always trigger commits_tell_blame')
   const users = await readUsers(peers)
   const owners = await seedUsers(users)
   tell(`${owners.size} users`)
   const assets = await readAssets(peers)
   const listed = await seedAssets(assets, owners)
-  await client.query('alter table commits enable trigger commits_tell_blame')
   tell(`${assets.length} assets with their commits`)
   await client.query(settleCommits)
   await client.query(countAssets)
