@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
 
-execFileSync(process.execPath, [join(import.meta.dirname, 'generate-client.js')], { stdio: 'inherit' })
+execFileSync(process.execPath, [join(import.meta.dirname, 'generate.js')], { stdio: 'inherit' })
 rmSync(dist, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 // Files that the sources read at run time.

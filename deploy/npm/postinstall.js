@@ -1,11 +1,11 @@
 /**
- * Runs after an installation. In a clone, it generates the database client. It also deletes about 145 MB that nothing reads from installed
+ * Runs after an installation. In a clone, it generates the sources that are not committed. It also deletes about 145 MB that nothing reads from installed
  * packages, unless another project shares them. It may run on Node 20.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { canGenerateClient, generateClient } from './generate-client.js'
+import { canGenerate, generate } from './generate.js'
 
 const unused = [
   // C++ headers of Node, one folder per platform.
@@ -49,7 +49,7 @@ function matchingFolders(path) {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(container, name))
 }
 
-if (canGenerateClient) generateClient()
+if (canGenerate) generate()
 
 if (isOnlyDependency()) {
   for (const { folder, names } of isProduction ? [...unused, ...unusedInProduction] : unused) {

@@ -13,7 +13,7 @@ import type { Rest, RestOptions } from '../support/rest-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
 const app = await createTestApp({ env: { LIMITS: 'upload=1000000' } })
-const file = new URL('../../src/rest/generated/examples.json', import.meta.url)
+const file = new URL('../../src/rest/openapi/examples.json', import.meta.url)
 
 interface Example {
   request?: unknown
