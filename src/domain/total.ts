@@ -1,4 +1,4 @@
-/** How far lists of many users' items are counted. Counting all of them would take longer with every day of operation. */
+/** Maximum count of lists over many users' items. Counting all of them would take longer with every day of operation. */
 import { LARGEST_INT } from './sql.ts'
 
 /** Smallest number at which a count may stop. */

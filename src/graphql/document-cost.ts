@@ -208,7 +208,7 @@ interface PageArguments {
 const refuse = (field: string, problem: string) =>
   new DomainError('VALIDATION_FAILED', `${field}: ${problem}`, { details: { [field]: [problem] } })
 
-/** What is of another type is left to GraphQL's own check. Raises VALIDATION_FAILED. */
+/** Ignores values of another type, which GraphQL's own validation rejects. Raises VALIDATION_FAILED. */
 function assertPage(given: PageArguments, { maxSize }: PageSize): void {
   for (const name of ['first', 'last', 'limit', 'offset'] as const) {
     const size = given[name]

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Holder, Semaphore } from '../domain/ports/semaphore.ts'
 import { removeItem } from './remove-item.ts'
 
-/** How many operations run, and how many wait for how long. */
+/** Limits of running and waiting operations. */
 export interface SemaphoreOptions {
   /** Operations that run at once. Unlimited when missing. */
   places?: number
@@ -26,7 +26,7 @@ interface Waiter extends Required<Holder> {
   start(): void
 }
 
-/** What a key holds and waits for, and when it was served last. */
+/** Places that a key holds and waits for, and the time when it was served last. */
 interface KeyState {
   held: number
   waiting: number

@@ -1,4 +1,4 @@
-/** What `docs/clients/` shows is what `npm run test:ecosystem -- clients` carries out, and both fit the schema. */
+/** The code in `docs/clients/` equals the projects that `npm run test:ecosystem -- clients` runs, and both match the schema. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import {

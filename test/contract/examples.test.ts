@@ -1,4 +1,4 @@
-/** What `npm run test:ecosystem -- examples` finds out with a build and a browser, and that costs nothing: whether the examples fit the schema. */
+/** The examples match the schema. `npm run test:ecosystem -- examples` also builds them and runs them in a browser. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSchema, isEnumType, parse, validate } from 'graphql'

@@ -90,7 +90,7 @@ const REFUSALS = 10
 /** More gas than any chain needs for a transfer. Unused gas costs nothing. */
 const FILLER_GAS = 100_000n
 
-/** Whether the node rejects a transaction for its gas limit, at any price. */
+/** Returns true if the node rejects a transaction for its gas limit, at any price. */
 const isTooMuchGas = ({ message }: RpcError): boolean => /gas.?limit|intrinsic gas/i.test(message)
 
 const refusalsOf = ({ transactions }: CoinMove, { refusals }: SendMemory) =>

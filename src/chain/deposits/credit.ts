@@ -35,7 +35,7 @@ export interface CreditedDeposit {
   /** UUID. */
   id: string
   blockNumber: number
-  /** Whether the node traced the transaction and confirmed recipient and amount. */
+  /** True if the node traced the transaction and confirmed recipient and amount. */
   isTraced: boolean
 }
 

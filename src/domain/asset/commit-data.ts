@@ -1,10 +1,10 @@
 /** What a commit says on the chain, and the history repeats. The layout is public: third parties read it. */
 import type { ContentStore } from '../ports/files.ts'
 
-/** What a commit does, by the name that stands on the chain. */
+/** Names of the actions of commits, as they are written on the chain. */
 export type ActionName = 'action-initial-registration' | 'action-commit'
 
-/** What a commit does by its place in the history: the first one registers, all others change. */
+/** Returns the action of a commit. The first commit of an asset registers it, all others change it. */
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 
@@ -22,7 +22,7 @@ export const actionDocuments: Record<ActionName, string> = {
   ),
 }
 
-/** What came of it: where the asset can be read. */
+/** The result of the action: the address where the asset can be read. */
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
 /** The nid of each action's document. */

@@ -18,7 +18,7 @@ import { readHead } from './find-file.ts'
 import type { Keep } from './keep.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
-/** What a manifest says of a commit. A transaction is named once it is in a block. */
+/** The entry of a commit in a manifest. It names the transaction once that is in a block. */
 const findManifestFacts = statement(
   'c2pa_facts',
   {

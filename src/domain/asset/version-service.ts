@@ -10,7 +10,7 @@ import type { AssetToUpdate } from './asset-selection.ts'
 import { type Changes, compare, metadataIn } from './asset-tree.ts'
 import { nothing } from './metadata.ts'
 
-/** What callers may write to name a version. */
+/** The selector of a version in a caller's input. */
 export const momentDescription =
   'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
 

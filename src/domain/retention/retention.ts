@@ -1,14 +1,14 @@
-/** How long the rows of each table and the files below ANNAL_DIR are kept: one row each. `docs/retention.md` is generated from it. */
+/** Retention periods of each table and of the files below ANNAL_DIR. `docs/retention.md` is generated from it. */
 import type { FileScanName, SweepName } from '../sweep/sweep.ts'
 import { ONE_TIME_TOKEN_DAYS } from './aged-rows.ts'
 
 /** Retention of a table or folder, in phrases for operators. */
 export interface Retention {
-  /** What adds a row or file. */
+  /** The event that adds a row or file. */
   readonly grows: string
-  /** How long it is kept. */
+  /** The retention period. */
   readonly kept: string
-  /** What deletes it: sweeps and file scans by name, or a phrase. Undefined when it is kept indefinitely. */
+  /** The sweeps and file scans that delete it, by name, or a phrase. Undefined when it is kept indefinitely. */
   readonly by?: readonly (SweepName | FileScanName)[] | string
   /** Why it is kept indefinitely, or what is erased earlier. */
   readonly why?: string

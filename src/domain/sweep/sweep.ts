@@ -53,7 +53,7 @@ export interface Handled {
   owners?: string[]
 }
 
-/** How items are found and handled. */
+/** A background task that finds items page by page and handles each of them. */
 export interface Sweep {
   name: SweepName
   /** Finds items that are due and not backed off (`isAwakeSql`), in the order of their places. */

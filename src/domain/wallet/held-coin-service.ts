@@ -57,7 +57,7 @@ const findHeldCoins = statement(
    ) due`,
 )
 
-/** Where the coins are according to the ledger, and the withdrawals that wait for them. Amounts are decimal strings. */
+/** Coin balances by location according to the ledger, and the withdrawals that wait for coins. Amounts are decimal strings. */
 export interface HeldCoins extends RowOf<typeof heldColumns> {
   treasury: string
   /** What the chain says that the treasury has; null while it does not answer. */

@@ -26,7 +26,7 @@ export interface TransferParts {
    * amounts add up to zero in each currency.
    */
   lines: readonly EntryLine[] | string
-  /** Whether entries of 0 are omitted. Otherwise the table's CHECK rejects them. */
+  /** True to omit entries of 0. Otherwise the table's CHECK rejects them. */
   omitsZeros?: boolean
 }
 

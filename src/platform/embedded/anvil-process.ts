@@ -26,7 +26,7 @@ export const WHOLE_CHAIN_MS = 10 * 60_000
  * lets a server bind a multicast address but refuses TCP connections to it.
  */
 const unreachableHost = '224.0.0.1'
-/** Where a multicast address cannot be bound: closed to web pages, open to programs on this machine. */
+/** The fallback where a multicast address cannot be bound. Web pages cannot reach it, but programs on this machine can. */
 const loopbackHost = '127.0.0.1'
 
 /** Some systems allow 103 bytes. */
@@ -119,7 +119,7 @@ export interface AnvilProcess {
   pid: number
   /** Path of its socket, in a folder that only this user can enter. */
   socket: string
-  /** Whether only this user can reach it. */
+  /** True if only this user can reach it. */
   isPrivate: boolean
 }
 

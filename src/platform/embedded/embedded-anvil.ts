@@ -41,7 +41,7 @@ export interface EmbeddedAnvil {
   /** `ipc:` and the path of its socket. */
   rpcUrl: string
   chainId: number
-  /** Whether only this user can reach the chain. Everyone who reaches it can create coins. */
+  /** True if only this user can reach the chain. Everyone who reaches it can create coins. */
   isPrivate: boolean
   /** Saves the chain and stops it, if this process is its owner. Leaves it running when it cannot be saved in time. */
   stop(): Promise<void>

@@ -32,7 +32,7 @@ export interface Binaries {
   postgres: string
 }
 
-/** How a program of PostgreSQL is started. PostgreSQL refuses to run as root. */
+/** Options for starting a program of PostgreSQL, which refuses to run as root. */
 export interface Runner {
   /** Required owner of the data folder, when it is not the user of this process. */
   owner?: { uid: number; gid: number }

@@ -177,7 +177,7 @@ export async function startJobs({
 }: {
   databaseUrl: string
   log: Log
-  /** Whether this process retries jobs of killed processes, deletes completed jobs, and enqueues scheduled tasks. Default: true. */
+  /** True if this process retries jobs of killed processes, deletes completed jobs, and enqueues scheduled tasks. Default: true. */
   keepsQueues?: boolean
   /** Tasks of the queue `maintenance`, each with the cron expression of its times. */
   schedules?: Readonly<Record<string, string>>

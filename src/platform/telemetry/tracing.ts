@@ -26,7 +26,7 @@ import {
 import { DomainError } from '../../domain/errors.ts'
 import type { Origin, SpanFacts, SpanOptions, Tracer } from '../../domain/telemetry.ts'
 
-/** How traces are created, and where they are sent. */
+/** Options of tracing. */
 export interface TracingOptions {
   /** URL that receives spans. */
   url: string

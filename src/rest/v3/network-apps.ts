@@ -8,7 +8,7 @@ import { orderByFrom } from '../pagination.ts'
 import { amount, givenAmount, givenText, lowerCase, moment, neededText, nothing, same, url } from '../values.ts'
 import { networkAppParam } from './params.ts'
 
-/** What is read of a network app. */
+/** The GraphQL fields that the record of a network app needs. */
 export const NetworkAppRecord = graphql(/* GraphQL */ `
   fragment NetworkAppRecord on NetworkApp {
     id
@@ -23,9 +23,9 @@ export const NetworkAppRecord = graphql(/* GraphQL */ `
   }
 `)
 
-/** What becomes of a paid order whose webhook was given up, in lower case. */
+/** The policy for paid orders whose webhook failed permanently, in lower case. */
 export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
-/** How a price is made, in lower case. */
+/** The price mode in lower case. */
 export const priceMode = z.enum(['fixed'])
 
 /** A network app as it is answered. */

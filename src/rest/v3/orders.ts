@@ -8,7 +8,7 @@ import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
 import { maxCostOf, quoteRoute } from './quote.ts'
 
-/** What is read of a refund. */
+/** The GraphQL fields that the record of a refund needs. */
 export const RefundRecord = graphql(/* GraphQL */ `
   fragment RefundRecord on Refund {
     id

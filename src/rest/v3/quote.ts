@@ -173,7 +173,7 @@ export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRo
     present: ({ quote }, request) => present(quote, request),
   })
 
-/** Whether two texts are one amount, however each is written; what is none is told by who reads it. */
+/** Returns true if two decimal texts are the same amount. Invalid texts are reported later, by their reader. */
 const isSameAmount = (one: string, other: string) =>
   one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
 

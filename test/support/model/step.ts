@@ -31,7 +31,7 @@ export interface Seen {
   fee?: bigint | undefined
 }
 
-/** How a deed is answered; `shown` is whover both APIs tell of it. */
+/** The expected result of an operation. `shown`: fields that both APIs return. */
 export interface Outcome {
   code: ErrorCode | 'ok'
   or?: readonly (ErrorCode | undefined)[]
