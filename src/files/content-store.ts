@@ -12,7 +12,7 @@ import { createNameSet } from './name-set.ts'
 import { claimStore, type FindFiles } from './store-owner.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
 
-/** Where blocks are stored, and which installation they belong to. */
+/** The folder of the blocks, and the installation that owns them. */
 export interface ContentStoreOptions {
   dir: string
   /** Identity of this installation. Without it, the folder is used whoever it belongs to. */

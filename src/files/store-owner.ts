@@ -25,7 +25,7 @@ export interface OwnedStore {
   readonly title: string
   /** For people, what names the owner: `the file /var/lib/annal/blocks/installation`. */
   readonly mark: string
-  /** How an operator gets the right one. */
+  /** Instruction for the operator: how to use the right folder or bucket. */
   readonly fix: string
   /** Undefined where nobody owns it yet. */
   readOwner(): Promise<string | undefined>

@@ -36,7 +36,7 @@ const operations = Object.entries(description.paths).flatMap(([path, item]) =>
     .map(([method, { operationId }]) => [operationId, method.toUpperCase(), path] as const),
 )
 
-// Of things that do not exist: the answer shows whether the body was accepted.
+// IDs of resources that do not exist. The error code shows whether the body was accepted.
 it.each(operations)('%s accepts each empty body', async (_, method, path) => {
   const address = path.replaceAll(/\{\w+\}/g, 'absent')
   const send = async ({ headers, ...body }: RestOptions) => {

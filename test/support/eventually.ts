@@ -1,7 +1,5 @@
-/** How tests and proofs wait: they look again and again until a condition holds. */
+/** Waits of tests and proofs: they check a condition repeatedly until it holds. */
 import { setTimeout as delay } from 'node:timers/promises'
-
-const LONGEST_MS = Number(process.env.TEST_PATIENCE_MS ?? Number.POSITIVE_INFINITY)
 
 /**
  * Looks until something is there: anything but `undefined` and `false`. Raises, with `what` was awaited, when nothing is there
@@ -13,13 +11,12 @@ export async function until<T>(
   milliseconds = 30_000,
   pause = 5,
 ): Promise<T> {
-  const patience = Math.min(milliseconds, LONGEST_MS)
-  const deadline = performance.now() + patience
+  const deadline = performance.now() + milliseconds
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
     if (performance.now() > deadline) {
-      throw new Error(`Not within ${patience / 1000} s: ${typeof what === 'string' ? what : what()}`)
+      throw new Error(`Not within ${milliseconds / 1000} s: ${typeof what === 'string' ? what : what()}`)
     }
     await delay(pause)
   }
