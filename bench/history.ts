@@ -1,10 +1,8 @@
 /** An asset of the peers as Annal would have it: registered once, changed by one commit after another, each with its tree. */
 import { randomBytes } from 'node:crypto'
-
-import { compare, writeTree } from '../src/domain/asset/asset-tree.ts'
-import { type Metadata, nothing } from '../src/domain/asset/metadata.ts'
-
-import type { ContentStore } from '../src/domain/ports/files.ts'
+import type { ContentStore } from '../src/files/file-types.ts'
+import { compare, writeTree } from '../src/modules/assets/asset-tree.ts'
+import { type Metadata, nothing } from '../src/modules/assets/metadata.ts'
 import type { PeerAsset } from './peer-data.ts'
 
 const HOUR = 3_600_000

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createGateway, type Gateway } from '../proofs/harness/gateway.ts'
-import { developmentKey, startEmbeddedAnvil } from '../src/platform/embedded/embedded-anvil.ts'
+import { developmentKey, startEmbeddedAnvil } from '../src/embedded/embedded-anvil.ts'
 import { openPlace, silent } from './growth/place.ts'
 
 const COMMITS = 10_000

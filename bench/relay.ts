@@ -9,10 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { connectChain } from '../src/chain/connect-chain.ts'
 import { readConfig } from '../src/config.ts'
-import { connectChain } from '../src/connect-chain.ts'
-import { arrayOf, bytes, int, smallint, statement, text, uuid } from '../src/domain/sql.ts'
-import { type Installation, openInstallation } from '../src/installation.ts'
+import { arrayOf, bytes, int, smallint, statement, text, uuid } from '../src/db/sql.ts'
+import { type Installation, openInstallation } from '../src/infrastructure.ts'
 
 const COMMITS = Number(process.argv[2] ?? 5_000)
 const ASSETS = 200

@@ -1,7 +1,7 @@
 /** The store of the benchmark: ten network apps of one administrator, a trusted service, and what every user has bought. */
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { SealedKey } from '../src/domain/ports/keys.ts'
+import type { SealedKey } from '../src/keys/key-types.ts'
 
 /** Of the runner's requests, see `ours.json`. */
 const API_KEY = 'bench-api-key'

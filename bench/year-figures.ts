@@ -1,5 +1,5 @@
 /** What a simulated year leaves behind: the size of every table on the disk as the days pass, and what follows from it. */
-import { type Retention, retentions } from '../src/domain/retention/retention.ts'
+import { type Retention, retentions } from '../src/jobs/retention/retention.ts'
 
 /** Of one table on one day. Bytes with its indexes, its large values and its free room. */
 export interface TableSize {

@@ -2,7 +2,7 @@
  * F02: a wallet that pays for 100 orders is asked for 200 at once, through both doors of two gateways. Exactly 100 are
  * paid and nothing is left; when asset updates race for the same money, every unit of it is accounted for.
  */
-import { add, fromUnits, toUnits } from '../src/domain/money.ts'
+import { add, fromUnits, toUnits } from '../src/shared/money.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { registerCall, updateCall } from './harness/callers.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'

@@ -3,9 +3,9 @@
  * their rows are held over the end, at gateways whose clocks are 10 minutes wrong. Nothing is paid at or after the end.
  */
 import pg from 'pg'
-import { int, statement, text } from '../src/domain/sql.ts'
-import { payOrder } from '../src/domain/store/order-statements.ts'
-import { expireOrders } from '../src/domain/store/order-sweep-statements.ts'
+import { int, statement, text } from '../src/db/sql.ts'
+import { expireOrders } from '../src/modules/store/expire-orders.sql.ts'
+import { payOrder } from '../src/modules/store/orders.sql.ts'
 import { until } from '../test/support/eventually.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry/registry.ts'
-import { findSetting } from '../src/domain/settings.ts'
+import { findSetting } from '../src/db/key-value-store.ts'
 import { losesReplies, withoutReceipts, withoutTraces } from '../test/support/chain-faults.ts'
 import { startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'

@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry/registry.ts'
-import { retryNow } from '../src/chain/relay/prepare-statements.ts'
-import { findSetting } from '../src/domain/settings.ts'
-import { int, statement, text } from '../src/domain/sql.ts'
+import { retryNow } from '../src/chain/relay/commit-signer.sql.ts'
+import { findSetting } from '../src/db/key-value-store.ts'
+import { int, statement, text } from '../src/db/sql.ts'
 import { everyNth, miscounts } from '../test/support/chain-faults.ts'
 import type { Fault } from '../test/support/chain-proxy.ts'
 import { openAccount, updateCall } from './harness/callers.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantity } from '../src/chain/rpc.ts'
-import { int, numeric, orNull, statement } from '../src/domain/sql.ts'
+import { int, numeric, orNull, statement } from '../src/db/sql.ts'
 import { until } from '../test/support/eventually.ts'
 import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'

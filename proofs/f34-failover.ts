@@ -6,7 +6,7 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createDatabase } from '../src/platform/database/database.ts'
+import { createDatabase } from '../src/db/database.ts'
 import { until } from '../test/support/eventually.ts'
 import { following, type PostgresServer, startPostgresServer } from '../test/support/postgres-server.ts'
 import { buyerNames, judgeBuyers, openBuyers } from './harness/buyers.ts'

@@ -5,8 +5,8 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toId } from '../src/domain/ids.ts'
-import { statement } from '../src/domain/sql.ts'
+import { statement } from '../src/db/sql.ts'
+import { toId } from '../src/shared/ids.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { ask } from './harness/client.ts'

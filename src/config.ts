@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { contradictionsIn } from './config/contradictions.ts'
 import { type Name, type Values, variables } from './config/variables.ts'
-import { limitsWith } from './domain/limits.ts'
-import type { Role } from './domain/roles.ts'
+import { limitsWith } from './shared/limits.ts'
+import type { Role } from './shared/roles.ts'
 
 /** The configuration has problems; its message names all of them. */
 export class ConfigError extends Error {

@@ -1,8 +1,8 @@
 /** The service process. */
 import { findUnread, readConfig } from './config.ts'
-import { explainError } from './domain/explain-error.ts'
-import { exitCodeOf } from './platform/exit-code.ts'
-import { createLog } from './platform/log.ts'
+import { exitCodeOf } from './shared/exit-code.ts'
+import { explainError } from './shared/explain-error.ts'
+import { createLog } from './telemetry/log.ts'
 
 /**
  * Runs the service until a signal stops it, then exits. `overrides` are variables from the command line. Throws ConfigError, and

@@ -1,6 +1,6 @@
 /** What somebody with a long history reads: the first page of each of their lists, and one far behind it. */
 import type pg from 'pg'
-import { toId } from '../../src/domain/ids.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { seededToken } from './seed-statements.ts'
 
 /** A request that is sent as it stands. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { createGateway } from '../../proofs/harness/gateway.ts'
-import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
+import { developmentKey } from '../../src/embedded/embedded-anvil.ts'
 import { createClock, median } from './clock.ts'
 import type { Place } from './place.ts'
 import { seededToken } from './seed-statements.ts'

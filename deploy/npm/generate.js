@@ -15,8 +15,8 @@ const node = join(modules, 'node/bin/node')
 const steps = [
   ['prisma/build/index.js', 'generate', '--no-hints'],
   ['../src/graphql/print-schema.ts'],
-  ['@graphql-codegen/cli/cjs/bin.js', '--config', 'src/rest/codegen.ts', '--silent'],
-  ['../src/rest/print-openapi.ts'],
+  ['@graphql-codegen/cli/cjs/bin.js', '--config', 'src/http/rest/codegen.ts', '--silent'],
+  ['../src/http/openapi/print-openapi.ts'],
 ]
 
 /** False in an installed package, which contains the generated sources, and where development dependencies are omitted. */

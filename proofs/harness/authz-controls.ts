@@ -4,8 +4,8 @@
  */
 import { isObjectType } from 'graphql'
 import type { Context, Services } from '../../src/context.ts'
-import type { Actor } from '../../src/domain/actor.ts'
-import { notFound } from '../../src/domain/errors.ts'
+import type { Actor } from '../../src/shared/actor.ts'
+import { notFound } from '../../src/shared/errors.ts'
 import type { Finding, MatrixParts } from './authz-matrix.ts'
 import { runMatrix } from './authz-matrix.ts'
 import type { Person } from './authz-scene.ts'

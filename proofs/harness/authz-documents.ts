@@ -15,7 +15,7 @@ import {
   isScalarType,
   parse,
 } from 'graphql'
-import { answerLimits, createCostOf } from '../../src/graphql/document-cost.ts'
+import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
 import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
 
 /** One way to call a field of a root type. */

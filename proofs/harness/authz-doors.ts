@@ -1,6 +1,7 @@
 /** Requests to both interfaces and to the pages for administrators, and what came of them in one vocabulary. */
-import type { ErrorCode } from '../../src/domain/errors.ts'
-import { statuses } from '../../src/rest/status.ts'
+
+import { statuses } from '../../src/http/error-status.ts'
+import type { ErrorCode } from '../../src/shared/errors.ts'
 import { graphqlMessage } from '../../test/support/graphql-client.ts'
 import { type Answer, type Credentials, trySend } from '../../test/support/http-client.ts'
 import type { Outcome } from './authz-kinds.ts'

@@ -1,5 +1,5 @@
 /** Who asks, and what each of them is to be told. */
-import type { ErrorCode } from '../../src/domain/errors.ts'
+import type { ErrorCode } from '../../src/shared/errors.ts'
 
 /**
  * Everything asked for belongs to `owner`. All others but `anonymous` have the same things of their own. `locked` is an

@@ -1,7 +1,7 @@
 /** Every field and every route, asked for by everybody, and judged. */
 import type { GraphQLSchema } from 'graphql'
-import { fromId } from '../../src/domain/ids.ts'
-import type { DirectRoute, Route } from '../../src/rest/define-route.ts'
+import type { DirectRoute, Route } from '../../src/http/rest/define-route.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import type { Credentials } from '../../test/support/http-client.ts'
 import { createJudge, type Judge } from './authz-answers.ts'
 import { createPageOf, PAGE, type RootCall, selectionsOf } from './authz-documents.ts'

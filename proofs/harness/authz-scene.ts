@@ -3,10 +3,10 @@
  * itself whose secret it holds. A fifth one sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { ManifestReport } from '../../src/domain/asset/manifest-report.ts'
-import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
-import { type IdPrefix, toId } from '../../src/domain/ids.ts'
-import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
+import type { ManifestReport } from '../../src/modules/content-credentials/manifest-report.ts'
+import { webhookSecretContext } from '../../src/modules/store/network-app-service.ts'
+import { type IdPrefix, toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { sampleOf } from '../../test/support/metadata.ts'

@@ -3,12 +3,12 @@
  * was changed by the request. The control needs it in hand, too, to open it.
  */
 import { type App, createApp } from '../../src/app.ts'
+import { type ChainConnection, connectChain } from '../../src/chain/connect-chain.ts'
 import { readConfig } from '../../src/config.ts'
-import { type ChainConnection, connectChain } from '../../src/connect-chain.ts'
-import { noCoins } from '../../src/domain/ports/coins.ts'
-import { type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer } from '../../src/http/http-server.ts'
+import { type Installation, openInstallation } from '../../src/infrastructure.ts'
+import { noCoins } from '../../src/modules/coins/coin-types.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 

@@ -1,6 +1,6 @@
 /** Everything the database holds, before and after a request, and the way back. */
 import { cp } from 'node:fs/promises'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
 import { runSql } from './run-sql.ts'
 
 /** Notes about requests themselves: counters of limits, what is under way, and when a token was last used. */

@@ -1,6 +1,6 @@
 /** Whether the tables of F23 are whole: they say of every operation, field, route and page who may have it, and of nothing that is gone. */
 import { schema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/rest/routes.ts'
+import { routes } from '../../src/http/rest/routes.ts'
 import { adminPages, directRoutes } from '../../test/support/route-tables.ts'
 import { missingKeys, missingTypeRules } from './authz-answers.ts'
 import { rootCallsOf } from './authz-documents.ts'

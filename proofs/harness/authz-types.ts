@@ -1,5 +1,5 @@
 /** Who finds an object of each type, and each field of it, wherever it is reached. */
-import { metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
+import { metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 /**
  * Who finds an object of a type, or a value in a field of one, wherever it is reached: `self` is whoever it belongs to;

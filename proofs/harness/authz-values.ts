@@ -1,6 +1,6 @@
 /** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
-import { type MetadataField, metadataFields, ofEach, registrationFields } from '../../src/domain/asset/metadata.ts'
-import { fromId } from '../../src/domain/ids.ts'
+import { type MetadataField, metadataFields, ofEach, registrationFields } from '../../src/modules/assets/metadata.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
 import type { Person, Scene } from './authz-scene.ts'
 

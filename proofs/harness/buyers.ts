@@ -1,9 +1,9 @@
 /** Callers who buy under fire: they order and confirm with idempotency keys until they are told that it is done. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { toId } from '../../src/domain/ids.ts'
-import { boolean, int, numeric, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { boolean, int, numeric, statement, text, uuid } from '../../src/db/sql.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { type Account, type Acknowledged, openAccount } from './callers.ts'
 import { persist } from './client.ts'
 import type { Parts } from './parts.ts'

@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 import { v7 } from 'uuid'
-import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
+import { add, fromUnits, toUnits } from '../../src/shared/money.ts'
 import type { Outcome } from './confirms.ts'
 import { orderUuid } from './store.ts'
 

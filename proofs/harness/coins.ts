@@ -1,6 +1,6 @@
 /** Coins sent over the chain to one wallet, and what of them is in the books. */
 import { createRpc } from '../../src/chain/rpc.ts'
-import { numeric, statement, text, uuid } from '../../src/domain/sql.ts'
+import { numeric, statement, text, uuid } from '../../src/db/sql.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { Parts } from './parts.ts'
 

@@ -1,7 +1,7 @@
 /** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
 import { isDeepStrictEqual } from 'node:util'
-import { arrayOf, boolean, int, type RowOf, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { arrayOf, boolean, int, type RowOf, statement, text, uuid } from '../../src/db/sql.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { type Call, countCrowd, type Watch } from './client.ts'
 import type { Random } from './random.ts'

@@ -1,8 +1,8 @@
 /** The dearest requests that the limits let in: each list at its maximum, with the largest that there is in each. */
 import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
-import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
-import { answerLimits, createCostOf } from '../../src/graphql/document-cost.ts'
+import { answerLimits, createCostOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 export interface Ask {
   name: string

@@ -1,8 +1,8 @@
 /** The end of an order's time, put where the proof wants it, and what the database's own clock says of payments there. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { arrayOf, boolean, float, nothing, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { arrayOf, boolean, float, nothing, statement, text, uuid } from '../../src/db/sql.ts'
 import { runSql } from './run-sql.ts'
 import { orderUuid } from './store.ts'
 

@@ -141,7 +141,7 @@ interface Parameter {
   description?: string
 }
 const description = JSON.parse(
-  readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../src/http/rest/generated/openapi.json', import.meta.url), 'utf8'),
 ) as { paths: Record<string, { get?: { parameters?: Parameter[] } }> }
 
 /** Addresses of REST that answer in pages. */

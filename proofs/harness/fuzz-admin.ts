@@ -1,6 +1,6 @@
 /** Requests to every page and form for administrators, as a browser sends them and as nobody should. */
 import fc from 'fast-check'
-import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
+import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 import { actors, type FuzzRequest, hostileHeaders } from './fuzz-requests.ts'
 import { brokenAddress, encodeGood, inAddress } from './fuzz-rest.ts'

@@ -15,8 +15,8 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql'
+import { sizeOf } from '../../src/graphql/limits/sizes.ts'
 import { schema } from '../../src/graphql/schema.ts'
-import { sizeOf } from '../../src/graphql/sizes.ts'
 import { inputValues, nodeIds } from './authz-values.ts'
 import {
   actors,

@@ -1,6 +1,7 @@
 /** What every answer must be, whatever was asked. */
-import { errorCodes } from '../../src/domain/errors.ts'
-import { statuses } from '../../src/rest/status.ts'
+
+import { statuses } from '../../src/http/error-status.ts'
+import { errorCodes } from '../../src/shared/errors.ts'
 import { complaintOfDescription } from '../../test/support/described.ts'
 import { complaintOfPage } from './fuzz-admin.ts'
 import type { FuzzRequest } from './fuzz-requests.ts'

@@ -1,7 +1,7 @@
 /** Requests to every route: its fields and parameters are those that it reads, noted while it does. */
 import fc from 'fast-check'
-import type { RestRequest, Route } from '../../src/rest/define-route.ts'
-import { routes } from '../../src/rest/routes.ts'
+import type { RestRequest, Route } from '../../src/http/rest/define-route.ts'
+import { routes } from '../../src/http/rest/routes.ts'
 import { type RestCall, restCalls } from './authz-values.ts'
 import {
   actors,

@@ -1,7 +1,7 @@
 /** What a process holds on to: descriptors, files, memory, connections. */
 import { readdir, readlink } from 'node:fs/promises'
-import { int, statement } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { int, statement } from '../../src/db/sql.ts'
 import { residentMemory } from './memory.ts'
 
 export interface Holdings {

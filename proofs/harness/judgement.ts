@@ -1,7 +1,7 @@
 /** What there is, in the database, the books and on the chain, against what callers were told. */
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
-import { arrayOf, bigint, boolean, int, orNull, type Statement, statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { arrayOf, bigint, boolean, int, orNull, type Statement, statement, text } from '../../src/db/sql.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { Acknowledged } from './callers.ts'
 import type { Parts } from './parts.ts'

@@ -1,7 +1,8 @@
 /** Custodial keys as they lie in the database, and what an attacker could make of them. */
-import type { Custody, SealedKey } from '../../src/domain/ports/keys.ts'
-import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/db/sql.ts'
+import type { Custody, SealedKey } from '../../src/keys/key-types.ts'
 import { runSql } from './run-sql.ts'
 
 export interface KeyRow {

@@ -1,7 +1,8 @@
 /** Accounts in the middle of their work, and everything that is asked of them while they leave. */
-import { toId } from '../../src/domain/ids.ts'
-import { boolean, statement, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { boolean, statement, uuid } from '../../src/db/sql.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Answer, trySend } from '../../test/support/http-client.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'

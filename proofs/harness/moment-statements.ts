@@ -1,5 +1,5 @@
 /** What the proof of restored installations asks a database, at a moment and afterwards. */
-import { boolean, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
+import { boolean, float, int, statement, text, uuid } from '../../src/db/sql.ts'
 
 export const makeCallsDue = statement(
   'proof_restore_due',

@@ -1,6 +1,6 @@
 /** The life of an installation, and copies of all its parts at some moments of it. */
 import { join } from 'node:path'
-import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
+import { developmentKey } from '../../src/embedded/embedded-anvil.ts'
 import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts'

@@ -1,6 +1,7 @@
 /** Accounts at the front door: who signs up, signs in, and loses a password. */
-import { int, statement } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { int, statement } from '../../src/db/sql.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Answer, trySend } from '../../test/support/http-client.ts'
 import type { MailServer } from '../../test/support/mail-server.ts'

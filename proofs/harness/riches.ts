@@ -1,10 +1,10 @@
 /** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
-import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
-import { toId } from '../../src/domain/ids.ts'
-import { bytes, statement, text, uuid } from '../../src/domain/sql.ts'
-import { actionArgsContext } from '../../src/domain/store/action-args.ts'
+import { bytes, statement, text, uuid } from '../../src/db/sql.ts'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
+import { actionArgsContext } from '../../src/modules/store/action-args.ts'
+import { toId } from '../../src/shared/ids.ts'
 import type { Parts } from './parts.ts'
 import { openSafe } from './sales.ts'
 

@@ -1,5 +1,5 @@
 /** SQL that is made while a proof runs, or asked once: its parameters go by place, it has no name, and what its rows hold is claimed. */
-import type { Query, Statement } from '../../src/domain/sql.ts'
+import type { Query, Statement } from '../../src/db/sql.ts'
 
 export function runSql<Row>(
   { query }: { query: Query },

@@ -1,5 +1,5 @@
 /** What people do in a store day by day, besides what all callers do: they buy, leave, forget passwords and take coins out. */
-import { toId } from '../../src/domain/ids.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { type Account, passwordOf, registerCall, signUpCall } from './callers.ts'
 import { type Deeds, graphql, type Hand, plainDeeds } from './mixed-load.ts'
 

@@ -1,6 +1,7 @@
 /** The order of statements: line by line the times that the database told never run back. */
-import { statement, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { statement, uuid } from '../../src/db/sql.ts'
 
 const findRunningBack = statement(
   'proof_running_back',

@@ -1,7 +1,7 @@
 /** Looks at the status of every commit all the time: what became final too early, and what was taken back. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Rpc } from '../../src/chain/rpc.ts'
-import { int, orNull, statement, text, uuid } from '../../src/domain/sql.ts'
+import { int, orNull, statement, text, uuid } from '../../src/db/sql.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 

@@ -1,6 +1,7 @@
 /** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
-import { float, int, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+
+import type { ConnectedDatabase } from '../../src/db/database.ts'
+import { float, int, statement, text, uuid } from '../../src/db/sql.ts'
 import { type Answer, trySend } from '../../test/support/http-client.ts'
 import type { MailedLink } from '../../test/support/read-mails.ts'
 import type { Random } from './random.ts'

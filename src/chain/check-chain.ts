@@ -2,14 +2,15 @@
  * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
  * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
  */
-import { NIL_UUID, toId } from '../domain/ids.ts'
-import { keysetPages } from '../domain/keyset-pages.ts'
-import type { Database } from '../domain/ports/database.ts'
-import { arrayOf, float, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
-import { bringsTokens } from './deposits/finder.ts'
+
+import type { Database } from '../db/database-types.ts'
+import { arrayOf, float, int, numeric, orNull, type RowOf, statement, text, uuid } from '../db/sql.ts'
+import { bringsTokens } from '../modules/coins/deposits/finder.ts'
+import { NIL_UUID, toId } from '../shared/ids.ts'
+import { keysetPages } from '../shared/keyset-pages.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
-import { commitStatus } from './relay/prepare-statements.ts'
-import { transactionsOfSql } from './relay/statements.ts'
+import { commitStatus } from './relay/commit-signer.sql.ts'
+import { transactionsOfSql } from './relay/relay.sql.ts'
 import { hasSucceeded, type ReceiptReply } from './replies.ts'
 import { resultOf } from './rpc.ts'
 

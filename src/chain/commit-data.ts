@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommitData } from '../domain/asset/commit-data.ts'
+import type { CommitData } from '../modules/commits/commit-data.ts'
 
 /** The text that goes onto the chain. Its keys are written one by one: their order is part of the layout. */
 export const encodeCommitData = (data: CommitData): string =>

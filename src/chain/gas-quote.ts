@@ -3,10 +3,11 @@
  * currency unit, as for deposits, so wei are the smallest part of a unit. All processes charge the same: what one found out stands
  * in the database.
  */
-import { fromUnits, toUnits } from '../domain/money.ts'
-import type { Database } from '../domain/ports/database.ts'
-import { settingKeys } from '../domain/settings.ts'
-import { boolean, int, statement, text } from '../domain/sql.ts'
+
+import type { Database } from '../db/database-types.ts'
+import { settingKeys } from '../db/key-value-store.ts'
+import { boolean, int, statement, text } from '../db/sql.ts'
+import { fromUnits, toUnits } from '../shared/money.ts'
 import { type FeeMarket, larger, smaller } from './fees.ts'
 import type { Registry } from './registry/registry.ts'
 import { readView } from './view.ts'

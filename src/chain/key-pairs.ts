@@ -1,5 +1,5 @@
 /** What the key vault needs of the chain's curve: the signing of texts and of coins, by keys that it opens. */
-import type { CoinPlan, SignedCoins } from '../domain/ports/keys.ts'
+import type { CoinPlan, SignedCoins } from '../keys/key-types.ts'
 import { createKeyPair, signText } from './keys.ts'
 import { signTransaction } from './transaction.ts'
 

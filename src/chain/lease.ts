@@ -6,10 +6,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { Log } from '../domain/ports/log.ts'
-import { type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
-import { DatabaseClient } from '../platform/database/database-client.ts'
-import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
+import { DatabaseClient } from '../db/database-client.ts'
+import { type Asked, type Query, type Statement, valuesOf } from '../db/sql.ts'
+import type { Log } from '../shared/log.ts'
+import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease.sql.ts'
 
 /** Leases of this process, on a connection of its own. */
 export interface Lease {

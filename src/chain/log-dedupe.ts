@@ -1,5 +1,5 @@
-import { createLogThrottle } from '../domain/log-throttle.ts'
-import type { Log } from '../domain/ports/log.ts'
+import type { Log } from '../shared/log.ts'
+import { createLogThrottle } from '../shared/log-throttle.ts'
 
 /** A failure that may last. */
 export interface Problem {

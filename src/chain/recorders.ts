@@ -1,7 +1,7 @@
 /** Accounts whose commits are this installation's: those that are configured or named, and those that ever carried one. */
 import { getAddress } from 'ethers'
-import type { Query } from '../domain/sql.ts'
-import { findAllLanes } from './relay/statements.ts'
+import type { Query } from '../db/sql.ts'
+import { findAllLanes } from './relay/relay.sql.ts'
 
 /** An address as the events of the chain are told, however somebody wrote it down. */
 const asTold = (address: string) => getAddress(address.toLowerCase())

@@ -3,7 +3,7 @@
  * some chains or kinds of transactions do not have.
  */
 
-import { unavailable } from '../domain/errors.ts'
+import { unavailable } from '../shared/errors.ts'
 
 /** An event. */
 export interface LogReply {

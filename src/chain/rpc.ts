@@ -2,10 +2,11 @@
  * JSON-RPC over HTTP to a chain node. The library's own provider polls, retries and remembers behind our back; the relay
  * must know what was answered and what was not.
  */
-import { unavailable } from '../domain/errors.ts'
-import { blindTracer, type Tracer } from '../domain/telemetry.ts'
-import { askLocalSocket, socketPathOf } from '../platform/local-socket.ts'
-import { readAtMost } from '../platform/read-at-most.ts'
+
+import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
+import { unavailable } from '../shared/errors.ts'
+import { readAtMost } from '../shared/read-at-most.ts'
+import { blindTracer, type Tracer } from '../telemetry/telemetry-types.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {

@@ -1,4 +1,4 @@
-import { unavailable } from '../domain/errors.ts'
+import { unavailable } from '../shared/errors.ts'
 import type { FeeMarket } from './fees.ts'
 import type { BlockReply } from './replies.ts'
 import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'

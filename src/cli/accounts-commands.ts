@@ -30,7 +30,7 @@ export function addAdminCommands(program: Command): void {
     .option('--json', 'prints {"id", "token"}')
     .action(async ({ username, email, passwordFile, json }: AdminFlags) => {
       const password = await readPassword(passwordFile)
-      const { toId } = await import('../domain/ids.ts')
+      const { toId } = await import('../shared/ids.ts')
       const made = await withServices(async ({ services: { accounts } }) => {
         const id = await accounts.createAdministrator({ kind: 'system' }, { username, email, password })
         const token = await accounts.signIn(
@@ -95,8 +95,8 @@ export function addGrantCommand(program: Command): void {
     .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
     .option('--json', 'prints {"id", "userId", "amount", "replayed"}')
     .action(async ({ user, points, reason, idempotencyKey, json }: GrantFlags) => {
-      const { toId } = await import('../domain/ids.ts')
-      const { formatAmount } = await import('../domain/money.ts')
+      const { toId } = await import('../shared/ids.ts')
+      const { formatAmount } = await import('../shared/money.ts')
       if (idempotencyKey?.trim() === '') throw wrong('--idempotency-key is empty.')
       const context = { key: idempotencyKey, replayed: false }
       const grant = await withServices(({ services: { grants } }) =>

@@ -5,7 +5,7 @@ import { ifUnread, print, printJson, say, table } from './output.ts'
 import { withServices } from './with-installation.ts'
 
 const toKeyId = async () => {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   return (uuid: string) => toId('key', uuid)
 }
 

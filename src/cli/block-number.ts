@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { readInt } from '../domain/sql.ts'
+import { readInt } from '../db/sql.ts'
 
 /** The number of a block, as an option. Raises InvalidArgumentError. */
 export const blockNumber = (text: string): number => {

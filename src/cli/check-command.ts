@@ -1,7 +1,7 @@
 /** `annal check` and `annal mend`. */
 import type { Command } from 'commander'
-import type { Finding } from '../domain/invariants/finding.ts'
-import type { Installation } from '../installation.ts'
+import type { Finding } from '../db/invariants/finding.ts'
+import type { Installation } from '../infrastructure.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
@@ -12,12 +12,12 @@ const SHOWN_ROWS = 20
 /** Nothing where no commit ever went to a chain: none is started for the question. */
 async function checkAgainstChain(installation: Installation): Promise<Finding[]> {
   const { database, config } = installation
-  const { findSetting, settingKeys } = await import('../domain/settings.ts')
+  const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
-  const { connectChain, recordersOf } = await import('../connect-chain.ts')
-  const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
+  const { connectChain, recordersOf } = await import('../chain/connect-chain.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
-  const { checkCoins } = await import('../chain/coins/check.ts')
+  const { checkCoins } = await import('../modules/coins/treasury/check.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
   try {
     const parts = { database, registry: chain.registry, recorders: await recordersOf(config, installation) }
@@ -30,14 +30,14 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
 }
 
 async function checkAll(installation: Installation): Promise<Finding[]> {
-  const { checkTables } = await import('../domain/invariants/check-tables.ts')
+  const { checkTables } = await import('../db/invariants/check-tables.ts')
   const tables = await checkTables(installation.database)
   // What comes next rests on them: not even every question can be asked.
   if (tables.rows.length > 0) return [tables]
-  const { checkInvariants } = await import('../domain/invariants/check-invariants.ts')
-  const { checkSealed } = await import('../domain/keys/unreadable.ts')
-  const { checkOwners } = await import('../domain/keys/owners.ts')
-  const { checkFiles } = await import('../domain/asset/kept-files.ts')
+  const { checkInvariants } = await import('../db/invariants/check-invariants.ts')
+  const { checkSealed } = await import('../keys/unreadable-keys.ts')
+  const { checkOwners } = await import('../keys/owners.ts')
+  const { checkFiles } = await import('../modules/assets/pinned-files.ts')
   const { findWaitingWork } = await import('./waiting.ts')
   return [
     ...(await checkInvariants(installation.database, { connections: installation.config.database.pool })),
@@ -76,7 +76,7 @@ export function addCheckCommands(program: Command): void {
       'prints every invariant with the first rows that contradict it; "isCut": there are more, "isNote": nothing is wrong',
     )
     .action(async ({ json }) => {
-      const findings = await withInstallation(checkAll, () => import('../connect-chain.ts'))
+      const findings = await withInstallation(checkAll, () => import('../chain/connect-chain.ts'))
       const isWrong = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
       if (isWrong) fail()
       if (json) {
@@ -97,7 +97,7 @@ export function addCheckCommands(program: Command): void {
   ])
     .option('--json', 'prints {"trees", "thumbnails", "signed", "missing"}')
     .action(async ({ json }) => {
-      const { mendFiles } = await import('../domain/asset/kept-files.ts')
+      const { mendFiles } = await import('../modules/assets/pinned-files.ts')
       const mending = await withInstallation(mendFiles)
       if (mending.missing.length) fail()
       if (json) return printJson(mending)

@@ -1,6 +1,6 @@
 /** `annal coins`. */
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ComparedAddress, Comparison } from '../chain/coins/compare.ts'
+import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare.ts'
 import { blockNumber } from './block-number.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
@@ -30,9 +30,9 @@ interface Outcome {
 const addsUp = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
 async function compare({ adopt: isWanted = false, bear = [], from }: Omit<CoinsFlags, 'json'>): Promise<Outcome> {
-  const { adoptionsOf, compareCoins } = await import('../chain/coins/compare.ts')
-  const { connectChain } = await import('../connect-chain.ts')
-  const { importTransactions } = await import('../domain/wallet/import-transactions.ts')
+  const { adoptionsOf, compareCoins } = await import('../modules/coins/treasury/compare.ts')
+  const { connectChain } = await import('../chain/connect-chain.ts')
+  const { importTransactions } = await import('../modules/coins/import-transactions.ts')
   return withInstallation(async (installation) => {
     const chain = await connectChain(installation, publicUrlOf(installation))
     const progress = createProgress('looked at')
@@ -60,8 +60,8 @@ const kindOf = ({ owner }: ComparedAddress, withdrawal: string | null) => {
 }
 
 async function told({ block, agreeing, differing }: Comparison) {
-  const { toId } = await import('../domain/ids.ts')
-  const { fromUnits } = await import('../domain/money.ts')
+  const { toId } = await import('../shared/ids.ts')
+  const { fromUnits } = await import('../shared/money.ts')
   return {
     block,
     agreeing,

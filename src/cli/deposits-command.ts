@@ -15,7 +15,7 @@ interface DepositsFlags {
 const LISTED = 100
 
 async function readDeposits({ collect, writeOff }: DepositsFlags) {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   return withServices(async ({ services: { deposits } }) => {
     const collected = collect === undefined ? null : await deposits.collect({ kind: 'system' }, collect)
     const writtenOff = writeOff === undefined ? null : await deposits.writeOff({ kind: 'system' }, writeOff)
@@ -42,14 +42,14 @@ interface CreditFlags {
 }
 
 async function creditByHand(hash: string, { user, amount, reason }: Omit<CreditFlags, 'json'>) {
-  const { creditTransaction } = await import('../chain/deposits/credit.ts')
-  const { connectChain } = await import('../connect-chain.ts')
-  const { createFindAccount, withReason } = await import('../domain/account/whose-account.ts')
-  const { notFound } = await import('../domain/errors.ts')
-  const { fromId, toId } = await import('../domain/ids.ts')
-  const { parse, positiveAmount } = await import('../domain/input.ts')
-  const { formatAmount } = await import('../domain/money.ts')
-  const { createDepositBooks } = await import('../domain/wallet/deposit-books.ts')
+  const { creditTransaction } = await import('../modules/coins/deposits/credit.ts')
+  const { connectChain } = await import('../chain/connect-chain.ts')
+  const { createFindAccount, withReason } = await import('../modules/accounts/account-lookup.ts')
+  const { notFound } = await import('../shared/errors.ts')
+  const { fromId, toId } = await import('../shared/ids.ts')
+  const { parse, positiveAmount } = await import('../shared/input.ts')
+  const { formatAmount } = await import('../shared/money.ts')
+  const { createDepositBooks } = await import('../modules/coins/deposit-books.ts')
   const input = parse(withReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
   return withInstallation(async (installation) => {
     const { database, config } = installation

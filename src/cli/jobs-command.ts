@@ -15,7 +15,7 @@ const LISTED = 100
 
 /** Returns the UUID of a job from its public ID or its UUID. Throws CommanderError. */
 async function uuidOfJob(given: string): Promise<string> {
-  const { fromId, UUID } = await import('../domain/ids.ts')
+  const { fromId, UUID } = await import('../shared/ids.ts')
   const id = given.toLowerCase()
   const uuid = UUID.test(id) ? id : fromId(id, 'job')?.uuid
   if (uuid === undefined) {
@@ -26,10 +26,10 @@ async function uuidOfJob(given: string): Promise<string> {
 
 async function readJobs(retry: true | string | undefined) {
   const job = typeof retry === 'string' ? await uuidOfJob(retry) : null
-  const { toId } = await import('../domain/ids.ts')
-  const { withPublicItems } = await import('../domain/sweep/sweeper.ts')
-  const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../platform/jobs/job-statements.ts')
-  const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
+  const { toId } = await import('../shared/ids.ts')
+  const { withPublicItems } = await import('../jobs/run-batch-job.ts')
+  const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
+  const { findSetbacks, retrySetbacks } = await import('../jobs/recorded-failures.sql.ts')
   return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryJobs, { job }) : []
     const [awake] = retry === true ? await database.query(retrySetbacks) : []

@@ -1,6 +1,6 @@
 /** `annal keys`. */
 import type { Command } from 'commander'
-import type { KeyRotation } from '../domain/keys/key-rotation.ts'
+import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'
 import { fail, green, print, printJson, red, say, table } from './output.ts'
 import { createProgress } from './progress.ts'
@@ -8,7 +8,7 @@ import { withInstallation } from './with-installation.ts'
 
 const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { createKeyRotation } = await import('../domain/keys/key-rotation.ts')
+    const { createKeyRotation } = await import('../keys/key-rotation.ts')
     return work(createKeyRotation(installation))
   })
 
@@ -79,7 +79,7 @@ Should the key be found again, it opens everything as before.`,
     .argument('<key>', 'as the refused start names it: a key, or key-shares')
     .option('--json', 'prints {"givenUp"}')
     .action(async (key: string, { json }) => {
-      const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
+      const { giveKeyUp } = await import('../keys/vault-identity.ts')
       await withInstallation(({ database, keyRing, config }) => giveKeyUp(database, keyRing, key, config.dir))
       if (json) return printJson({ givenUp: key })
       say(`Servers start without ${key}.`)

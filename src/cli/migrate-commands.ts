@@ -14,8 +14,8 @@ export function addMigrateCommands(program: Command): void {
   )
     .option('--json', 'prints {"applied"}')
     .action(async ({ json }) => {
-      const { prepareDatabase } = await import('../platform/database/prepare-database.ts')
-      const { assertDatabaseNotLost } = await import('../platform/vault/lost-database.ts')
+      const { prepareDatabase } = await import('../db/prepare-database.ts')
+      const { assertDatabaseNotLost } = await import('../keys/lost-database.ts')
       const applied = await withDatabaseUrl(async (url, dir) => {
         await assertDatabaseNotLost(url, dir)
         return prepareDatabase(url)
@@ -31,7 +31,7 @@ export function addMigrateCommands(program: Command): void {
   ])
     .option('--json', 'prints {"applied": [{"name", "appliedAt"}], "pending": [name]}')
     .action(async (_flags, self: Command) => {
-      const { readMigrationStatus } = await import('../platform/database/migrations.ts')
+      const { readMigrationStatus } = await import('../db/migrations.ts')
       const status = await withDatabaseUrl((url) => readMigrationStatus(url))
       if (status.pending.length) fail()
       // The flag is the parent's, too, which takes it first.

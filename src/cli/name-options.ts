@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../shared/errors.ts'
 
 /** Raises what was raised; problems of fields by the options that gave them. `options`: by their fields. */
 export const nameOptions =

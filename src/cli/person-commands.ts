@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import type { ForeseenDeletion } from '../domain/account/deletion-statements.ts'
+import type { ForeseenDeletion } from '../modules/accounts/delete-account.sql.ts'
 import { command } from './command.ts'
 import { isTyped } from './confirm.ts'
 import { counted, fail, green, ifUnread, print, printJson, red, say, table } from './output.ts'
@@ -40,7 +40,7 @@ async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 async function exportPerson(userId: string, { reason, out, json }: ExportFlags) {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   const signal = interruption()
   const take = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
     withServices(({ services }) => services.exports.streamFor(operator, { userId, reason }, send)).catch(
@@ -80,7 +80,7 @@ const printLoss = ({ id, username, email, ...lost }: ForeseenDeletion, currency:
 }
 
 async function deletePerson(who: string, { reason, yes, json }: DeleteFlags) {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   await withKeysAndCoins(async ({ services: { deletions } }, { config }) => {
     const seen = await deletions.foresee(operator, who)
     const id = toId('user', seen.id)

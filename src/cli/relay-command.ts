@@ -10,9 +10,9 @@ interface RelayFlags {
 }
 
 async function readRelay(retry: boolean) {
-  const { countDueWithdrawals } = await import('../domain/wallet/withdrawal-statements.ts')
-  const { toId } = await import('../domain/ids.ts')
-  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/prepare-statements.ts')
+  const { countDueWithdrawals } = await import('../modules/coins/withdrawals.sql.ts')
+  const { toId } = await import('../shared/ids.ts')
+  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/commit-signer.sql.ts')
   return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryNow) : []
     return {

@@ -13,7 +13,7 @@ interface LockFlags {
 const WHOM = 'identifier, e-mail address or username'
 
 async function change(operation: 'lock' | 'unlock', userId: string, { reason, json }: LockFlags) {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   const context = { key: undefined, replayed: false }
   const { id, lockedAt } = await withServices(async ({ services: { users, accounts } }) =>
     accounts.get(await users[operation]({ kind: 'system' }, { userId, reason }, context)),
@@ -44,7 +44,7 @@ export function addUsersCommands(program: Command): void {
       'prints a list of {"id", "username", "email", "emailVerified", "role", "assetCount", "createdAt", "lockedAt", "lockReason"}',
     )
     .action(async (who: string, { json }: { json?: true }) => {
-      const { toId } = await import('../domain/ids.ts')
+      const { toId } = await import('../shared/ids.ts')
       const found = (await withServices(({ services }) => services.users.search({ kind: 'system' }, who))).map(
         (user) => ({ ...user, id: toId('user', user.id) }),
       )

@@ -1,8 +1,8 @@
 /** `annal verify` and `annal proof`. */
 import { type Command, CommanderError } from 'commander'
-import type { ChainNode } from '../verify/chain-node.ts'
-import type { FileSource } from '../verify/file-source.ts'
-import type { Verification } from '../verify/verification.ts'
+import type { ChainNode } from '../../packages/verify/src/chain-node.ts'
+import type { FileSource } from '../../packages/verify/src/file-source.ts'
+import type { Verification } from '../../packages/verify/src/verification.ts'
 import { command } from './command.ts'
 import { fail, green, print, printJson, red, say, WRONG_USAGE, yellow } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
@@ -46,7 +46,7 @@ const asUsage =
 
 async function openProof(path: string) {
   const { open } = await import('node:fs/promises')
-  const { systemReason } = await import('../platform/system-reason.ts')
+  const { systemReason } = await import('../shared/system-reason.ts')
   const file = await open(path).catch((cause: unknown) => {
     throw wrong(`${path} cannot be read: ${systemReason(cause)}.`)
   })
@@ -55,7 +55,7 @@ async function openProof(path: string) {
 
 /** A proof or a file that cannot be read is wrong usage. */
 async function unlessUnreadable<T>(work: Promise<T>): Promise<T> {
-  const { UnreadableInput } = await import('../verify/source-error.ts')
+  const { UnreadableInput } = await import('../../packages/verify/src/source-error.ts')
   return work.catch((error: unknown) => {
     throw error instanceof UnreadableInput ? wrong(error.message) : error
   })
@@ -66,10 +66,10 @@ async function withSources<T>(
   { rpc = [], registry, gateway }: SourceFlags,
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const { connectNode } = await import('../verify/chain-node.ts')
+  const { connectNode } = await import('../../packages/verify/src/chain-node.ts')
   const [node, ...others] = rpc.map(asUsage(connectNode))
   if (node && registry && gateway) {
-    const { connectGateway } = await import('../verify/gateway.ts')
+    const { connectGateway } = await import('../../packages/verify/src/gateway.ts')
     const files = asUsage(connectGateway)(gateway)
     return work({ nodes: [node, ...others], registry, files, treesOf: () => files.block })
   }
@@ -81,9 +81,9 @@ async function withSources<T>(
 
 const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { connectChain, recordersOf } = await import('../connect-chain.ts')
-    const { filesOf, findRegistry, nodeOf } = await import('../own-history.ts')
-    const { createOwnTrees } = await import('../domain/asset/history-service.ts')
+    const { connectChain, recordersOf } = await import('../chain/connect-chain.ts')
+    const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/local-sources.ts')
+    const { createOwnTrees } = await import('../modules/commits/history-service.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       const registry = await findRegistry(chain.registry)
@@ -103,7 +103,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
 
 /** Returns the canonical nid. Throws a usage error if the text is not a CID. */
 async function readNid(text: string): Promise<string> {
-  const { canonicalNid } = await import('../domain/ids.ts')
+  const { canonicalNid } = await import('../shared/ids.ts')
   const nid = canonicalNid(text)
   if (nid === undefined) throw wrong('A nid is a CID, such as bafkrei….')
   return nid
@@ -111,12 +111,12 @@ async function readNid(text: string): Promise<string> {
 
 async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
   const { recorder, blockHash: hashes, file, ...sources } = flags
-  const { isProofPath } = await import('../verify/proof-path.ts')
-  const { verifyOnline, verifyProof } = await import('../verify/verify.ts')
-  const { assertUsage } = await import('../verify/usage.ts')
+  const { isProofPath } = await import('../../packages/verify/src/proof-path.ts')
+  const { verifyOnline, verifyProof } = await import('../../packages/verify/src/verify.ts')
+  const { assertUsage } = await import('../../packages/verify/src/usage.ts')
   asUsage(assertUsage)({ registry: sources.registry, recorders: recorder, hashes })
   if (await isProofPath(subject)) {
-    const { connectNode } = await import('../verify/chain-node.ts')
+    const { connectNode } = await import('../../packages/verify/src/chain-node.ts')
     const nodes = sources.rpc?.map(asUsage(connectNode))
     const { registry } = sources
     const proof = await openProof(subject)
@@ -129,7 +129,7 @@ async function verify(subject: string, flags: VerifyFlags): Promise<Verification
 }
 
 async function printVerification(verification: Verification): Promise<void> {
-  const { describe } = await import('../verify/print.ts')
+  const { describe } = await import('../../packages/verify/src/print.ts')
   const { lines, verdict } = describe(verification)
   const colours = { holds: green, unsettled: yellow, broken: red, unknown: red }
   print(lines.join('\n'))
@@ -140,7 +140,7 @@ async function prove(given: string, { out: wanted, json, ...sources }: SourceFla
   const nid = await readNid(given)
   const out = wanted ?? `${nid}.car`
   const { writeNewFile } = await import('./new-file.ts')
-  const { writeProof } = await import('../verify/write-proof.ts')
+  const { writeProof } = await import('../../packages/verify/src/write-proof.ts')
   const bytes = await writeNewFile(out, (file) =>
     withSources(sources, ({ nodes, registry, treesOf }) =>
       file.writeFile(writeProof({ nid, node: nodes[0], registry, readTree: treesOf(nid) })),
@@ -183,7 +183,7 @@ export function addVerifyCommand(program: Command): void {
     )
     .action(async (subject: string, flags: VerifyFlags) => {
       const verification = await verify(subject, flags)
-      const { exitCodes } = await import('../verify/print.ts')
+      const { exitCodes } = await import('../../packages/verify/src/print.ts')
       fail(exitCodes[verification.verdict])
       if (flags.json) printJson(verification)
       else await printVerification(verification)

@@ -1,12 +1,12 @@
 /** What waits for an operator, told like what contradicts an invariant: for `annal check`. */
-import { findWaiting } from '../chain/relay/prepare-statements.ts'
-import { toId } from '../domain/ids.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants/finding.ts'
-import type { Database } from '../domain/ports/database.ts'
-import { findSetbacks } from '../domain/sweep/setback-statements.ts'
-import { withPublicItems } from '../domain/sweep/sweeper.ts'
-import { countDueWithdrawals, findUntaken } from '../domain/wallet/withdrawal-statements.ts'
-import { findDead, subjectOf } from '../platform/jobs/job-statements.ts'
+import { findWaiting } from '../chain/relay/commit-signer.sql.ts'
+import type { Database } from '../db/database-types.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../db/invariants/finding.ts'
+import { findDead, subjectOf } from '../jobs/jobs.sql.ts'
+import { findSetbacks } from '../jobs/recorded-failures.sql.ts'
+import { withPublicItems } from '../jobs/run-batch-job.ts'
+import { countDueWithdrawals, findUntaken } from '../modules/coins/withdrawals.sql.ts'
+import { toId } from '../shared/ids.ts'
 
 /** The findings W1 (commits), W2 (jobs), W3 (items of sweeps) and W4 (withdrawals); at most `MOST_ROWS` rows are shown of each. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {

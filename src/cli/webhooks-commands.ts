@@ -1,7 +1,7 @@
 /** `annal webhooks`. */
 import { type Command, Option } from 'commander'
 import type { Services } from '../context.ts'
-import type { DeliveryFilter } from '../domain/store/delivery-service.ts'
+import type { DeliveryFilter } from '../modules/webhooks/delivery-service.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
 import { createProgress } from './progress.ts'
@@ -25,7 +25,7 @@ const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
 })
 
 async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limit: number) {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   const attempts = { orderBy: { number: 'asc' }, take: -1, select: { statusCode: true, failure: true } } as const
   const rows = (await deliveries.list(system, filterOf(flags), {
     take: limit,
@@ -55,7 +55,7 @@ type ListedDelivery = Delivery & {
 
 /** Identifiers of all deliveries that were given up, a page at a time. */
 async function findGivenUp({ deliveries }: Services, flags: FilterFlags): Promise<string[]> {
-  const { toId } = await import('../domain/ids.ts')
+  const { toId } = await import('../shared/ids.ts')
   const found: string[] = []
   for (let skip = 0; ; skip += MOST) {
     const page = await deliveries.list(system, { ...filterOf(flags), status: 'GIVEN_UP' }, { take: MOST, skip })
@@ -71,7 +71,7 @@ interface Replayed {
 }
 
 async function replayAll({ deliveries }: Services, ids: readonly string[]): Promise<Replayed[]> {
-  const { DomainError } = await import('../domain/errors.ts')
+  const { DomainError } = await import('../shared/errors.ts')
   const progress = createProgress('called again')
   const replayed: Replayed[] = []
   for (const id of ids) {

@@ -1,8 +1,8 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
-import type { ChainConnection } from '../connect-chain.ts'
-import type { Coins } from '../domain/ports/coins.ts'
-import type { Installation } from '../installation.ts'
-import type { ConnectedDatabase } from '../platform/database/database.ts'
+import type { ChainConnection } from '../chain/connect-chain.ts'
+import type { ConnectedDatabase } from '../db/database.ts'
+import type { Installation } from '../infrastructure.ts'
+import type { Coins } from '../modules/coins/coin-types.ts'
 import type { ServiceLayer } from '../services.ts'
 import { red, say } from './output.ts'
 import { terminal } from './terminal.ts'
@@ -22,8 +22,8 @@ export async function withInstallation<T>(
   // Loaded when they are needed: help and a refusal must not wait for the whole service.
   const { readConfig } = await import('../config.ts')
   const config = readConfig(terminal().env)
-  const { openInstallation } = await import('../installation.ts')
-  const { createLog } = await import('../platform/log.ts')
+  const { openInstallation } = await import('../infrastructure.ts')
+  const { createLog } = await import('../telemetry/log.ts')
   const log = createLog(quieter(config.logLevel))
   const installation = await openInstallation(config, log, { mayMigrate: false })
   try {
@@ -44,12 +44,12 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
   const { database, dir, logLevel } = readConfig(terminal().env)
   const { url, directUrl } = database
   if (directUrl) {
-    const { assertOwnSessions } = await import('../platform/database/assert-own-sessions.ts')
+    const { assertOwnSessions } = await import('../db/assert-own-sessions.ts')
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     return work(directUrl, dir)
   }
-  const { startEmbeddedDatabase } = await import('../platform/vault/embedded-database.ts')
-  const { createLog } = await import('../platform/log.ts')
+  const { startEmbeddedDatabase } = await import('../keys/embedded-database.ts')
+  const { createLog } = await import('../telemetry/log.ts')
   const embedded = await startEmbeddedDatabase(dir, createLog(quieter(logLevel)))
   try {
     return await work(embedded.localUrl, dir)
@@ -65,9 +65,9 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
 export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T>): Promise<T> =>
   withDatabaseUrl(async (url) => {
     const { readConfig } = await import('../config.ts')
-    const { createLog } = await import('../platform/log.ts')
-    const { assertMigrated } = await import('../platform/database/migrations.ts')
-    const { createDatabase } = await import('../platform/database/database.ts')
+    const { createLog } = await import('../telemetry/log.ts')
+    const { assertMigrated } = await import('../db/migrations.ts')
+    const { createDatabase } = await import('../db/database.ts')
     const { database: configured, logLevel } = readConfig(terminal().env)
     await assertMigrated(url)
     const database = createDatabase({ url, pool: configured.pool, log: createLog(quieter(logLevel)) })
@@ -84,7 +84,7 @@ export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `ht
 
 const loadServices = () => import('../services.ts')
 const loadServicesAndChain = () =>
-  Promise.all([loadServices(), import('../platform/vault/vault-identity.ts'), import('../connect-chain.ts')])
+  Promise.all([loadServices(), import('../keys/vault-identity.ts'), import('../chain/connect-chain.ts')])
 
 async function openServices(installation: Installation, coins: Coins): Promise<ServiceLayer> {
   const { createServices } = await loadServices()
@@ -99,7 +99,7 @@ async function openServices(installation: Installation, coins: Coins): Promise<S
  */
 export const withServices = <T>(work: (layer: ServiceLayer, installation: Installation) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { noCoins } = await import('../domain/ports/coins.ts')
+    const { noCoins } = await import('../modules/coins/coin-types.ts')
     return work(await openServices(installation, noCoins), installation)
   }, loadServices)
 
@@ -121,10 +121,10 @@ export const withKeysAndCoins = <T>(
   work: (layer: ServiceLayer, installation: Installation) => Promise<T>,
 ): Promise<T> =>
   withInstallation(async (installation) => {
-    const { assertKeysHeld, assertKeySharesHeld } = await import('../platform/vault/vault-identity.ts')
+    const { assertKeysHeld, assertKeySharesHeld } = await import('../keys/vault-identity.ts')
     await assertKeysHeld(installation.database, installation.keyRing, installation.config.dir)
     await assertKeySharesHeld(installation.database, installation.config.dir)
-    const { connectChain } = await import('../connect-chain.ts')
+    const { connectChain } = await import('../chain/connect-chain.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       await assertChain(chain)

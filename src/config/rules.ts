@@ -1,9 +1,9 @@
 /** How variables are written: what each kind allows, and what is said of anything else. */
 import { z } from 'zod'
-import { limitsWith } from '../domain/limits.ts'
-import { AMOUNT } from '../domain/money.ts'
-import { roles } from '../domain/roles.ts'
-import { parseDatabaseUrl } from '../platform/database/parse-database-url.ts'
+import { parseDatabaseUrl } from '../db/parse-database-url.ts'
+import { limitsWith } from '../shared/limits.ts'
+import { AMOUNT } from '../shared/money.ts'
+import { roles } from '../shared/roles.ts'
 
 /** An amount, as decimal text. */
 export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')

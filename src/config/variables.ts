@@ -1,7 +1,7 @@
 /** The table of all variables. */
 import { z } from 'zod'
-import { limitsText } from '../domain/limits.ts'
-import { roles } from '../domain/roles.ts'
+import { limitsText } from '../shared/limits.ts'
+import { roles } from '../shared/roles.ts'
 import {
   address,
   addresses,

@@ -15,9 +15,9 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
-import { notFound, storageFailure } from '../domain/errors.ts'
-import type { OnError } from '../domain/ports/log.ts'
-import { giveToOwner } from '../platform/folder-owner.ts'
+import { notFound, storageFailure } from '../shared/errors.ts'
+import { giveToOwner } from '../shared/folder-owner.ts'
+import type { OnError } from '../shared/log.ts'
 import { blockExtension, blockPlace } from './block-name.ts'
 
 /**

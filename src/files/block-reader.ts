@@ -3,13 +3,13 @@ import { exporter } from 'ipfs-unixfs-exporter'
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { DomainError, notFound } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports/files.ts'
-import type { OnError } from '../domain/ports/log.ts'
+import { DomainError, notFound } from '../shared/errors.ts'
+import type { OnError } from '../shared/log.ts'
 import { blockName } from './block-name.ts'
 import { carOf, namesBelow } from './car.ts'
 import { linksOf, parseCid } from './cids.ts'
-import type { NameSet } from './name-set.ts'
+import type { NameSet } from './compact-hash-set.ts'
+import type { ContentStore } from './file-types.ts'
 
 /** Where blocks lie by their CIDs. */
 export interface BlockSource {

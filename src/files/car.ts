@@ -3,8 +3,8 @@ import * as dagPb from '@ipld/dag-pb'
 import { UnixFS } from 'ipfs-unixfs'
 import type { CID } from 'multiformats/cid'
 import { identity } from 'multiformats/hashes/identity'
-import type { CarSelection } from '../domain/ports/files.ts'
 import { linksOf } from './cids.ts'
+import type { CarSelection } from './file-types.ts'
 
 type ReadBlock = (cid: CID) => Promise<Uint8Array>
 

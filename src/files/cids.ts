@@ -4,8 +4,8 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { notFound, validationFailed } from '../domain/errors.ts'
-import { canonicalCid } from '../verify/canonical-cid.ts'
+import { canonicalCid } from '../../packages/verify/src/canonical-cid.ts'
+import { notFound, validationFailed } from '../shared/errors.ts'
 
 /**
  * A CID that the store may hold: raw or dag-pb under sha2-256. Raises NOT_FOUND for everything else, because nothing

@@ -1,16 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
-import { DomainError, storageFailure, unavailable } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports/files.ts'
+import { DomainError, storageFailure, unavailable } from '../shared/errors.ts'
 import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { createBlockReader, markBelow } from './block-reader.ts'
 import { ownedBlocks } from './blocks-owner.ts'
 import { identifyDocument, measure } from './cids.ts'
+import { createNameSet } from './compact-hash-set.ts'
+import { tellOrRaise } from './error-collector.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
-import { createNameSet } from './name-set.ts'
+import type { ContentStore } from './file-types.ts'
 import { claimStore, type FindFiles } from './store-owner.ts'
-import { tellOrRaise } from './tell-or-raise.ts'
 
 /** The folder of the blocks, and the installation that owns them. */
 export interface ContentStoreOptions {

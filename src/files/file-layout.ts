@@ -2,8 +2,8 @@ import { importFile } from 'ipfs-unixfs-importer'
 import { fixedSize } from 'ipfs-unixfs-importer/chunker'
 import { balanced } from 'ipfs-unixfs-importer/layout'
 import type { CID } from 'multiformats/cid'
-import type { ContentStore } from '../domain/ports/files.ts'
 import { measure } from './cids.ts'
+import type { ContentStore } from './file-types.ts'
 
 /**
  * What `ipfs add --cid-version=1` does: 256 KiB chunks, a balanced tree with 174 children, raw leaves, and a file of

@@ -2,8 +2,8 @@
  * In which form a file is asked for: as it is, its first block, or a CAR of its blocks. By the query or the header `Accept`
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request).
  */
-import { type FieldErrors, validationFailed } from '../domain/errors.ts'
-import type { CarSelection } from '../domain/ports/files.ts'
+import { type FieldErrors, validationFailed } from '../shared/errors.ts'
+import type { CarSelection } from './file-types.ts'
 
 /** The first and the last byte of a range; below zero they count from the end of the file. */
 export interface EntityBytes {

@@ -1,11 +1,11 @@
 import { create } from 'kubo-rpc-client'
-import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports/files.ts'
+import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
 import { carOf, namesBelow } from './car.ts'
 import { identifyDocument, measure, parseCid } from './cids.ts'
+import { tellOrRaise } from './error-collector.ts'
 import { identifyFile } from './file-layout.ts'
-import { createPatience, eachWithin, tooSlow } from './patience.ts'
-import { tellOrRaise } from './tell-or-raise.ts'
+import type { ContentStore } from './file-types.ts'
+import { createPatience, eachWithin, tooSlow } from './timeout.ts'
 
 /** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
 const offline: { offline: true } = { offline: true }

@@ -3,8 +3,8 @@
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#dedicated-probe-paths). It lies in no store.
  */
 import { CID } from 'multiformats/cid'
-import type { ContentStore } from '../domain/ports/files.ts'
 import { carOf } from './car.ts'
+import type { ContentStore } from './file-types.ts'
 
 /** Its identifier. */
 export const PROBE_CID = 'bafkqaaa'

@@ -7,8 +7,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
-import { tooSlow } from './patience.ts'
+import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
+import { tooSlow } from './timeout.ts'
 
 /** Which bucket it is, and how patient its callers are. Credentials are had as the tools of AWS have them. */
 export interface S3BucketOptions {

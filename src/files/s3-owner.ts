@@ -1,5 +1,5 @@
 /** The bucket belongs to one installation: what that one does not need is removed, and another one may need it. */
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../shared/errors.ts'
 import { blockPlace } from './block-name.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { claimStore, type FindFiles, OWNER_NAME, type OwnedStore } from './store-owner.ts'

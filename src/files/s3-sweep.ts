@@ -1,8 +1,8 @@
 /** How what nobody needs is removed from a bucket that several processes write to. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { OnError } from '../domain/ports/log.ts'
-import { eachOf } from './at-once.ts'
+import type { OnError } from '../shared/log.ts'
+import { eachOf } from './limit-concurrency.ts'
 import type { ListedObject, S3Bucket } from './s3-bucket.ts'
 
 /** The object by which a collection says that it removes. */

@@ -1,9 +1,9 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
-import type { Actor } from '../domain/actor.ts'
-import type { Semaphore } from '../domain/ports/semaphore.ts'
-import { rateLimitKey, rateLimitKeys } from '../domain/rate-limit-key.ts'
-import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
-import { rootFieldsOf } from './document-limits.ts'
+import type { Actor } from '../shared/actor.ts'
+import { rateLimitKey, rateLimitKeys } from '../shared/rate-limit-key.ts'
+import type { Semaphore } from '../shared/semaphore-types.ts'
+import { createCostOf, LARGE_ANSWER } from './limits/document-cost.ts'
+import { rootFieldsOf } from './limits/document-limits.ts'
 
 /** An operation that is about to be executed. */
 export interface Asked {

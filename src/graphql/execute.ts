@@ -7,8 +7,8 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { Context } from '../context.ts'
-import { compileOperation } from './compiled/compile-operation.ts'
-import type { CompiledOperation } from './compiled/root-field.ts'
+import { compileOperation } from './fast-path/compile-operation.ts'
+import type { CompiledOperation } from './fast-path/root-field.ts'
 
 /** What is carried out, and for whom. */
 export interface Execution {

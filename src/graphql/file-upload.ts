@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FileUpload } from 'graphql-upload-ts'
-import type { IncomingFile } from '../domain/asset/uploads.ts'
-import type { Pieces } from '../domain/ports/files.ts'
+import type { Pieces } from '../files/file-types.ts'
+import type { IncomingFile } from '../modules/assets/uploads.ts'
 
 /**
  * Presents an uploaded file as `graphql-upload-ts` does. `hold` writes the file to disk. It is called when a stream of the file is first created,

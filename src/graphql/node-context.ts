@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from '../context.ts'
-import type { BodyReaders } from '../domain/asset/uploads.ts'
+import type { BodyReaders } from '../modules/assets/uploads.ts'
 
 /** What a GraphQL plugin knows of a request before the caller is authenticated. */
 export interface NodeContext {

@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core'
 import type { Context } from '../context.ts'
-import { canonicalNid, fromId, type IdPrefix } from '../domain/ids.ts'
+import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 
 /** Everything with an identifier of its own implements this. */

@@ -1,6 +1,6 @@
 /** What a request asks for, as its body or its URL says. Numbers come as they were sent or are marked: see json-input.ts. */
-import { DomainError } from '../domain/errors.ts'
-import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
+import { DomainError } from '../shared/errors.ts'
+import { isJsonObject, jsonError, readJson } from '../shared/json-input.ts'
 
 /** Those that may be left out. */
 const OPTIONAL = ['operationName', 'variables', 'extensions'] as const

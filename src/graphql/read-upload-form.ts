@@ -1,9 +1,9 @@
 /** Reads requests with files (GraphQL multipart request specification): `operations`, then `map`, then the files. */
 import type { IncomingMessage } from 'node:http'
 import { Upload } from 'graphql-upload-ts'
-import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
-import { DomainError } from '../domain/errors.ts'
-import { readJsonObject } from '../domain/json-input.ts'
+import type { BodyReaders, Intake } from '../modules/assets/uploads.ts'
+import { DomainError } from '../shared/errors.ts'
+import { readJsonObject } from '../shared/json-input.ts'
 import { fileUpload } from './file-upload.ts'
 import { readParams } from './read-params.ts'
 

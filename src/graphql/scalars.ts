@@ -1,9 +1,9 @@
 import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
 import { GraphQLUpload } from 'graphql-upload-ts'
-import { canonicalNid } from '../domain/ids.ts'
-import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
-import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
+import { canonicalNid } from '../shared/ids.ts'
+import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../shared/json-input.ts'
+import { AMOUNT, type Amount, formatAmount } from '../shared/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './mask-error.ts'
 

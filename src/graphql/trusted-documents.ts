@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type DocumentNode, type GraphQLSchema, Kind, specifiedRules } from 'graphql'
-import { isJsonObject } from '../domain/json-input.ts'
-import { createDocumentChecks, type DocumentChecks } from './document-checks.ts'
-import { documentLimits } from './document-limits.ts'
+import { isJsonObject } from '../shared/json-input.ts'
+import { createDocumentChecks, type DocumentChecks } from './limits/document-checks.ts'
+import { documentLimits } from './limits/document-limits.ts'
 
 /** What is looked up for each request. */
 export interface TrustedDocuments {

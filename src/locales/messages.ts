@@ -1,5 +1,5 @@
 /** Texts of pages and mails. `{name}` is a placeholder. */
-import type { Language } from '../domain/language.ts'
+import type { Language } from '../shared/language.ts'
 import en from './en.json' with { type: 'json' }
 import zhTw from './zh-TW.json' with { type: 'json' }
 

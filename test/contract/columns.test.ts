@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { sampleMetadata } from '../support/metadata.ts'

@@ -3,7 +3,7 @@
  * has it. `columns.test.ts` holds this against the database, a deletion and an export.
  */
 
-import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 export interface Personal {
   erased: true | string

@@ -1,8 +1,8 @@
 /** Dashboard and alerts ask for what there is, and every alert has its entry in the book of what to do. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { metricTable } from '../../src/platform/telemetry/metric-table.ts'
-import { createRegistry } from '../../src/platform/telemetry/registry.ts'
+import { metricTable } from '../../src/telemetry/metric-table.ts'
+import { createRegistry } from '../../src/telemetry/registry.ts'
 import { alertCases } from '../dashboard/alert-cases.ts'
 import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
 import { parseMetrics } from '../support/scrape.ts'

@@ -3,9 +3,9 @@ import { type DocumentNode, getOperationAST } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
+import { rootNames } from '../../src/graphql/expired-token.ts'
 import { schema } from '../../src/graphql/schema.ts'
-import { rootNames } from '../../src/graphql/stale-token.ts'
-import { routes } from '../../src/rest/routes.ts'
+import { routes } from '../../src/http/rest/routes.ts'
 import { description } from '../support/described.ts'
 
 const namesIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)

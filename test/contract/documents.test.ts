@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { encodeCommitData } from '../../src/chain/commit-data.ts'
-import { identifyingKeys } from '../../src/domain/asset/asset-tree.ts'
-import type { CommitData } from '../../src/domain/asset/commit-data.ts'
+import { identifyingKeys } from '../../src/modules/assets/asset-tree.ts'
+import type { CommitData } from '../../src/modules/commits/commit-data.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const documents = globSync(['*.md', '{docs,deploy,proofs,examples}/**/*.md'], {
@@ -90,7 +90,7 @@ describe('A document', () => {
 
   it('tells of each queue that runs in the background', () => {
     const told = read('docs/architecture.md').split('## What runs in the background')[1]!.split('\n## ')[0]!
-    const loops = read('src/loops.ts')
+    const loops = read('src/background.ts')
     const queues = loops.slice(loops.indexOf('const queues'), loops.indexOf('const upkeepOfQueues'))
     const names = [...queues.matchAll(/^ {2}'?([\w-]+)'?: \{/gm)].map(([, name]) => name!)
     expect(names.length).toBeGreaterThan(5)

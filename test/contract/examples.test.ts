@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSchema, isEnumType, parse, validate } from 'graphql'
 import { expect, it } from 'vitest'
-import { errorCodes } from '../../src/domain/errors.ts'
+import { errorCodes } from '../../src/shared/errors.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import document from '../../src/rest/generated/openapi.json' with { type: 'json' }
+import document from '../../src/http/rest/generated/openapi.json' with { type: 'json' }
 
 type Json = { [key: string]: Json } | Json[] | string | number | boolean | null
 

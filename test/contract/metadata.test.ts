@@ -5,7 +5,7 @@ import {
   type MetadataName,
   metadataFields,
   registrationFields,
-} from '../../src/domain/asset/metadata.ts'
+} from '../../src/modules/assets/metadata.ts'
 import { description } from '../support/described.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { sampleMetadata, sampleOf } from '../support/metadata.ts'

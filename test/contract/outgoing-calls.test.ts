@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const SRC = join(import.meta.dirname, '../../src')
 const sources = globSync('**/*.ts', { cwd: SRC })
-  .filter((file) => !/^(platform\/prisma|rest\/generated)\//.test(file))
+  .filter((file) => !/^db\/prisma\/|\/generated\//.test(file))
   .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }))
 
 interface Way {
@@ -29,7 +29,7 @@ const ways: Record<string, Way> = {
   'a socket': { begins: /= connect\(path/g, needs: [/./] },
 }
 
-const lasting = ['platform/database/database.ts', 'platform/database/event-notifications.ts', 'chain/lease.ts']
+const lasting = ['db/database.ts', 'db/event-notifications.ts', 'chain/lease.ts']
 
 function callAt(text: string, start: number): string {
   let depth = 0
@@ -63,8 +63,8 @@ it('a connection that lasts asks whether anybody is there, and gives up an answe
 
 it('opens every connection to PostgreSQL with DatabaseClient', () => {
   const own = {
-    'platform/database/database-client.ts': 'is that way',
-    'platform/embedded/embedded-postgres.ts': 'creates the database on the embedded server',
+    'db/database-client.ts': 'is that way',
+    'embedded/embedded-postgres.ts': 'creates the database on the embedded server',
   }
   const openers = sources.filter(({ text }) => /new (pg\.)?(Client|Pool)\(\{/.test(text) && /from 'pg'/.test(text))
   expect(openers.map(({ file }) => file).sort()).toEqual(Object.keys(own))
@@ -83,25 +83,25 @@ it('there is no other way out of the process than these', () => {
     [
       "@aws-sdk/client-s3: files/s3-bucket.ts",
       "kubo-rpc-client: files/kubo-store.ts",
-      "node:http: delivery/webhook-sender.ts",
-      "node:https: delivery/webhook-sender.ts",
-      "node:net: platform/local-socket.ts",
-      "nodemailer: delivery/mailer.ts",
-      "pg-boss: platform/jobs/jobs.ts",
+      "node:http: modules/webhooks/webhook-sender.ts",
+      "node:https: modules/webhooks/webhook-sender.ts",
+      "node:net: embedded/local-socket.ts",
+      "nodemailer: mail/mailer.ts",
+      "pg-boss: jobs/jobs.ts",
       "pg: chain/lease.ts",
-      "pg: platform/database/answer-watch.ts",
-      "pg: platform/database/assert-own-sessions.ts",
-      "pg: platform/database/database-client.ts",
-      "pg: platform/database/event-notifications.ts",
-      "pg: platform/database/migration-lock.ts",
-      "pg: platform/database/migrations.ts",
-      "pg: platform/database/schema-engine.ts",
-      "pg: platform/database/session-settings.ts",
-      "pg: platform/embedded/embedded-postgres.ts",
-      "pg: platform/reads/ask.ts",
-      "pg: platform/reads/reads.ts",
-      "pg: platform/reads/statement-names.ts",
-      "undici: delivery/guarded-connector.ts",
+      "pg: db/assert-own-sessions.ts",
+      "pg: db/database-client.ts",
+      "pg: db/event-notifications.ts",
+      "pg: db/migration-lock.ts",
+      "pg: db/migrations.ts",
+      "pg: db/query-timeout.ts",
+      "pg: db/read-compiler/ask.ts",
+      "pg: db/read-compiler/reads.ts",
+      "pg: db/read-compiler/statement-names.ts",
+      "pg: db/schema-engine.ts",
+      "pg: db/session-settings.ts",
+      "pg: embedded/embedded-postgres.ts",
+      "undici: modules/webhooks/guarded-connector.ts",
     ]
   `)
 })

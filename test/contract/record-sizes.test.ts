@@ -1,8 +1,8 @@
 import { getOperationAST } from 'graphql'
 import { expect, it } from 'vitest'
-import { createCostOf } from '../../src/graphql/document-cost.ts'
+import { createCostOf } from '../../src/graphql/limits/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/rest/routes.ts'
+import { routes } from '../../src/http/rest/routes.ts'
 
 const MAX_RECORD_BYTES = 1_000_000
 const MAX_PART_BYTES = 20_000_000

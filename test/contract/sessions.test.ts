@@ -9,21 +9,21 @@ import { declaredStatements } from '../support/declared-statements.ts'
 const root = new URL('../../src/', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 const files = globSync('**/*.ts', { cwd: root })
-  .filter((file) => !/^(platform\/prisma|(rest|pages)\/generated)\//.test(file))
+  .filter((file) => !/^db\/prisma\/|\/generated\//.test(file))
   .sort()
 
 const OPENS = /\bnew (?:pg\.(?:Client|Pool)|DatabaseClient|PgBoss)\(|\bcreatePool\(\{/
 
 const connections: Record<string, ['shared' | 'own', reason: string]> = {
   'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
-  'platform/database/assert-own-sessions.ts': ['own', 'looks whether sessions are our own'],
-  'platform/database/database-client.ts': ['own', 'is how the others open theirs'],
-  'platform/database/database.ts': ['shared', 'the statements of requests'],
-  'platform/database/event-notifications.ts': ['own', 'LISTEN'],
-  'platform/database/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
-  'platform/database/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
-  'platform/embedded/embedded-postgres.ts': ['own', 'creates the database on the embedded server, where no pooler is'],
-  'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
+  'db/assert-own-sessions.ts': ['own', 'looks whether sessions are our own'],
+  'db/database-client.ts': ['own', 'is how the others open theirs'],
+  'db/database.ts': ['shared', 'the statements of requests'],
+  'db/event-notifications.ts': ['own', 'LISTEN'],
+  'db/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
+  'db/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
+  'embedded/embedded-postgres.ts': ['own', 'creates the database on the embedded server, where no pooler is'],
+  'jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
 }
 
 const outlives = [
@@ -38,7 +38,7 @@ const outlives = [
 ]
 
 const within: Record<string, string> = {
-  'platform/reads/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
+  'db/read-compiler/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
 }
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
@@ -51,9 +51,7 @@ it('whoever opens connections to the database says whether they may be shared', 
 it('what outlives its transaction stands only where the session is its own', () => {
   const own = Object.entries(connections).flatMap(([file, [way]]) => (way === 'own' ? [file] : []))
   const found = files.filter((file) => outlives.some((pattern) => pattern.test(withoutComments(read(file)))))
-  const unknown = found.filter(
-    (file) => !own.includes(file) && !(file in within) && file !== 'platform/database/migration-lock.ts',
-  )
+  const unknown = found.filter((file) => !own.includes(file) && !(file in within) && file !== 'db/migration-lock.ts')
   expect(unknown, 'Give it a session of its own, or let its effect end with its transaction').toEqual([])
   expect(Object.keys(within).filter((file) => !found.includes(file))).toEqual([])
 })

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
-import { findFreePort } from '../../src/platform/free-port.ts'
+import { findFreePort } from '../../src/embedded/free-port.ts'
+import { createWebhookSender } from '../../src/modules/webhooks/webhook-sender.ts'
 
 async function breakOff(port: number) {
   const socket = connect(port, '127.0.0.1')

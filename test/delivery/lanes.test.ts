@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
-import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
+import { type Jobs, startJobs } from '../../src/jobs/jobs.ts'
+import { deliveryWork } from '../../src/modules/webhooks/delivery-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { startReceiver } from '../support/receiver.ts'

@@ -1,7 +1,7 @@
 /** A service that stood still for long, or came back from an old backup: what it owes is done when it runs again. */
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
-import { installJobs, type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
+import { installJobs, type Jobs, startJobs } from '../../src/jobs/jobs.ts'
+import { deliveryWork } from '../../src/modules/webhooks/delivery-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'

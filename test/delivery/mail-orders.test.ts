@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fromId, toId } from '../../src/domain/ids.ts'
-import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
+import { type Jobs, startJobs } from '../../src/jobs/jobs.ts'
+import { fromId, toId } from '../../src/shared/ids.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'

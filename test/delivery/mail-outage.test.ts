@@ -1,9 +1,9 @@
 /** A mail server that is away for long. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { toId } from '../../src/domain/ids.ts'
-import { findDead, retryJobs, subjectOf } from '../../src/platform/jobs/job-statements.ts'
-import { startJobs } from '../../src/platform/jobs/jobs.ts'
+import { findDead, retryJobs, subjectOf } from '../../src/jobs/jobs.sql.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'

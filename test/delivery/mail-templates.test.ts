@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import type { AccountMessage, OrderMessage } from '../../src/domain/ports/mail.ts'
 import { messages } from '../../src/locales/messages.ts'
+import { createMailComposer } from '../../src/mail/mail-templates.ts'
+import type { AccountMessage, OrderMessage } from '../../src/mail/mail-types.ts'
 import {
   accountMessages,
   asked,

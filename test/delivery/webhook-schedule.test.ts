@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextAttemptAfter } from '../../src/domain/store/webhook-schedule.ts'
+import { nextAttemptAfter } from '../../src/modules/webhooks/webhook-schedule.ts'
 
 const planned = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compare, mergeCustom, writeTree } from '../../src/domain/asset/asset-tree.ts'
-import { type Metadata, nothing } from '../../src/domain/asset/metadata.ts'
+import { compare, mergeCustom, writeTree } from '../../src/modules/assets/asset-tree.ts'
+import { type Metadata, nothing } from '../../src/modules/assets/metadata.ts'
 
 const facts = {
   ...nothing,

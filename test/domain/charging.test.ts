@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
+import { add, fromUnits, toUnits } from '../../src/shared/money.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 

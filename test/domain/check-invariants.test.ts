@@ -1,9 +1,9 @@
 /** How the invariants are looked at: several at once where there are connections, and told in one order. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { checkInvariants, invariants } from '../../src/domain/invariants/check-invariants.ts'
-import type { Database } from '../../src/domain/ports/database.ts'
-import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database-types.ts'
+import { checkInvariants, invariants } from '../../src/db/invariants/check-invariants.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 

@@ -1,8 +1,8 @@
 /** Amounts that two processes acquire at the same time. `test/rest/shared-limits.test.ts` tests streams and uploads. */
 import { afterAll, expect, it } from 'vitest'
 import { silent } from '../../proofs/harness/parts.ts'
-import { createConcurrencyCounter } from '../../src/domain/concurrency-counter.ts'
-import { createDatabase } from '../../src/platform/database/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { createConcurrencyCounter } from '../../src/shared/concurrency-counter.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 
 const clone = await createTestDatabase()

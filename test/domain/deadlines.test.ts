@@ -1,6 +1,6 @@
 /** What holds until a moment does not hold at that moment. The database's clock stands still here, so nothing races with it. */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findProblem, isDeeper, isExact, parseJson, tellProblem } from '../../src/domain/json-input.ts'
+import { findProblem, isDeeper, isExact, parseJson, tellProblem } from '../../src/shared/json-input.ts'
 
 const nested = (levels: number, inner: unknown = 1) => {
   let value = inner

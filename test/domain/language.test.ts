@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import { chooseLanguage, preferredLanguage } from '../../src/domain/language.ts'
+import { createMailComposer } from '../../src/mail/mail-templates.ts'
+import { chooseLanguage, preferredLanguage } from '../../src/shared/language.ts'
 
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
 const mailIn = (tag: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { add, formatAmount, fromUnits, toUnits } from '../../src/domain/money.ts'
-import { commitCost, createPricing } from '../../src/domain/wallet/pricing.ts'
-import { canPay, shortfallOf } from '../../src/domain/wallet/quote.ts'
+import { commitCost, createPricing } from '../../src/modules/wallet/pricing.ts'
+import { canPay, shortfallOf } from '../../src/modules/wallet/quote.ts'
+import { add, formatAmount, fromUnits, toUnits } from '../../src/shared/money.ts'
 
 const ONE = 10n ** 18n
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
-import { add } from '../../src/domain/money.ts'
-import { storeMove } from '../../src/domain/wallet/coin-service.ts'
-import { noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
+import { storeMove } from '../../src/modules/coins/coin-service.ts'
+import { noteDeposits } from '../../src/modules/coins/deposits.sql.ts'
+import { add } from '../../src/shared/money.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createRest, type Rest } from '../support/rest-client.ts'
 import { startSkewed } from '../support/start-skewed.ts'
@@ -364,7 +364,7 @@ it('nothing that was written tells the time of a gateway, but for names that wer
   expect(unseen, 'Tables of which nothing was written here').toEqual([])
 })
 
-const stopwatches = ['domain/asset/keep.ts']
+const stopwatches = ['modules/assets/store-and-pin.ts']
 
 it('the rules and the doors ask for no process’s clock', () => {
   const root = join(import.meta.dirname, '../../src')

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { violatedConstraint } from '../../src/domain/ports/database.ts'
-import { boolean, statement, textOf, uuid } from '../../src/domain/sql.ts'
-import { isPaid, nextStatuses } from '../../src/domain/store/order-status.ts'
-import { OrderStatus } from '../../src/platform/prisma/client.ts'
+import { violatedConstraint } from '../../src/db/database-types.ts'
+import { OrderStatus } from '../../src/db/prisma/client.ts'
+import { boolean, statement, textOf, uuid } from '../../src/db/sql.ts'
+import { isPaid, nextStatuses } from '../../src/modules/store/order-status.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { add, formatAmount, fromUnits } from '../../src/domain/money.ts'
-import { pointsFirstSql } from '../../src/domain/wallet/ledger-sql.ts'
-import { quoteOf } from '../../src/domain/wallet/quote.ts'
+import { pointsFirstSql } from '../../src/modules/wallet/ledger-sql.ts'
+import { quoteOf } from '../../src/modules/wallet/quote.ts'
+import { add, formatAmount, fromUnits } from '../../src/shared/money.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 
 const SEED = 28

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Actor } from '../../src/domain/actor.ts'
-import { DomainError } from '../../src/domain/errors.ts'
-import { limitsWith } from '../../src/domain/limits.ts'
-import { createRequestQuota } from '../../src/domain/rate-limiter.ts'
-import { silentMeter } from '../../src/domain/telemetry.ts'
+import type { Actor } from '../../src/shared/actor.ts'
+import { DomainError } from '../../src/shared/errors.ts'
+import { limitsWith } from '../../src/shared/limits.ts'
+import { createRequestQuota } from '../../src/shared/rate-limiter.ts'
+import { silentMeter } from '../../src/telemetry/telemetry-types.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))
 afterEach(() => void vi.useRealTimers())

@@ -1,8 +1,8 @@
 /** What holds the rows together, when a restore broke off or an index was not finished. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { checkTables, partsSql } from '../../src/domain/invariants/check-tables.ts'
-import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
+import { checkTables, partsSql } from '../../src/db/invariants/check-tables.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -26,7 +26,7 @@ it('what the migrations make is what is looked for (`npx vitest run test/domain/
   const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)
   const names = rows.map(({ name }) => name).sort()
   await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
-    '../../src/domain/invariants/parts-of-tables.json',
+    '../../src/db/invariants/parts-of-tables.json',
   )
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eachOf } from '../../src/files/at-once.ts'
+import { eachOf } from '../../src/files/limit-concurrency.ts'
 
 it('raises what its source raised once nothing is under way any more', async () => {
   const done: number[] = []

@@ -5,8 +5,8 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { expect, it } from 'vitest'
-import type { CarSelection } from '../../src/domain/ports/files.ts'
 import { namesBelow, walk } from '../../src/files/car.ts'
+import type { CarSelection } from '../../src/files/file-types.ts'
 
 const blocks = new Map<string, Uint8Array>()
 const put = async (code: number, bytes: Uint8Array) => {

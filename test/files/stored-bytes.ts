@@ -1,7 +1,7 @@
 /** Bytes that tests of the stores put in and read back. */
 import { createCipheriv, createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import { DomainError } from '../../src/domain/errors.ts'
+import { DomainError } from '../../src/shared/errors.ts'
 
 export const bytesOf = (length: number, seed = 'seed') => {
   const key = createHash('sha256').update(seed).digest()

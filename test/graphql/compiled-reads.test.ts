@@ -12,7 +12,7 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
+import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { answersOf, contextOf } from '../support/compiled-answers.ts'
 import { selectionOf, withVariables } from '../support/made-selections.ts'

@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
-import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
+import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const unhandled: unknown[] = []

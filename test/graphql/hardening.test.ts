@@ -1,6 +1,6 @@
 import { serverAudits } from 'graphql-http'
 import { describe, expect, it } from 'vitest'
-import { documentLimits } from '../../src/graphql/document-limits.ts'
+import { documentLimits } from '../../src/graphql/limits/document-limits.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { type Message, send } from '../support/http-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'

@@ -1,8 +1,8 @@
 /** A statement counts from balances that are noted beside some transfers. Here those are every third, instead of one of 256. */
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
-import { add } from '../../src/domain/money.ts'
+import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
+import { add } from '../../src/shared/money.ts'
 import { creditDepositsOf } from '../support/deposits.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'

@@ -1,7 +1,7 @@
 /** What the playground opens on, as documents; that they work from left to right is tried in a browser. */
 import { Kind, specifiedRules } from 'graphql'
 import { expect, it } from 'vitest'
-import { createDocumentChecks } from '../../src/graphql/document-checks.ts'
+import { createDocumentChecks } from '../../src/graphql/limits/document-checks.ts'
 import { tabs } from '../../src/graphql/playground/tabs.ts'
 import { schema } from '../../src/graphql/schema.ts'
 

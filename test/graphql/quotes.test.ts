@@ -1,6 +1,6 @@
 /** The query `quote`: the cost of every paid mutation, and the reasons for which it would be refused. */
 import { describe, expect, it } from 'vitest'
-import { fromUnits, toUnits } from '../../src/domain/money.ts'
+import { fromUnits, toUnits } from '../../src/shared/money.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'

@@ -1,7 +1,7 @@
 /** `__typename` at the root of an operation is allowed and costs nothing: client tools add it to every selection. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { answerLimits } from '../../src/graphql/document-cost.ts'
-import { documentLimits } from '../../src/graphql/document-limits.ts'
+import { answerLimits } from '../../src/graphql/limits/document-cost.ts'
+import { documentLimits } from '../../src/graphql/limits/document-limits.ts'
 import { readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'

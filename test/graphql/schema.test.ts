@@ -11,11 +11,11 @@ import {
   isSpecifiedScalarType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { errorMeanings } from '../../src/domain/errors.ts'
-import { answerLimits } from '../../src/graphql/document-cost.ts'
-import { documentLimits } from '../../src/graphql/document-limits.ts'
+import { answerLimits } from '../../src/graphql/limits/document-cost.ts'
+import { documentLimits } from '../../src/graphql/limits/document-limits.ts'
+import { fieldsWithoutSize, sizeOf } from '../../src/graphql/limits/sizes.ts'
 import { schema, schemaText } from '../../src/graphql/schema.ts'
-import { fieldsWithoutSize, sizeOf } from '../../src/graphql/sizes.ts'
+import { errorMeanings } from '../../src/shared/errors.ts'
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
 

@@ -1,7 +1,7 @@
 /** The statement: every movement in a wallet with the balance after it. */
 import { describe, expect, it } from 'vitest'
-import { fromId, toId } from '../../src/domain/ids.ts'
-import { add } from '../../src/domain/money.ts'
+import { fromId, toId } from '../../src/shared/ids.ts'
+import { add } from '../../src/shared/money.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'

@@ -6,8 +6,8 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { findFreePort } from '../../src/embedded/free-port.ts'
 import { createKuboContentStore } from '../../src/files/kubo-store.ts'
-import { findFreePort } from '../../src/platform/free-port.ts'
 import { eventually } from '../support/eventually.ts'
 
 const VERSION = 'v0.40.1'

@@ -1,7 +1,7 @@
 /** The content store on a real Kubo, whatever profile it was set up with. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { identifyFile } from '../../src/files/file-layout.ts'
+import type { ContentStore } from '../../src/files/file-types.ts'
 import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { bytesOf, collect, expectError, listOf, stream } from '../files/stored-bytes.ts'
 import { type KuboNode, startKubo } from './node.ts'

@@ -1,6 +1,6 @@
 /** What administrators see and do at their pages. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'

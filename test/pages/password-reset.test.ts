@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { preferredLanguage } from '../../src/domain/language.ts'
+import { preferredLanguage } from '../../src/shared/language.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError } from '../support/expect-error.ts'
 import { type Answer, openRequest } from '../support/http-client.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { unavailable } from '../../src/domain/errors.ts'
+import { unavailable } from '../../src/shared/errors.ts'
 import type { Answer } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRpc } from '../../src/platform/embedded/anvil-process.ts'
+import { createRpc } from '../../src/embedded/anvil-process.ts'
 
 /** A server that answers whatever it is asked with these pieces and hangs up. */
 async function answering(pieces: readonly string[]) {

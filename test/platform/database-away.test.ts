@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
-import { findSetting } from '../../src/domain/settings.ts'
-import { createDatabase } from '../../src/platform/database/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { findSetting } from '../../src/db/key-value-store.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 function elsewhere(change: (url: URL) => void): string {

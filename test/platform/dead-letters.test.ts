@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { forgetLetters } from '../../src/domain/account/deletion-statements.ts'
-import { valuesOf } from '../../src/domain/sql.ts'
-import { countWaiting, findDead, findUnredacted, makeLastAttempt } from '../../src/platform/jobs/job-statements.ts'
-import { readState } from '../../src/platform/telemetry/metric-statements.ts'
+import { valuesOf } from '../../src/db/sql.ts'
+import { countWaiting, findDead, findUnredacted, makeLastAttempt } from '../../src/jobs/jobs.sql.ts'
+import { forgetLetters } from '../../src/modules/accounts/delete-account.sql.ts'
+import { readState } from '../../src/telemetry/metrics.sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 const MANY = 20_000

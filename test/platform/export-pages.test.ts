@@ -1,8 +1,8 @@
 /** Whoever has much exports it page by page: each row comes once, and no page reads more than its rows. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import * as lists from '../../src/domain/account/export-statements.ts'
-import { valuesOf } from '../../src/domain/sql.ts'
+import { valuesOf } from '../../src/db/sql.ts'
+import * as lists from '../../src/modules/accounts/export-account.sql.ts'
 import { createSeededDatabase } from '../support/seeded-database.ts'
 import type { TestDatabase } from '../support/test-database.ts'
 

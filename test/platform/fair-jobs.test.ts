@@ -1,7 +1,7 @@
 /** What is made of files: whoever brings many holds up nobody who brings one. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { startJobs } from '../../src/platform/jobs/jobs.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 

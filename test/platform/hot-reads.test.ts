@@ -1,7 +1,7 @@
 /** What is asked for most is read by one prepared statement each: nothing of it is silently left to Prisma. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createDatabase } from '../../src/platform/database/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'

@@ -1,7 +1,7 @@
 /** How the writes of several callers become one statement, whatever the statement is. */
 import { describe, expect, it } from 'vitest'
-import { int, joinedStatement, text } from '../../src/domain/sql.ts'
-import { joinWrite, type Row } from '../../src/platform/database/join-writes.ts'
+import { int, joinedStatement, text } from '../../src/db/sql.ts'
+import { joinWrite, type Row } from '../../src/db/write-batching/write-coalescer.ts'
 
 const wanted = joinedStatement(
   'test_joined',

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { keyPairs } from '../../src/chain/key-pairs.ts'
-import type { SealedKey } from '../../src/domain/ports/keys.ts'
-import { createCustody } from '../../src/platform/vault/custody.ts'
-import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
-import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
+import { createCustody } from '../../src/keys/custody.ts'
+import { createEnvelopeCipher } from '../../src/keys/envelope-cipher.ts'
+import type { SealedKey } from '../../src/keys/key-types.ts'
+import { createLocalKeyVault } from '../../src/keys/local-key-vault.ts'
 import { eventually } from '../support/eventually.ts'
 
 let root: string
@@ -30,7 +30,7 @@ const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterpar
 
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
   const { address, privateKey } = keyPairs.createKeyPair()
-  const { seal } = await import('../../src/platform/vault/aes-gcm.ts')
+  const { seal } = await import('../../src/keys/aes-gcm.ts')
   const dataKey = randomBytes(32)
   const { keyId, wrapped } = await vault.wrap(dataKey, `${id}\ndata-key\nv1`)
   const sealedPrivateKey = seal(dataKey, privateKey, `${id}\nprivate-key\nv1`)

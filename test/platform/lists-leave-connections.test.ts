@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { int, statement } from '../../src/domain/sql.ts'
-import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
+import { int, statement } from '../../src/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 

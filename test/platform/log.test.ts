@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createLogThrottle } from '../../src/domain/log-throttle.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLogThrottle } from '../../src/shared/log-throttle.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 
 function openLog() {
   const lines: Record<string, unknown>[] = []

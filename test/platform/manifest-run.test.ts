@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { createContentCredentials } from '../../src/platform/content-credentials/content-credentials.ts'
+import { createContentCredentials } from '../../src/modules/content-credentials/content-credentials.ts'
 import { atEnd } from '../support/at-end.ts'
 
 const { execPath } = process

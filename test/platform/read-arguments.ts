@@ -1,5 +1,5 @@
 /** Arguments of reads, made up from a seed. Every list has a total order: what ties would do is nobody's promise. */
-import type { ReadClient } from '../../src/domain/ports/database.ts'
+import type { ReadClient } from '../../src/db/database-types.ts'
 import { assetId, assets, commitId, commitsOf, tokenHash, transferId, userId, users } from './read-seed.ts'
 
 interface Kind {

@@ -1,6 +1,6 @@
 /** Arguments of reads by what is special about them. */
-import type { ReadClient } from '../../src/domain/ports/database.ts'
-import { Prisma } from '../../src/platform/prisma/client.ts'
+import type { ReadClient } from '../../src/db/database-types.ts'
+import { Prisma } from '../../src/db/prisma/client.ts'
 import { assetId, commitId, tokenHash, userId } from './read-seed.ts'
 
 export type Target = [model: keyof ReadClient, method: string, args?: unknown]

@@ -1,5 +1,5 @@
 /** Rows for comparing reads: every type of field, nulls where they may be, lists of different lengths. */
-import type { PrismaClient } from '../../src/platform/prisma/client.ts'
+import type { PrismaClient } from '../../src/db/prisma/client.ts'
 
 const uuid = (kind: number, number: number) =>
   `019aa3f0-0000-7000-8${String(kind).padStart(3, '0')}-${String(number).padStart(12, '0')}`

@@ -1,10 +1,10 @@
 /** What is kept for a time is kept for that time and no longer, from the front of each feed on; what is kept for ever is told. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { firstIdSql, fromId } from '../../src/domain/ids.ts'
-import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
-import { type Retention, retentions } from '../../src/domain/retention/retention.ts'
-import { sweepNames } from '../../src/domain/sweep/sweep.ts'
+import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
+import { sweepNames } from '../../src/jobs/batch-job.ts'
+import { type Retention, retentions } from '../../src/jobs/retention/retention.ts'
+import { firstIdSql, fromId } from '../../src/shared/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { scrape } from '../support/scrape.ts'
 import { createStore } from '../support/store.ts'
@@ -66,7 +66,7 @@ describe('the list of what is kept', () => {
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where relkind in ('r', 'p') and not relispartition and nspname not like 'pg\\_%' and nspname not in ('information_schema', 'clock')`,
     )
-    expect(rows.map(({ name }) => name).sort(), 'say in src/domain/retention/retention.ts how long it is kept').toEqual(
+    expect(rows.map(({ name }) => name).sort(), 'say in src/jobs/retention/retention.ts how long it is kept').toEqual(
       Object.keys(retentions).sort(),
     )
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pauseAfterSaving } from '../../src/platform/embedded/embedded-anvil.ts'
+import { pauseAfterSaving } from '../../src/embedded/embedded-anvil.ts'
 
 const TEN_MINUTES = 10 * 60_000
 const milliseconds = fc.double({ min: 1, max: 60 * 60_000, noNaN: true })

@@ -1,6 +1,6 @@
 /** Tasks of the queue `maintenance`, which pg-boss enqueues at their times. */
 import { afterEach, expect, it } from 'vitest'
-import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
+import { type Jobs, startJobs } from '../../src/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -8,12 +8,12 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   createContentCredentials,
   openSigningIdentity,
-} from '../../src/platform/content-credentials/content-credentials.ts'
-import { signClaim } from '../../src/platform/content-credentials/cose.ts'
-import { integer, octets, sequence } from '../../src/platform/content-credentials/der.ts'
-import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
-import { readSigningIdentity } from '../../src/platform/content-credentials/signing-identity.ts'
-import { askForStamp } from '../../src/platform/content-credentials/time-stamp.ts'
+} from '../../src/modules/content-credentials/content-credentials.ts'
+import { signClaim } from '../../src/modules/content-credentials/cose.ts'
+import { integer, octets, sequence } from '../../src/modules/content-credentials/der.ts'
+import { makeDevelopmentChain } from '../../src/modules/content-credentials/development-chain.ts'
+import { readSigningIdentity } from '../../src/modules/content-credentials/signing-identity.ts'
+import { askForStamp } from '../../src/modules/content-credentials/time-stamp.ts'
 import { listen } from '../support/listen.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))

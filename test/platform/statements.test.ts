@@ -1,9 +1,9 @@
 /** Every statement is what it says, in the migrated database: its parameters, and the columns of its rows. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountMailSql } from '../../src/domain/account/account-mail-sql.ts'
-import { enqueueSql } from '../../src/domain/enqueue-sql.ts'
-import { arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/domain/sql.ts'
+import { arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/db/sql.ts'
+import { enqueueSql } from '../../src/jobs/enqueue-sql.ts'
+import { accountMailSql } from '../../src/modules/accounts/account-mail-sql.ts'
 import { declaredStatements } from '../support/declared-statements.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 

@@ -2,7 +2,7 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { findSetbacks } from '../../src/domain/sweep/setback-statements.ts'
+import { findSetbacks } from '../../src/jobs/recorded-failures.sql.ts'
 import { beforeFiles } from '../support/before-files.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -1,7 +1,7 @@
 /** Statements that the server does not answer: a request must not wait for ever, and a long look at all books must not be given up. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { float, int, statement } from '../../src/domain/sql.ts'
-import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
+import { float, int, statement } from '../../src/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 

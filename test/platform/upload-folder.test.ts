@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
+import { createUploadFolder } from '../../src/http/upload-folder.ts'
 import { atEnd } from '../support/at-end.ts'
 import { onShortDisk } from '../support/failing-disk.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toId } from '../../src/domain/ids.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { annalHere, type HereOptions, runAnnal } from '../support/annal-command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { checkFiles, mendFiles } from '../../src/domain/asset/kept-files.ts'
+import { checkFiles, mendFiles } from '../../src/modules/assets/pinned-files.ts'
 import { until } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'

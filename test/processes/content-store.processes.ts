@@ -11,9 +11,9 @@ import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DomainError } from '../../src/domain/errors.ts'
-import type { ContentStore } from '../../src/domain/ports/files.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
+import type { ContentStore } from '../../src/files/file-types.ts'
+import { DomainError } from '../../src/shared/errors.ts'
 import { bytesOf, listOf } from '../files/stored-bytes.ts'
 
 let dir: string

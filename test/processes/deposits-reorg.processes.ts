@@ -1,11 +1,11 @@
 /** What becomes of deposits where the chain changes: before they count, and after. */
 import { Transaction, Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-trail.ts'
+import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-checkpoint.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
-import { toId } from '../../src/domain/ids.ts'
-import { add } from '../../src/domain/money.ts'
+import { toId } from '../../src/shared/ids.ts'
+import { add } from '../../src/shared/money.ts'
 import {
   COIN,
   CONFIRMATIONS,

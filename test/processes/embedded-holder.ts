@@ -1,6 +1,6 @@
 /** A service process that owns an embedded part until it is stopped or killed. It prints the URL of the part. */
-import { startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
-import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { startEmbeddedAnvil } from '../../src/embedded/embedded-anvil.ts'
+import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 import { silent } from './embedded-holders.ts'
 
 const [part, dir = ''] = process.argv.slice(2)

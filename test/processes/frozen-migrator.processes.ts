@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { applyMigrations } from '../../src/db/migrations.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 

@@ -1,6 +1,6 @@
 /** Whatever a picture takes to be read, it is bounded, is not tried again, and keeps nobody else’s waiting. */
 import { describe, expect, it } from 'vitest'
-import { createPictureMaker } from '../../src/platform/pictures/picture-maker.ts'
+import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { longLine, manyScans } from '../support/hostile-pictures.ts'

@@ -1,7 +1,7 @@
 /** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. As `starting` it has nothing in hand. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { statement, text } from '../../src/domain/sql.ts'
-import { createDatabase } from '../../src/platform/database/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { statement, text } from '../../src/db/sql.ts'
 
 const [url = '', gate = '', state] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }

@@ -1,7 +1,7 @@
 /** Holds a lease, and writes under it for each line that it reads. With `in-transaction` it opens one and never ends it. */
 import { createInterface } from 'node:readline'
 import { createLease } from '../../src/chain/lease.ts'
-import { statement } from '../../src/domain/sql.ts'
+import { statement } from '../../src/db/sql.ts'
 
 const [databaseUrl = '', name = '', mode] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }

@@ -1,5 +1,5 @@
 /** Applies the migrations of a folder, and says what came of it. */
-import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { applyMigrations } from '../../src/db/migrations.ts'
 
 const [url = '', folder = '', silence = ''] = process.argv.slice(2)
 const outcome = await applyMigrations(url, folder, Number(silence)).then(

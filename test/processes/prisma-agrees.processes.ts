@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { applyMigrations } from '../../src/platform/database/migrations.ts'
-import { listMigrations } from '../../src/platform/database/new-migration.ts'
-import { withSchemaEngine } from '../../src/platform/database/schema-engine.ts'
+import { applyMigrations } from '../../src/db/migrations.ts'
+import { listMigrations } from '../../src/db/new-migration.ts'
+import { withSchemaEngine } from '../../src/db/schema-engine.ts'
 import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
 
 let ours: Migrated

@@ -1,8 +1,8 @@
 /** From which block on the log of the registry is read, on long chains and nodes that forget. */
 import { afterEach, expect, it } from 'vitest'
+import type { Watch } from '../../src/chain/poller.ts'
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import type { Watch } from '../../src/chain/watch.ts'
 import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
 import { all, useRelayScene } from '../chain/support/relay-scene.ts'
 import type { World } from '../chain/support/world.ts'

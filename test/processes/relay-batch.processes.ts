@@ -7,7 +7,7 @@ import { decodeCommits, registryBytecode } from '../../src/chain/registry/abi.ts
 import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { takesBatches } from '../../src/chain/relay/batch.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
-import { statement, uuid } from '../../src/domain/sql.ts'
+import { statement, uuid } from '../../src/db/sql.ts'
 import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
 import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../chain/support/relay-scene.ts'
 import type { TestAsset, World } from '../chain/support/world.ts'

@@ -1,8 +1,8 @@
 /** What cannot be made ready for the chain, and what must go on without it. */
 import { describe, expect, it } from 'vitest'
-import { insufficientStorage, unavailable } from '../../src/domain/errors.ts'
-import type { ContentStore } from '../../src/domain/ports/files.ts'
-import type { Custody } from '../../src/domain/ports/keys.ts'
+import type { ContentStore } from '../../src/files/file-types.ts'
+import type { Custody } from '../../src/keys/key-types.ts'
+import { insufficientStorage, unavailable } from '../../src/shared/errors.ts'
 import type { TestChain } from '../chain/support/anvil.ts'
 import { all, useRelayScene } from '../chain/support/relay-scene.ts'
 import type { World } from '../chain/support/world.ts'

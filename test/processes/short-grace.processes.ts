@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createKeep } from '../../src/domain/asset/keep.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
+import { createKeep } from '../../src/modules/assets/store-and-pin.ts'
 import { eventually } from '../support/eventually.ts'
 
 const GRACE_SECONDS = 1

@@ -1,7 +1,7 @@
 /** Opens a transaction that holds a row of `settings`, and goes on with it at the first line that it reads; then says what came of it, and whether the database still answers. */
 import { createInterface } from 'node:readline'
-import { statement, text } from '../../src/domain/sql.ts'
-import { createDatabase } from '../../src/platform/database/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { statement, text } from '../../src/db/sql.ts'
 
 const [url = ''] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, it } from 'vitest'
-import { ensureCluster } from '../../src/platform/embedded/postgres-cluster.ts'
+import { ensureCluster } from '../../src/embedded/postgres-cluster.ts'
 
 const run = promisify(execFile)
 const dir = await mkdtemp(join(tmpdir(), 'annal-unscripted-'))

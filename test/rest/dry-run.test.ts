@@ -1,7 +1,7 @@
 /** Quotes: the routes below `quotes/`, and `?dry_run=true` on the routes that they quote. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { FormValue } from '../support/http-client.ts'
 import type { RestOptions } from '../support/rest-client.ts'

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/domain/errors.ts'
+import type { ErrorCode } from '../../src/shared/errors.ts'
 import { description, webhooks } from '../support/described.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
@@ -13,7 +13,7 @@ import type { Rest, RestOptions } from '../support/rest-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
 const app = await createTestApp({ env: { LIMITS: 'upload=1000000' } })
-const file = new URL('../../src/rest/openapi/examples.json', import.meta.url)
+const file = new URL('../../src/http/openapi/examples.json', import.meta.url)
 
 interface Example {
   request?: unknown

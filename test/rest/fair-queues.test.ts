@@ -1,6 +1,6 @@
 /** Expensive operations are limited per account and per network address, so many accounts at one address leave places to others. */
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { noteExport } from '../../src/domain/account/export-statements.ts'
+import { noteExport } from '../../src/modules/accounts/export-account.sql.ts'
 import { until } from '../support/eventually.ts'
 import type { Answer } from '../support/http-client.ts'
 import { newPicture } from '../support/pictures.ts'

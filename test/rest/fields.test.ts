@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { hostileText, knownJson, toJson } from '../../proofs/harness/fuzz-values.ts'
-import { DomainError } from '../../src/domain/errors.ts'
-import { parseJson } from '../../src/domain/json-input.ts'
-import { createFields, type Fields } from '../../src/rest/fields.ts'
+import { createFields, type Fields } from '../../src/http/rest/fields.ts'
+import { DomainError } from '../../src/shared/errors.ts'
+import { parseJson } from '../../src/shared/json-input.ts'
 
 const readers: Record<keyof Fields, (fields: Fields) => unknown> = {
   text: (fields) => fields.text('field'),

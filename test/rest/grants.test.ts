@@ -1,7 +1,7 @@
 /** Points that administrators give: the same through both APIs, and once for each idempotency key. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
 import type { Rest } from '../support/rest-client.ts'

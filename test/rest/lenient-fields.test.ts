@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createFields } from '../../src/rest/fields.ts'
-import { lenientFields } from '../../src/rest/lenient-fields.ts'
+import { createFields } from '../../src/http/rest/fields.ts'
+import { lenientFields } from '../../src/http/rest/lenient-fields.ts'
 
 const sent = { mode: 'FIXED', other: 'rubbish', text: 'a', price: 'x', flag: 'perhaps', object: '[]', list: '{' }
 const modes = { fixed: 1, free: 2 }

@@ -1,6 +1,6 @@
 /** How many orders may wait to be confirmed, and how long the arguments of orders are kept. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { statement, text, uuid } from '../../src/domain/sql.ts'
+import { statement, text, uuid } from '../../src/db/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'

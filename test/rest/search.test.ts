@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromId } from '../../src/domain/ids.ts'
+import { fromId } from '../../src/shared/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'

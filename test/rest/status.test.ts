@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type ErrorCode, errorCodes } from '../../src/domain/errors.ts'
-import { presentRefusal, refusalHeaders, statuses } from '../../src/rest/status.ts'
+import { presentRefusal, refusalHeaders, statuses } from '../../src/http/error-status.ts'
+import { type ErrorCode, errorCodes } from '../../src/shared/errors.ts'
 
 const published: [string, number][] = [
   ['asset_commit_insufficient_fund', 400],

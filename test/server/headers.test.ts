@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer } from '../../src/http/http-server.ts'
 import { atEnd } from '../support/at-end.ts'
 import { send } from '../support/http-client.ts'
 import { talkRaw } from '../support/raw-http.ts'

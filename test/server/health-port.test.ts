@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { canListen, findFreePort } from '../../src/platform/free-port.ts'
-import { createHttpServer, type HttpServer } from '../../src/platform/http/http-server.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { canListen, findFreePort } from '../../src/embedded/free-port.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer, type HttpServer } from '../../src/http/http-server.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const host = '127.0.0.1'

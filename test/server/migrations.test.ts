@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyMigrations, assertMigrated } from '../../src/platform/database/migrations.ts'
-import { createMigration, diffMigrations } from '../../src/platform/database/new-migration.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { applyMigrations, assertMigrated } from '../../src/db/migrations.ts'
+import { createMigration, diffMigrations } from '../../src/db/new-migration.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

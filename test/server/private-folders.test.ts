@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openInstallation } from '../../src/installation.ts'
+import { openInstallation } from '../../src/infrastructure.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -1,9 +1,9 @@
 /** The log line that each request leaves. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { createRequestTelemetry } from '../../src/platform/telemetry/request-telemetry.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer } from '../../src/http/http-server.ts'
+import { createRequestTelemetry } from '../../src/telemetry/request-telemetry.ts'
 import { atEnd } from '../support/at-end.ts'
 import { readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'

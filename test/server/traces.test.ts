@@ -1,9 +1,9 @@
 /** What an operator who follows a request sees of it, from the door to the chain and to other people's receivers. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
-import { startJobs } from '../../src/platform/jobs/jobs.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
+import { deliveryWork } from '../../src/modules/webhooks/delivery-service.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'

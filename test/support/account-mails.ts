@@ -1,5 +1,5 @@
 /** The service with its account mails under way to a mail server of our own. */
-import { startJobs } from '../../src/platform/jobs/jobs.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
 import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'

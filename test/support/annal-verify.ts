@@ -1,4 +1,4 @@
-import { main } from '../../src/verify/main.ts'
+import { main } from '../../packages/verify/src/main.ts'
 import type { Said } from './annal-command.ts'
 
 /** Carries out `annal-verify <args>` in this process, and returns what it said. */

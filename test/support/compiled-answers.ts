@@ -1,9 +1,9 @@
 /** What an operation is answered when it is compiled, and by the executor. */
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
 import type { Context } from '../../src/context.ts'
-import type { DomainError } from '../../src/domain/errors.ts'
-import { compileOperation } from '../../src/graphql/compiled/compile-operation.ts'
+import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import type { DomainError } from '../../src/shared/errors.ts'
 import type { TestApp } from './test-app.ts'
 
 /** The context of a request with these credentials. */

@@ -1,6 +1,6 @@
 /** Every statement that the service declares: its modules are loaded for it. */
 import { globSync, readFileSync } from 'node:fs'
-import { allStatements } from '../../src/domain/sql.ts'
+import { allStatements } from '../../src/db/sql.ts'
 
 const root = new URL('../../src/', import.meta.url)
 const isDeclaring = /^import \{[^}]*\b(?:statement|joinedStatement)\b[^}]*\} from '[^']*\/sql\.ts'$/m

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { creditDeposits, noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
+import { creditDeposits, noteDeposits } from '../../src/modules/coins/deposits.sql.ts'
 import type { TestApp } from './test-app.ts'
 import type { TestUser } from './user.ts'
 

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { WEBHOOK_ADDRESS } from '../../src/rest/openapi/webhooks.ts'
-import { routes } from '../../src/rest/routes.ts'
-import { statuses } from '../../src/rest/status.ts'
+import { statuses } from '../../src/http/error-status.ts'
+import { WEBHOOK_ADDRESS } from '../../src/http/openapi/webhooks.ts'
+import { routes } from '../../src/http/rest/routes.ts'
 import type { ReceivedCall } from './receiver.ts'
 
 interface Link {
@@ -48,7 +48,7 @@ export interface Exchange {
 
 /** The committed document. */
 export const description: Document = JSON.parse(
-  readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../src/http/rest/generated/openapi.json', import.meta.url), 'utf8'),
 )
 
 const webhookAddress = ['paths', '/api/v3/store/network-apps', 'post', 'callbacks']

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { type ErrorCode, errorCodes } from '../../src/domain/errors.ts'
-import { statuses } from '../../src/rest/status.ts'
+import { statuses } from '../../src/http/error-status.ts'
+import { type ErrorCode, errorCodes } from '../../src/shared/errors.ts'
 import type { Answer } from './http-client.ts'
 
 const told = ({ sent, status, text, headers }: Answer) =>

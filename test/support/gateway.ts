@@ -1,11 +1,11 @@
 /** A gateway as a process of its own, on the installation that its environment names. Says where it listens, and goes on until it is killed. */
 import { createApp } from '../../src/app.ts'
+import { connectChain } from '../../src/chain/connect-chain.ts'
 import { readConfig } from '../../src/config.ts'
-import { connectChain } from '../../src/connect-chain.ts'
-import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer } from '../../src/http/http-server.ts'
+import { openInstallation } from '../../src/infrastructure.ts'
+import { createLog } from '../../src/telemetry/log.ts'
 
 const config = readConfig()
 const log = createLog('error')

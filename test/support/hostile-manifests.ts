@@ -1,8 +1,8 @@
 /** Files whose manifests nobody would make who means well. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ManifestDefinition } from '../../src/domain/ports/files.ts'
-import { createContentCredentials } from '../../src/platform/content-credentials/content-credentials.ts'
+import type { ManifestDefinition } from '../../src/files/file-types.ts'
+import { createContentCredentials } from '../../src/modules/content-credentials/content-credentials.ts'
 
 type Assertions = ManifestDefinition['assertions']
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder } from '@contentauth/c2pa-wasm'
 import { encode } from 'cborg'
-import { openSigningIdentity } from '../../src/platform/content-credentials/content-credentials.ts'
-import { reservedBytes, signClaim } from '../../src/platform/content-credentials/cose.ts'
+import { openSigningIdentity } from '../../src/modules/content-credentials/content-credentials.ts'
+import { reservedBytes, signClaim } from '../../src/modules/content-credentials/cose.ts'
 
 const SIG_TYPE = 'cawg.identity_claims_aggregation'
 const IDENTITY_BYTES = 4_000

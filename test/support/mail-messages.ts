@@ -1,5 +1,5 @@
 /** Messages of every kind that are sent as mails. */
-import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports/mail.ts'
+import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/mail/mail-types.ts'
 
 export const order: OrderFacts = {
   appName: 'Upscale',

@@ -1,5 +1,5 @@
 /** Something for each field of an asset's metadata, by its name in REST. */
-import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 
 export const sampleOf = ({ kind, updateSize, column }: MetadataField, mark: string): string => {
   if (kind === 'flag') return 'true'

@@ -1,11 +1,11 @@
 /** An account with a session, written by the statements that sign-up and sign-in write it by. */
 import { createHash, randomBytes } from 'node:crypto'
-import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
-import { toId } from '../../src/domain/ids.ts'
-import { newUuid } from '../../src/domain/new-uuid.ts'
-import type { Database } from '../../src/domain/ports/database.ts'
-import type { Custody } from '../../src/domain/ports/keys.ts'
-import { numeric, statement, uuid } from '../../src/domain/sql.ts'
+import type { Database } from '../../src/db/database-types.ts'
+import { numeric, statement, uuid } from '../../src/db/sql.ts'
+import type { Custody } from '../../src/keys/key-types.ts'
+import { insertToken, insertUser } from '../../src/modules/accounts/accounts.sql.ts'
+import { toId } from '../../src/shared/ids.ts'
+import { newUuid } from '../../src/shared/new-uuid.ts'
 
 /** Who sends a request. */
 export interface TestActor {

@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { readLogTail, spawnServer } from '../../src/platform/embedded/child-process.ts'
+import { readLogTail, spawnServer } from '../../src/embedded/child-process.ts'
 import {
   childEnvironment,
   createRunner,
@@ -13,7 +13,7 @@ import {
   ensureCluster,
   findBinaries,
   readPostmaster,
-} from '../../src/platform/embedded/postgres-cluster.ts'
+} from '../../src/embedded/postgres-cluster.ts'
 import { until } from './eventually.ts'
 
 const run = promisify(execFile)

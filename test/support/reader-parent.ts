@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import sharp from 'sharp'
-import { createPictureMaker } from '../../src/platform/pictures/picture-maker.ts'
-import { startReader } from '../../src/platform/readers.ts'
+import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
+import { startReader } from '../../src/shared/sandboxed-process.ts'
 
 const TRIES = 16
 

@@ -1,14 +1,15 @@
 /** The routes that are no operations of REST, as tables: nothing can be asked of them here. */
-import { blindWatch } from '../../src/domain/telemetry.ts'
-import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
-import { createAssetPage } from '../../src/pages/asset/asset-page.ts'
-import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
-import { createLookupPage } from '../../src/pages/lookup/lookup-page.ts'
-import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
-import { refusalPage } from '../../src/pages/refusal.ts'
-import type { DirectRoute } from '../../src/rest/define-route.ts'
-import { directRouteTable } from '../../src/rest/direct-route-table.ts'
-import { createPageRoutes } from '../../src/rest/page-routes.ts'
+
+import type { DirectRoute } from '../../src/http/rest/define-route.ts'
+import { directRouteTable } from '../../src/http/rest/direct-route-table.ts'
+import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
+import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
+import { createEmailVerificationPage } from '../../src/modules/pages/email-verification.ts'
+import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
+import { createPageRoutes } from '../../src/modules/pages/page-routes.ts'
+import { createPasswordResetPage } from '../../src/modules/pages/password-reset.ts'
+import { refusalPage } from '../../src/modules/pages/refusal.ts'
+import { blindWatch } from '../../src/telemetry/telemetry-types.ts'
 
 const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
 

@@ -1,8 +1,8 @@
 /** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
 import { createApp } from '../../src/app.ts'
-import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer } from '../../src/platform/http/http-server.ts'
-import { presentError } from '../../src/rest/status.ts'
+import { presentError } from '../../src/http/error-status.ts'
+import { createHttpServer } from '../../src/http/http-server.ts'
+import { openInstallation } from '../../src/infrastructure.ts'
 import type { TestApp } from './test-app.ts'
 
 export interface AnotherApp {

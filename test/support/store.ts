@@ -1,6 +1,6 @@
 /** A store to buy in: a network app, a trusted service's key, and orders. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { toId } from '../../src/domain/ids.ts'
+import { toId } from '../../src/shared/ids.ts'
 import { expectOk } from './expect-error.ts'
 import type { SignedIn, TestApp } from './test-app.ts'
 

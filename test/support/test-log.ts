@@ -1,4 +1,4 @@
-import type { Log } from '../../src/domain/ports/log.ts'
+import type { Log } from '../../src/shared/log.ts'
 
 export interface LogLine {
   level: 'warn' | 'error'

@@ -1,4 +1,4 @@
-import type { ConcurrencyCounter } from '../../src/domain/concurrency-counter.ts'
+import type { ConcurrencyCounter } from '../../src/shared/concurrency-counter.ts'
 
 /** Counter that grants everything. */
 export const unlimitedCounter: ConcurrencyCounter = {

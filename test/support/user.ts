@@ -1,8 +1,8 @@
 /** People, made without the time that hashing a password takes. */
 import { inject } from 'vitest'
-import type { Database } from '../../src/domain/ports/database.ts'
-import type { Custody } from '../../src/domain/ports/keys.ts'
-import { createPasswordHasher } from '../../src/platform/passwords.ts'
+import type { Database } from '../../src/db/database-types.ts'
+import type { Custody } from '../../src/keys/key-types.ts'
+import { createPasswordHasher } from '../../src/keys/passwords.ts'
 import { insertPerson, type TestUser, type UserOptions } from './person.ts'
 
 export type { TestActor, TestUser, UserOptions } from './person.ts'

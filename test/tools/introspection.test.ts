@@ -16,7 +16,7 @@ import {
   validateSchema as validateWith16,
 } from 'graphql-16'
 import { describe, expect, it } from 'vitest'
-import { documentLimits } from '../../src/graphql/document-limits.ts'
+import { documentLimits } from '../../src/graphql/limits/document-limits.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'

@@ -3,8 +3,8 @@ import { getCreateAddress, Wallet } from 'ethers'
 import { encodeCommitData } from '../../src/chain/commit-data.ts'
 import { encodeCommit, registryBytecode } from '../../src/chain/registry/abi.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
-import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 import { identifyDocument } from '../../src/files/cids.ts'
+import type { CommitData } from '../../src/modules/commits/commit-data.ts'
 
 export type Forge = (honest: CommitData) => Partial<CommitData> | string
 

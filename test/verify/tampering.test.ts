@@ -1,8 +1,8 @@
 /** Contradictions on the chain, at a node, at a gateway or in a proof are reported in their place, and the history never holds. */
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { CommitData } from '../../src/domain/asset/commit-data.ts'
-import type { Verification } from '../../src/verify/verification.ts'
+import type { Verification } from '../../packages/verify/src/verification.ts'
+import type { CommitData } from '../../src/modules/commits/commit-data.ts'
 import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
 import { annalVerify } from '../support/annal-verify.ts'
 import { atEnd } from '../support/at-end.ts'

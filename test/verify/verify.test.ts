@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { base58btc } from 'multiformats/bases/base58'
 import { CID } from 'multiformats/cid'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Verification } from '../../src/verify/verification.ts'
-import reader from '../../verify/package.json' with { type: 'json' }
+import reader from '../../packages/verify/package.json' with { type: 'json' }
+import type { Verification } from '../../packages/verify/src/verification.ts'
 import { annalVerify as run } from '../support/annal-verify.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
@@ -116,7 +116,7 @@ describe('annal-verify', () => {
 
 describe('the package for strangers', () => {
   it('depends on five others, at the versions that are tried here, and on nothing of the service', () => {
-    const folder = join(import.meta.dirname, '../../src/verify')
+    const folder = join(import.meta.dirname, '../../packages/verify/src')
     const imported = readdirSync(folder).flatMap((file) =>
       [...readFileSync(join(folder, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name!),
     )

@@ -1,10 +1,10 @@
 /** Puts the registry onto a chain that has none: the embedded one, or a network that an operator starts on. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCreateAddress } from 'ethers'
-import type { Database } from '../../domain/ports/database.ts'
-import type { Log } from '../../domain/ports/log.ts'
-import { rememberSetting } from '../../domain/settings.ts'
-import { readAddresses } from '../coins/addresses.ts'
+import type { Database } from '../../db/database-types.ts'
+import { rememberSetting } from '../../db/key-value-store.ts'
+import { readAddresses } from '../../modules/coins/treasury/addresses.ts'
+import type { Log } from '../../shared/log.ts'
 import { chooseFees } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
 import { quantity, RpcError } from '../rpc.ts'
@@ -12,9 +12,9 @@ import { isPoor } from '../sending.ts'
 import { signTransaction } from '../transaction.ts'
 import { readView } from '../view.ts'
 import { registryBytecode } from './abi.ts'
+import { replaceUnusedRegistry } from './registry.sql.ts'
 import { type Registry, registrySetting } from './registry.ts'
 import { noteStart } from './start.ts'
-import { replaceUnusedRegistry } from './statements.ts'
 
 interface DeployOptions {
   registry: Registry

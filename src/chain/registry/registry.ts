@@ -1,9 +1,10 @@
 /** The registry contract on its chain: where it is, and what it says about an asset. */
-import type { CommitData } from '../../domain/asset/commit-data.ts'
-import { isUnavailable } from '../../domain/errors.ts'
-import type { Database } from '../../domain/ports/database.ts'
-import { findSetting, rememberSetting, settingKeys } from '../../domain/settings.ts'
-import type { Tracer } from '../../domain/telemetry.ts'
+
+import type { Database } from '../../db/database-types.ts'
+import { findSetting, rememberSetting, settingKeys } from '../../db/key-value-store.ts'
+import type { CommitData } from '../../modules/commits/commit-data.ts'
+import { isUnavailable } from '../../shared/errors.ts'
+import type { Tracer } from '../../telemetry/telemetry-types.ts'
 import { createBlockRange } from '../block-range.ts'
 import { parseCommitData } from '../commit-data.ts'
 import type { LogReply } from '../replies.ts'

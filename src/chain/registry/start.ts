@@ -2,8 +2,8 @@
  * At which block the registry was deployed: its log is read from there, and not from the chain's first block. Found by halving the chain by
  * whether there is code, on a node that keeps old state, or noted when we deployed it; and remembered with the block's hash.
  */
-import type { Database } from '../../domain/ports/database.ts'
-import { findSetting, replaceSetting, settingKeys } from '../../domain/settings.ts'
+import type { Database } from '../../db/database-types.ts'
+import { findSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
 import type { FullBlockReply, ReceiptReply } from '../replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
 

@@ -1,5 +1,5 @@
 /** Groups commits into transactions and sets their gas limits (decision 34). */
-import type { Origin } from '../../domain/telemetry.ts'
+import type { Origin } from '../../telemetry/telemetry-types.ts'
 import { smaller } from '../fees.ts'
 import { batchQuestions, type CommitCall, decodeCommits, encodeCommits } from '../registry/abi.ts'
 import { type Rpc, RpcError } from '../rpc.ts'

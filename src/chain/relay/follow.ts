@@ -1,13 +1,13 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
-import { failCommit } from '../../domain/asset/fail-commit.ts'
-import { toId } from '../../domain/ids.ts'
+import { failCommit } from '../../modules/commits/fail-commit.ts'
+import { toId } from '../../shared/ids.ts'
 import type { Problem } from '../log-dedupe.ts'
 import { feeOf, type ReceiptReply } from '../replies.ts'
 import { resultOf } from '../rpc.ts'
 import { findSpender } from '../spender.ts'
 import { nonceOf } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
-import { isDisplaced } from './doubt.ts'
+import { readingOnce, seekCommits } from './find-on-chain.ts'
 import {
   type BlockRow,
   findIncluded,
@@ -17,11 +17,11 @@ import {
   markIncluded,
   releaseCommits,
   storeCosts,
-} from './follow-statements.ts'
+} from './follow.sql.ts'
 import { type Lane, type RelayParts, reportLane } from './lane.ts'
 import { type Cost, costsOf } from './receipts.ts'
-import { readingOnce, seekCommits } from './seek.ts'
-import { findRaw, findSigned, type InFlightRow } from './statements.ts'
+import { findRaw, findSigned, type InFlightRow } from './relay.sql.ts'
+import { isDisplaced } from './stale-node-guard.ts'
 
 /** What became of a transaction: the receipt that has the events of its commits, and what each of these cost. */
 interface Inclusion {

@@ -1,10 +1,11 @@
 /** What the relay is made from, what it tells of itself, and how often it looks. */
-import type { DescribeCommit } from '../../domain/asset/commit-data.ts'
-import type { Database } from '../../domain/ports/database.ts'
-import type { ContentStore } from '../../domain/ports/files.ts'
-import type { Custody } from '../../domain/ports/keys.ts'
-import type { Log } from '../../domain/ports/log.ts'
-import type { Meter, RelayLoad, Tracer, WatchedRelay } from '../../domain/telemetry.ts'
+
+import type { Database } from '../../db/database-types.ts'
+import type { ContentStore } from '../../files/file-types.ts'
+import type { Custody } from '../../keys/key-types.ts'
+import type { DescribeCommit } from '../../modules/commits/commit-data.ts'
+import type { Log } from '../../shared/log.ts'
+import type { Meter, RelayLoad, Tracer, WatchedRelay } from '../../telemetry/telemetry-types.ts'
 import type { Registry } from '../registry/registry.ts'
 
 /** What the relay works with, and how patient it is. */

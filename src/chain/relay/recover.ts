@@ -7,11 +7,11 @@ import { toHex } from '../keys.ts'
 import { contradiction, RpcError } from '../rpc.ts'
 import { signTransaction } from '../transaction.ts'
 import { type ChainView, readBlockHashes } from '../view.ts'
-import { isDisplaced } from './doubt.ts'
+import { type BlockRow, findNonces } from './follow.sql.ts'
 import { displace } from './follow.ts'
-import { type BlockRow, findNonces } from './follow-statements.ts'
 import { type Lane, type RelayParts, reportLane } from './lane.ts'
-import { findLastNonce, type InFlightRow } from './statements.ts'
+import { findLastNonce, type InFlightRow } from './relay.sql.ts'
+import { isDisplaced } from './stale-node-guard.ts'
 
 /** Milliseconds until a filler that is not included is offered more. */
 const FILLER_PATIENCE_MS = 30_000

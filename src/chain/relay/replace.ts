@@ -5,9 +5,9 @@ import { parseTransaction, type SignedTransaction, signTransaction } from '../tr
 import type { ChainView } from '../view.ts'
 import { estimateGas } from './batch.ts'
 import { type Lane, type RelayParts, reportLane } from './lane.ts'
+import { findRaw, type InFlightRow, storeReplaced } from './relay.sql.ts'
 import { type Outgoing, send } from './send.ts'
 import { columnsOf } from './sign.ts'
-import { findRaw, type InFlightRow, storeReplaced } from './statements.ts'
 
 /**
  * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool

@@ -1,9 +1,9 @@
-import type { Origin } from '../../domain/telemetry.ts'
+import type { Origin } from '../../telemetry/telemetry-types.ts'
 import { toHex } from '../keys.ts'
 import type { Problem } from '../log-dedupe.ts'
 import { isPoor, isTaken, RESEND_AFTER_MS, wantsMore } from '../sending.ts'
 import { type Lane, type RelayParts, reportLane } from './lane.ts'
-import { findRaw, type InFlightRow, markBroadcast } from './statements.ts'
+import { findRaw, type InFlightRow, markBroadcast } from './relay.sql.ts'
 
 /** Stored bytes that may be sent. */
 export interface Outgoing {

@@ -1,5 +1,5 @@
 /** From commits that are ready to stored bytes: their transactions, signed. */
-import { failCommit } from '../../domain/asset/fail-commit.ts'
+import { failCommit } from '../../modules/commits/fail-commit.ts'
 import { encodeCommitData } from '../commit-data.ts'
 import { chooseFees, type Fees } from '../fees.ts'
 import type { RelayAccount } from '../keys.ts'
@@ -7,11 +7,11 @@ import { encodeCommit } from '../registry/abi.ts'
 import { type SignedTransaction, signTransaction } from '../transaction.ts'
 import type { ChainView } from '../view.ts'
 import { callData, packCalls, type RelayCall, type RelayTransaction } from './batch.ts'
-import { isAccountedFor } from './doubt.ts'
+import { noteFound } from './find-on-chain.ts'
 import { type Lane, type RelayParts, reportLane } from './lane.ts'
-import { noteFound } from './seek.ts'
+import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'
 import type { Outgoing } from './send.ts'
-import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './statements.ts'
+import { isAccountedFor } from './stale-node-guard.ts'
 
 /** Milliseconds that we wait for transactions in the pool that the database does not know. */
 const STRANGER_PATIENCE_MS = 120_000

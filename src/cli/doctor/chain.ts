@@ -1,8 +1,8 @@
 /** Checks of the chain: the node, the registry, who pays for commits, and what waits for it. */
 import type { Rpc } from '../../chain/rpc.ts'
 import type { Config } from '../../config.ts'
-import { fromUnits } from '../../domain/money.ts'
-import { findSetting, settingKeys } from '../../domain/settings.ts'
+import { findSetting, settingKeys } from '../../db/key-value-store.ts'
+import { fromUnits } from '../../shared/money.ts'
 import { type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { findNewestFinal } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -66,8 +66,8 @@ async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
   const owner = await remembered(parts, settingKeys.vault)
   if (owner === undefined) throw new SkippedError('The chain is embedded: the server drives it.')
-  const { hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../../platform/embedded/chain-owner.ts')
-  const { chainId } = await import('../../platform/embedded/anvil-process.ts')
+  const { hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../../embedded/chain-owner.ts')
+  const { chainId } = await import('../../embedded/anvil-process.ts')
   const { registrySetting } = await import('../../chain/registry/registry.ts')
   const isNeeded = (await remembered(parts, registrySetting(chainId))) !== undefined
   const isLost = isNeeded && !(await isOwnChain(dir, owner)) && !hasSavedChain(dir)
@@ -81,8 +81,8 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
   if (!chain.rpcUrl) return checkEmbeddedChain(parts)
   const rpc = await node(chain)
-  const { explainError } = await import('../../domain/explain-error.ts')
-  const { isUnavailable } = await import('../../domain/errors.ts')
+  const { explainError } = await import('../../shared/explain-error.ts')
+  const { isUnavailable } = await import('../../shared/errors.ts')
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))
     const identity = diagnoseChainId({ chainId, meant: chain.id, first: await remembered(parts, settingKeys.chain) })
@@ -126,7 +126,7 @@ export async function checkRelayAccounts(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
   const rpc = await node(chain)
   const { createRelayAccount } = await import('../../chain/keys.ts')
-  const { isUnavailable } = await import('../../domain/errors.ts')
+  const { isUnavailable } = await import('../../shared/errors.ts')
   const head = await rpc.call<Block>('eth_getBlockByNumber', 'latest', false).catch((error: unknown) => {
     throw isUnavailable(error) ? new SkippedError('The chain does not answer.') : error
   })
@@ -153,7 +153,7 @@ const LONG_WAIT_MS = 15 * 60_000
 /** What is on its way to the chain, and how long it has been. */
 export async function checkRelay(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { countByStatus, findWaiting } = await import('../../chain/relay/prepare-statements.ts')
+  const { countByStatus, findWaiting } = await import('../../chain/relay/commit-signer.sql.ts')
   const waiting = await database.query(findWaiting)
   const counts = await database.query(countByStatus)
   const diagnoses: Diagnosis[] = []

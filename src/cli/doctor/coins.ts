@@ -1,5 +1,5 @@
 /** Checks of the coins that are held: how deposits count, and where they lie. */
-import { fromUnits } from '../../domain/money.ts'
+import { fromUnits } from '../../shared/money.ts'
 import { node } from './chain.ts'
 import { type Diagnosis, right, SkippedError, toKnow, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
@@ -12,7 +12,7 @@ interface Block {
 async function answeringNode(parts: Parts) {
   const { chain } = await parts.config()
   const rpc = await node(chain)
-  const { isUnavailable } = await import('../../domain/errors.ts')
+  const { isUnavailable } = await import('../../shared/errors.ts')
   const head = await rpc.call<Block>('eth_getBlockByNumber', 'latest', false).catch((error: unknown) => {
     throw isUnavailable(error) ? new SkippedError('The chain does not answer.') : error
   })
@@ -37,7 +37,7 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
     )
   } else diagnoses.push(right(`Deposits count once ${depositConfirmations} blocks lie on top.`))
   if (tokenAddress === undefined) return diagnoses
-  const { readDecimals } = await import('../../chain/deposits/finder.ts')
+  const { readDecimals } = await import('../../modules/coins/deposits/finder.ts')
   try {
     diagnoses.push(
       right(`The token at ${tokenAddress} is credited; it has ${await readDecimals(rpc, tokenAddress)} decimals.`),
@@ -56,15 +56,15 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   const { chain, rpc } = await answeringNode(parts)
   const { dir, keys } = await parts.config()
   const { database } = await parts.database()
-  const { isVaultKnown } = await import('../../platform/vault/vault-identity.ts')
+  const { isVaultKnown } = await import('../../keys/vault-identity.ts')
   // Without a key of its own it is made of the vault's, which nothing here may make.
   if (chain.treasuryKey === undefined && !(await isVaultKnown(database)))
     return [toKnow('Nothing is sealed yet: the first start makes the treasury.')]
-  const { createLocalKeyVault } = await import('../../platform/vault/local-key-vault.ts')
+  const { createLocalKeyVault } = await import('../../keys/local-key-vault.ts')
   const { createTreasury, earlierTreasurySentence, findEarlierTreasuries } = await import(
-    '../../chain/coins/treasury.ts'
+    '../../modules/coins/treasury/treasury.ts'
   )
-  const { createCoinService } = await import('../../domain/wallet/coin-service.ts')
+  const { createCoinService } = await import('../../modules/coins/coin-service.ts')
   const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
   const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
   const books = createCoinService({ database, notifications: { notify() {} } })

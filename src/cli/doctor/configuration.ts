@@ -88,7 +88,7 @@ export async function checkExposure({ config, env }: Parts): Promise<Diagnosis[]
   const insecure = effectiveConfig(env).find(({ name }) => name === 'ALLOW_INSECURE_WEBHOOKS')?.value === true
   const away = 'Take ALLOW_INSECURE_WEBHOOKS away.'
   const diagnoses: Diagnosis[] = []
-  const { coversAllAddresses } = await import('../../platform/http/client-address.ts')
+  const { coversAllAddresses } = await import('../../http/client-address.ts')
   if (coversAllAddresses(trustedProxies)) {
     const finding =
       'TRUSTED_PROXIES contains every address: each caller chooses their own address, and passes every limit.'

@@ -1,6 +1,6 @@
 /** Checks of what Content Credentials are signed with. */
 
-import { FixableError } from '../../platform/fixable-error.ts'
+import { FixableError } from '../../shared/fixable-error.ts'
 import { type Diagnosis, right, span, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 
@@ -10,7 +10,7 @@ const RENEW = 'Get a new certificate, set C2PA_CERTIFICATES and C2PA_PRIVATE_KEY
 /** Whether key and certificates fit, and for how long. Nothing is made. */
 export async function checkContentCredentials({ config }: Parts): Promise<Diagnosis[]> {
   const { contentCredentials, dir, production } = await config()
-  const { findSigningIdentity } = await import('../../platform/content-credentials/content-credentials.ts')
+  const { findSigningIdentity } = await import('../../modules/content-credentials/content-credentials.ts')
   let identity: ReturnType<typeof findSigningIdentity>
   try {
     identity = findSigningIdentity(contentCredentials, dir)

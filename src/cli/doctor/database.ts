@@ -1,6 +1,6 @@
 /** Checks of the database. */
-import type { ConnectedDatabase } from '../../platform/database/database.ts'
-import { FixableError } from '../../platform/fixable-error.ts'
+import type { ConnectedDatabase } from '../../db/database.ts'
+import { FixableError } from '../../shared/fixable-error.ts'
 import { bytes, type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { readArchiver, readClock, readServer } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -18,7 +18,7 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
   try {
     const directUrl = await parts.openDatabaseUrl()
     const url = configured.url ?? directUrl
-    const { assertOwnSessions } = await import('../../platform/database/assert-own-sessions.ts')
+    const { assertOwnSessions } = await import('../../db/assert-own-sessions.ts')
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     return [right(`${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
@@ -30,15 +30,15 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
 /** Whether the tables are those of this version. */
 export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const url = await parts.openDatabaseUrl()
-  const { assertOwnSessions } = await import('../../platform/database/assert-own-sessions.ts')
+  const { assertOwnSessions } = await import('../../db/assert-own-sessions.ts')
   await assertOwnSessions(url).catch(() => {
     throw new SkippedError('The database cannot be had.')
   })
-  const { assertMigrated } = await import('../../platform/database/migrations.ts')
-  const { assertDatabaseNotLost } = await import('../../platform/vault/lost-database.ts')
+  const { assertMigrated } = await import('../../db/migrations.ts')
+  const { assertDatabaseNotLost } = await import('../../keys/lost-database.ts')
   await assertDatabaseNotLost(url, (await parts.config()).dir)
   await assertMigrated(url)
-  const { checkTables } = await import('../../domain/invariants/check-tables.ts')
+  const { checkTables } = await import('../../db/invariants/check-tables.ts')
   const [first] = (await checkTables((await parts.database()).database)).rows
   if (!first) return [right('The tables are those of this version.')]
   return [

@@ -1,5 +1,5 @@
 /** What the doctor asks the database. */
-import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../domain/sql.ts'
+import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../db/sql.ts'
 
 /** The server, and what it promises. */
 export const readServer = statement(

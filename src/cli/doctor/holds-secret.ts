@@ -1,4 +1,4 @@
-import { parseDatabaseUrl } from '../../platform/database/parse-database-url.ts'
+import { parseDatabaseUrl } from '../../db/parse-database-url.ts'
 import { isLoopback } from './is-loopback.ts'
 
 const DATABASE = /^postgres(ql)?:\/\//

@@ -7,7 +7,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   const { dir, keys } = await parts.config()
   const { database } = await parts.database()
   const { assertKeySharesHeld, assertKeysHeld, assertVaultBelongs, isVaultKnown } = await import(
-    '../../platform/vault/vault-identity.ts'
+    '../../keys/vault-identity.ts'
   )
   if (!(await isVaultKnown(database)))
     return [toKnow('Nothing is sealed yet: the first start of a server makes the keys.')]
@@ -17,7 +17,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   } catch (error) {
     return [wrong((error as Error).message, restore)]
   }
-  const { createLocalKeyVault } = await import('../../platform/vault/local-key-vault.ts')
+  const { createLocalKeyVault } = await import('../../keys/local-key-vault.ts')
   const vault = createLocalKeyVault({ ...keys, dir })
   try {
     await assertKeysHeld(database, vault.ring, dir)
@@ -25,19 +25,17 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   } catch (error) {
     return [wrong((error as Error).message, restore)]
   }
-  const { createCustody } = await import('../../platform/vault/custody.ts')
-  const { createEnvelopeCipher } = await import('../../platform/vault/envelope-cipher.ts')
+  const { createCustody } = await import('../../keys/custody.ts')
+  const { createEnvelopeCipher } = await import('../../keys/envelope-cipher.ts')
   const { keyPairs } = await import('../../chain/key-pairs.ts')
-  const { createKeyRotation } = await import('../../domain/keys/key-rotation.ts')
+  const { createKeyRotation } = await import('../../keys/key-rotation.ts')
   const custody = createCustody({ vault, keyPairs })
   const envelopeCipher = createEnvelopeCipher({ vault })
   const rotation = createKeyRotation({ database, custody, envelopeCipher, keyRing: vault.ring })
   return diagnose(await rotation.status(), keys.key !== undefined)
 }
 
-type Status = Awaited<
-  ReturnType<ReturnType<typeof import('../../domain/keys/key-rotation.ts').createKeyRotation>['status']>
->
+type Status = Awaited<ReturnType<ReturnType<typeof import('../../keys/key-rotation.ts').createKeyRotation>['status']>>
 
 function diagnose({ keys, oldVersions, lost }: Status, isVariable: boolean): Diagnosis[] {
   const diagnoses: Diagnosis[] = []

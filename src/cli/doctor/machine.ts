@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { openFileLimit } from '../../platform/http/most-connections.ts'
+import { openFileLimit } from '../../http/connection-limit.ts'
 import { bytes, type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import { existsAbove } from './exists-above.ts'
 import type { Parts } from './parts.ts'
@@ -90,7 +90,7 @@ export async function checkFolders({ config }: Parts): Promise<Diagnosis[]> {
   if (existsSync(dir) && !statSync(dir).isDirectory()) {
     return [wrong(`ANNAL_DIR is ${dir}, which is not a folder.`, 'Set ANNAL_DIR to a folder, or to a place for one.')]
   }
-  const { findOpenPaths } = await import('../../platform/private-folders.ts')
+  const { findOpenPaths } = await import('../../shared/private-folders.ts')
   const open = await findOpenPaths(dir)
   if (open === undefined) return [toKnow(`${dir} is not there yet: the first start makes it.`)]
   if (open.length === 0) return [right(`Nobody else gets at what lies in ${dir}.`)]

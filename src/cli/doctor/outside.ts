@@ -11,8 +11,8 @@ import type { Parts } from './parts.ts'
 async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis | undefined> {
   const opened = await parts.database().catch(() => undefined)
   if (!opened) return undefined
-  const { findSetting, settingKeys } = await import('../../domain/settings.ts')
-  const { findSampleFiles } = await import('../../domain/asset/sample-files.ts')
+  const { findSetting, settingKeys } = await import('../../db/key-value-store.ts')
+  const { findSampleFiles } = await import('../../modules/assets/sample-files.ts')
   const { judgeStore } = await import('../../files/store-owner.ts')
   const [vault] = await opened.database.query(findSetting, { key: settingKeys.vault })
   if (!vault) return undefined
@@ -122,7 +122,7 @@ export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
   const { mail, dir, production } = await config()
   if (!mail.smtpUrl)
     return [toKnow(`Mails become files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')]
-  const { checkMailServer } = await import('../../delivery/mail-server.ts')
+  const { checkMailServer } = await import('../../mail/mail-server.ts')
   const { failure, isEncrypted } = await checkMailServer(mail.smtpUrl, mail.from)
   const diagnoses = [failure ? wrong(failure.finding, failure.fix) : right('The mail server takes mail.')]
   if (URL.canParse(mail.smtpUrl)) {

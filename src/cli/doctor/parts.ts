@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import type { Log } from '../../domain/ports/log.ts'
-import type { ConnectedDatabase } from '../../platform/database/database.ts'
+import type { ConnectedDatabase } from '../../db/database.ts'
+import type { Log } from '../../shared/log.ts'
 import { SkippedError } from './diagnosis.ts'
 
 /** What an installation is examined by. */
@@ -48,10 +48,10 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
   const openDatabaseUrl = once(async () => {
     const { database, dir } = await config()
     if (database.directUrl !== undefined) return database.directUrl
-    const { assertClusterNotLost } = await import('../../platform/vault/lost-database.ts')
+    const { assertClusterNotLost } = await import('../../keys/lost-database.ts')
     await assertClusterNotLost(dir)
     if (!existsSync(join(dir, 'postgres'))) throw new SkippedError(`Nothing was ever started in ${dir}.`)
-    const { startEmbeddedPostgres } = await import('../../platform/embedded/embedded-postgres.ts')
+    const { startEmbeddedPostgres } = await import('../../embedded/embedded-postgres.ts')
     const server = await startEmbeddedPostgres({ dir, log: silent })
     closings.push(() => server.stop())
     return server.localUrl
@@ -61,11 +61,11 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
     const url = await openDatabaseUrl().catch((error: unknown) => {
       throw error instanceof SkippedError ? error : new SkippedError('The database cannot be had.')
     })
-    const { assertMigrated } = await import('../../platform/database/migrations.ts')
+    const { assertMigrated } = await import('../../db/migrations.ts')
     await assertMigrated(url).catch(() => {
       throw new SkippedError('The database does not answer, or does not fit this version.')
     })
-    const { createDatabase } = await import('../../platform/database/database.ts')
+    const { createDatabase } = await import('../../db/database.ts')
     const opened = createDatabase({ url, pool: 4, log: silent })
     closings.unshift(() => opened.close())
     return { database: opened, url }

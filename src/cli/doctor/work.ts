@@ -10,7 +10,7 @@ const MOST = 100
 /** Jobs that failed for good, or that nobody carries out. */
 export async function checkJobs(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { countDead, countWaiting } = await import('../../platform/jobs/job-statements.ts')
+  const { countDead, countWaiting } = await import('../../jobs/jobs.sql.ts')
   const diagnoses = (await database.query(countDead)).map(({ queue, count, last_error: error }) =>
     wrong(
       `${counted(count, 'job')} of ${queue} failed for good${error ? `: ${error}` : '.'}`,
@@ -31,7 +31,7 @@ export async function checkJobs(parts: Parts): Promise<Diagnosis[]> {
 /** Roles that no process has. */
 export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { readProcesses, rolesWithout } = await import('../../platform/processes.ts')
+  const { readProcesses, rolesWithout } = await import('../../db/heartbeat.ts')
   const processes = await readProcesses(database)
   if (processes.length === 0) return [toKnow('No process of this installation runs.')]
   const tell = processes.map(({ name, roles, seconds }) => `${name} ${roles.join(',')} for ${span(seconds * 1_000)}`)
@@ -48,8 +48,8 @@ export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
 /** Items that sweeps cannot deal with. */
 export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { findSetbacks } = await import('../../domain/sweep/setback-statements.ts')
-  const { withPublicItems } = await import('../../domain/sweep/sweeper.ts')
+  const { findSetbacks } = await import('../../jobs/recorded-failures.sql.ts')
+  const { withPublicItems } = await import('../../jobs/run-batch-job.ts')
   const setbacks = await withPublicItems(database, await database.query(findSetbacks, { limit: MOST }))
   if (setbacks.length === 0) return [right('Sweeps deal with everything.')]
   const [first] = setbacks
@@ -60,7 +60,7 @@ export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
 /** Whether anybody waits for coins of the treasury. */
 export async function checkWithdrawals(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()
-  const { countDueWithdrawals } = await import('../../domain/wallet/withdrawal-statements.ts')
+  const { countDueWithdrawals } = await import('../../modules/coins/withdrawals.sql.ts')
   const [due] = await database.query(countDueWithdrawals)
   if (!due?.late) return [right('No withdrawal waits for the treasury.')]
   const finding = `${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins, the oldest for ${span(Date.now() - due.oldest!.getTime())}.`

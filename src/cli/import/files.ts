@@ -80,7 +80,7 @@ async function withSlashes(path: string, folder: string): Promise<string> {
  * choose among everything that the user of the command can read.
  */
 async function locate(path: string, folder: string): Promise<{ file: string; size: number } | { problem: string }> {
-  const { MAX_FILE_BYTES } = await import('../../domain/asset/asset-input.ts')
+  const { MAX_FILE_BYTES } = await import('../../modules/assets/asset-input.ts')
   const outside = { problem: `The file lies outside of ${folder}.` }
   const named = resolve(folder, path)
   if (!isWithin(folder, named)) return outside

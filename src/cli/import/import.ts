@@ -1,8 +1,8 @@
 /** Registers many files, a few at once, so that however often it is begun again nothing is registered or paid for twice. */
 import { randomUUID } from 'node:crypto'
-import type { ErrorCode } from '../../domain/errors.ts'
-import { fromUnits, toUnits } from '../../domain/money.ts'
-import { statuses } from '../../rest/status.ts'
+import { statuses } from '../../http/error-status.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import { fromUnits, toUnits } from '../../shared/money.ts'
 import { InterruptedError } from '../terminal.ts'
 import { type BadRow, forEach, type ImportRow } from './files.ts'
 import { type ImportQuote, type ImportServer, RefusedError } from './server.ts'

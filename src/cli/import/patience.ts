@@ -1,6 +1,6 @@
 /** Asking a server that does not answer, or wants to be left alone for a while. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { statuses } from '../../rest/status.ts'
+import { statuses } from '../../http/error-status.ts'
 import { type Patiently, RefusedError } from './server.ts'
 
 /** Seconds between tries of a server that says nothing; after the last one it is given up. */

@@ -1,6 +1,7 @@
 /** The server that an import goes to: its front door, as any caller has it. REST alone, for GraphQL may be shut but to known documents. */
-import type { ErrorCode } from '../../domain/errors.ts'
-import { statuses } from '../../rest/status.ts'
+
+import { statuses } from '../../http/error-status.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
 import { forEach, type ImportRow } from './files.ts'
 import { ChangedError, formOf } from './form.ts'
 

@@ -34,7 +34,7 @@ const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.import
 
 /** The columns that a source may have besides `file`. */
 async function knownColumns(): Promise<string[]> {
-  const { customField, metadataFields, registrationFields } = await import('../../domain/asset/metadata.ts')
+  const { customField, metadataFields, registrationFields } = await import('../../modules/assets/metadata.ts')
   const columns = Object.values({ ...metadataFields, ...registrationFields }).map(({ column }) => column)
   return [...columns, customField.changeName, 'commit_message', 'asset_file_mime_type']
 }

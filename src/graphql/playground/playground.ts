@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { lazily } from '../../domain/lazily.ts'
-import { prepareFile, sendFile } from '../../platform/http/static-file.ts'
+import { prepareFile, sendFile } from '../../http/static-file.ts'
+import { lazily } from '../../shared/memoize-async.ts'
 import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')

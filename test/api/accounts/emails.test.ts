@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fromId } from '../../../src/domain/ids.ts'
+import { fromId } from '../../../src/shared/ids.ts'
 import { type AccountMails, createAccountMails } from '../../support/account-mails.ts'
 import { bothApis, callerWith } from '../../support/api.ts'
 import { eventually } from '../../support/eventually.ts'

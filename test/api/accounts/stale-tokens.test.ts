@@ -1,9 +1,9 @@
 /** A token that is good no more: refused everywhere, but for where one gets in again. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { hasOpenField } from '../../../src/graphql/expired-token.ts'
 import { schema } from '../../../src/graphql/schema.ts'
-import { hasOpenField } from '../../../src/graphql/stale-token.ts'
-import { routes } from '../../../src/rest/routes.ts'
+import { routes } from '../../../src/http/rest/routes.ts'
 import { readEvents } from '../../support/event-stream.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { directRoutes } from '../../support/route-tables.ts'

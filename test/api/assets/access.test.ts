@@ -1,6 +1,6 @@
 /** Checks who may read, change, delete and register assets, for each kind of caller and over both APIs. */
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../../src/domain/errors.ts'
+import type { ErrorCode } from '../../../src/shared/errors.ts'
 import { type Api, bothApis, type Caller, type Result } from '../../support/api.ts'
 import { codeOf, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts'

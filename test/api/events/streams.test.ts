@@ -1,7 +1,7 @@
 /** Event streams and subscriptions: both doors count them together, end them together, and read each event once for all. */
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createOneTimeTokens } from '../../../src/domain/account/one-time-token.ts'
+import { createOneTimeTokens } from '../../../src/modules/accounts/one-time-token.ts'
 import { type EventReader, readEvents } from '../../support/event-stream.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'

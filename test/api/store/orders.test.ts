@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromId } from '../../../src/domain/ids.ts'
+import { fromId } from '../../../src/shared/ids.ts'
 import { type Api, bothApis, type Caller, type Input } from '../../support/api.ts'
 import { codeOf, expectOk } from '../../support/expect-error.ts'
 import { createStore, type TestStore } from '../../support/store.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromId, toId } from '../../../src/domain/ids.ts'
+import { fromId, toId } from '../../../src/shared/ids.ts'
 import { bothApis, type Caller, type Input } from '../../support/api.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
 import { waiting, whileHeld } from '../../support/held-rows.ts'

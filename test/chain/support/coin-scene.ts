@@ -1,15 +1,19 @@
 /** A service, a chain whose blocks are made by hand with a proxy before it, and what moves coins on it. */
 import { afterEach, beforeEach } from 'vitest'
-import { checkCoins } from '../../../src/chain/coins/check.ts'
-import { type CoinMover, type CoinMoverOptions, createCoinMover } from '../../../src/chain/coins/mover.ts'
-import { createDepositWatcher } from '../../../src/chain/deposits/deposits.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
-import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
-import { fromUnits, toUnits } from '../../../src/domain/money.ts'
-import type { Database } from '../../../src/domain/ports/database.ts'
-import { createCoinService } from '../../../src/domain/wallet/coin-service.ts'
-import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'
+import type { Database } from '../../../src/db/database-types.ts'
+import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { createCoinService } from '../../../src/modules/coins/coin-service.ts'
+import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import { createDepositWatcher } from '../../../src/modules/coins/deposits/deposits.ts'
+import { checkCoins } from '../../../src/modules/coins/treasury/check.ts'
+import {
+  type CoinMover,
+  type CoinMoverOptions,
+  createCoinMover,
+} from '../../../src/modules/coins/treasury/treasury-worker.ts'
+import { fromUnits, toUnits } from '../../../src/shared/money.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { startChainProxy } from '../../support/chain-proxy.ts'
 import { eventually } from '../../support/eventually.ts'

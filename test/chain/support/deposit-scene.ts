@@ -1,13 +1,14 @@
 /** A chain whose blocks are made by hand, so that each test says what is deep enough and when, and watchers of deposits on it. */
+
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
+import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
+import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
 import {
   createDepositWatcher,
   type DepositWatcher,
   type DepositWatcherOptions,
-} from '../../../src/chain/deposits/deposits.ts'
-import { createRegistry } from '../../../src/chain/registry/registry.ts'
-import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
-import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
-import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'
+} from '../../../src/modules/coins/deposits/deposits.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import type { SignedIn, TestApp } from '../../support/test-app.ts'

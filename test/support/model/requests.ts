@@ -1,6 +1,7 @@
 /** The requests of the model's deeds, and what the model reads in the answers. */
-import { type ErrorCode, errorCodes } from '../../../src/domain/errors.ts'
-import { statuses } from '../../../src/rest/status.ts'
+
+import { statuses } from '../../../src/http/error-status.ts'
+import { type ErrorCode, errorCodes } from '../../../src/shared/errors.ts'
 import type { Answer, Message } from '../http-client.ts'
 import { type Input, messageOf, readValue, type Transport, type UseCaseName, type Value } from '../use-cases.ts'
 import type { Deed, Kind } from './deeds.ts'

@@ -1,9 +1,9 @@
 /** One sequence's people at the real service: carries out what the model says, and reads what is there. */
 import { randomBytes } from 'node:crypto'
 import { globalAgent } from 'node:http'
-import { fromId, toId } from '../../../src/domain/ids.ts'
-import type { Database } from '../../../src/domain/ports/database.ts'
-import { expireOrders } from '../../../src/domain/store/order-sweep-statements.ts'
+import type { Database } from '../../../src/db/database-types.ts'
+import { expireOrders } from '../../../src/modules/store/expire-orders.sql.ts'
+import { fromId, toId } from '../../../src/shared/ids.ts'
 import { trySend } from '../http-client.ts'
 import type { Transport } from '../use-cases.ts'
 import type { Deed, Who } from './deeds.ts'

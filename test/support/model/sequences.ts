@@ -1,6 +1,6 @@
 /** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
 import fc from 'fast-check'
-import { isUnavailable } from '../../../src/domain/errors.ts'
+import { isUnavailable } from '../../../src/shared/errors.ts'
 import type { Transport } from '../use-cases.ts'
 import { lookAtEnd, wrongAtEnd, wrongIn } from './compare.ts'
 import { altered, type Deed, type Kind, keyed, type Names, nameIn, noNames, resolve, type Wish } from './deeds.ts'

@@ -2,7 +2,7 @@
  * The rules of wallets, orders, commits, accounts and the clock, as the documents have them: what a deed is answered with, and
  * what it leaves. Pure, but for the state that it is handed; knows nothing of HTTP, SQL or the service's code.
  */
-import type { ErrorCode } from '../../../src/domain/errors.ts'
+import type { ErrorCode } from '../../../src/shared/errors.ts'
 import { type Deed, keyed, type Who } from './deeds.ts'
 import {
   type Account,

@@ -1,0 +1,175 @@
+/** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
+
+import type { ChainConnection } from './chain/connect-chain.ts'
+import type { Installation } from './infrastructure.ts'
+import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
+import type { JobData } from './jobs/queues.ts'
+import { done, type Repetition, repeat } from './jobs/repeat.ts'
+import { deliveryWork } from './modules/webhooks/delivery-service.ts'
+import type { ServiceLayer } from './services.ts'
+import type { Log } from './shared/log.ts'
+import type { Role } from './shared/roles.ts'
+
+/** Parts that the background work needs. */
+export interface LoopParts {
+  installation: Installation
+  chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
+  layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
+}
+
+/** Running background work. */
+export interface RunningLoops {
+  /** Stops everything; running jobs get `milliseconds`. The connection to the chain stops its own watches. */
+  stop(milliseconds: number): Promise<void>
+}
+
+/** Watches of the chain. A lease lets one process at a time work. */
+const watches = {
+  relay: { role: 'relay' },
+  deposits: { role: 'relay' },
+  coins: { role: 'relay' },
+} satisfies Partial<Record<keyof LoopParts['chain'], { role: Role }>>
+
+interface QueueWork<Name extends keyof JobData> {
+  role: Role
+  options: WorkOptions
+  handler(parts: LoopParts): (data: JobData[Name], cancel: AbortSignal) => Promise<void>
+}
+
+/** Role, limits and handler of each queue. */
+const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
+  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: ({ layer }) => layer.jobs.webhookDelivery },
+  'abandoned-delivery': {
+    role: 'deliveries',
+    options: { concurrency: 1 },
+    handler: ({ layer }) => layer.jobs.abandonedDelivery,
+  },
+  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.mail },
+  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: ({ layer }) => layer.jobs.accountMail },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.forgetKey },
+  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.manifest },
+  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: ({ layer }) => layer.jobs.thumbnail },
+  maintenance: {
+    role: 'jobs',
+    options: { concurrency: 2 },
+    handler(parts) {
+      const tasks = tasksOf(parts)
+      return async ({ task }, cancel) => void (await tasks[task as keyof typeof tasks]?.work(cancel))
+    },
+  },
+}
+
+/** Retries of jobs whose process died, and deletion of completed jobs, for all queues. */
+const upkeepOfQueues: { role: Role } = { role: 'jobs' }
+
+interface Chore {
+  role: Role
+  /** Milliseconds between two runs. */
+  every: number
+  /** Undefined when this configuration does not need it. */
+  work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
+  /** Name in the log. */
+  task: string
+}
+
+/** Tasks of the queue `maintenance`. One process runs each at its times. */
+function tasksOf({ installation: { config }, layer: { services, maintenance } }: LoopParts) {
+  const garbageMinutes = config.files.garbageGraceSeconds / 60
+  return {
+    'clean-up-deleted-accounts': { cron: '5 * * * *', work: services.deletions.sweep },
+    'erase-order-arguments': { cron: '15 * * * *', work: services.orders.sweepArguments },
+    'delete-expired-data': { cron: '25 * * * *', work: maintenance.sweep },
+    'collect-garbage': {
+      cron: garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *',
+      work: maintenance.collectGarbage,
+    },
+  }
+}
+
+function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
+  const { orders, sessions, thumbnails, deletions } = services
+  // Once per process is enough: backups are restored while no process runs.
+  const reapply = async () => ((await deletions.reapply()) ? done : undefined)
+  const forgetAgain = async (cancel: AbortSignal) => {
+    await deletions.forgetAgain(cancel)
+    return done
+  }
+  return [
+    {
+      role: 'jobs',
+      every: 1_000,
+      work: orders.expire,
+      task: 'expire orders',
+    },
+    {
+      role: 'jobs',
+      every: 10_000,
+      work: thumbnails.sweep,
+      task: 'request thumbnails',
+    },
+    {
+      role: 'jobs',
+      every: 10_000,
+      work: reapply,
+      task: 'delete restored accounts',
+    },
+    {
+      role: 'jobs',
+      every: 1_000,
+      work: forgetAgain,
+      task: 'destroy restored keys',
+    },
+    // State of the requests of this process, which no other process knows.
+    {
+      role: 'http',
+      every: 15_000,
+      work: gasQuote?.look,
+      task: 'read gas price',
+    },
+    {
+      role: 'http',
+      every: 20_000,
+      work: maintenance.renewCounters,
+      task: 'renew counters of streams and uploads',
+    },
+    {
+      role: 'http',
+      every: 60_000,
+      work: sessions.recordUse,
+      task: 'record session use',
+    },
+  ]
+}
+
+async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<Jobs | undefined> {
+  const mine = (Object.keys(queues) as (keyof JobData)[]).filter((name) => roles.has(queues[name].role))
+  if (mine.length === 0) return undefined
+  const schedules = Object.fromEntries(Object.entries(tasksOf(parts)).map(([task, { cron }]) => [task, cron]))
+  const keepsQueues = roles.has(upkeepOfQueues.role)
+  const jobs = await startJobs({ ...parts.installation, keepsQueues, ...(keepsQueues && { schedules }) })
+  const workOn = <Name extends keyof JobData>(name: Name) => {
+    const { options, handler } = queues[name]
+    return jobs.work(name, options, handler(parts))
+  }
+  for (const name of mine) await workOn(name)
+  return jobs
+}
+
+const startChores = (parts: LoopParts, roles: ReadonlySet<Role>, log: Log): Repetition[] =>
+  choresOf(parts).flatMap(({ role, every, work, task }) =>
+    work && roles.has(role) ? [repeat(work, every, log, task)] : [],
+  )
+
+/** Starts the background work of these roles. */
+export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>): Promise<RunningLoops> {
+  for (const [name, { role }] of Object.entries(watches)) {
+    if (roles.has(role)) parts.chain[name as keyof typeof watches].start()
+  }
+  const jobs = await startQueues(parts, roles)
+  const chores = startChores(parts, roles, parts.installation.log)
+  return {
+    async stop(milliseconds) {
+      await Promise.all([jobs?.stop(milliseconds), ...chores.map((chore) => chore.stop())])
+    },
+  }
+}

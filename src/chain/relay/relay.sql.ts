@@ -1,0 +1,260 @@
+/**
+ * What the lanes read and write. A commit without a lane is unsigned; one with a lane has its bytes stored. The
+ * conditions on status and lane are written as the partial indexes `commit_relays_ready_idx` and
+ * `commit_relays_open_idx` have them: what is settled, which is nearly everything, is never looked at.
+ */
+import { settingKeys } from '../../db/key-value-store.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  float,
+  int,
+  numeric,
+  orNull,
+  type RowOf,
+  smallint,
+  statement,
+  text,
+  timestamp,
+  uuid,
+} from '../../db/sql.ts'
+import { predecessorSql } from './commit-signer.sql.ts'
+
+/** The order makes the planner go by the indexes, also while its statistics are stale. */
+export const hasOpenCommits = statement(
+  'relay_has_open',
+  { columns: { open: boolean } },
+  `select (
+       select commit_id from commit_relays where status = 'PENDING' and lane is null and tree_signature is not null
+       order by commit_id limit 1
+     ) is not null
+     or (
+       select lane from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null
+       order by lane, nonce limit 1
+     ) is not null as open`,
+)
+
+/** Lanes that still carry something, also those whose key is no longer configured. */
+export const findOpenLanes = statement(
+  'relay_open_lanes',
+  { columns: { lane: text } },
+  `select distinct lane from commit_relays
+   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
+)
+
+/**
+ * Accounts that ever carried a commit. From one to the next by the index of lanes, whose order is asked for: where one account carried nearly all,
+ * the planner would read all.
+ */
+export const findAllLanes = statement(
+  'relay_all_lanes',
+  { columns: { lane: text } },
+  `with recursive known as (
+     (select lane from commit_relays where lane is not null order by lane, nonce limit 1)
+     union all
+     select next.lane from known, lateral (
+       select r.lane from commit_relays r where r.lane > known.lane order by r.lane, r.nonce limit 1
+     ) next
+   )
+   select lane from known order by lane`,
+)
+
+/** Every transaction that was ever signed for a commit: its hash, and the commit's place among those that it carries. */
+export const transactionsOfSql = (commit: string) => `(
+     select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
+     union all select hash, position from chain_transaction_members where commit_id = ${commit})`
+
+const candidateColumns = {
+  commit_id: uuid,
+  nid: text,
+  sequence: int,
+  message: text,
+  tree_cid: text,
+  tree_sha256: text,
+  created_at: timestamp,
+  tree_signature: text,
+  trace: orNull(text),
+  creator_address: text,
+  committer_address: text,
+  /** It was accepted before the chain was seen to be ahead of the database: it may be there already. */
+  doubtful: boolean,
+  /** Set while the commit before this one is itself unsigned. */
+  unsigned_predecessor: orNull(uuid),
+  /** It was signed before, and that had no effect: what may have been its fault must not hold up others again. */
+  goes_alone: boolean,
+}
+
+/** A commit that may be signed, with all that its description needs. */
+export type CandidateRow = RowOf<typeof candidateColumns>
+
+/**
+ * Commits of a lane that are ready, oldest first; `index` is the lane's among so many `lanes`. A commit whose predecessor is
+ * on its way in another lane waits until that one is in the chain.
+ */
+export const findCandidates = statement(
+  'relay_candidates',
+  { parameters: { lane: text, index: int, lanes: int, limit: int }, columns: candidateColumns },
+  `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature, r.trace,
+     creator.address as creator_address, committer.address as committer_address,
+     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
+     exists (select from ${transactionsOfSql('c.id')} t) as goes_alone,
+     c.created_at <= coalesce((select value::timestamptz from settings where key = '${settingKeys.relayAhead}'), '-infinity') as doubtful
+   from commit_relays r
+     join commits c on c.id = r.commit_id
+     join assets a on a.id = c.asset_id
+     join wallets creator on creator.user_id = a.creator_id
+     join wallets committer on committer.user_id = c.author_id
+     ${predecessorSql}
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is not null
+     and (hashtextextended(a.nid, 0) & 9223372036854775807) % $lanes = $index
+     and (pr.commit_id is null or pr.lane is null or pr.lane = $lane or pr.status in ('INCLUDED', 'FINAL', 'FAILED'))
+   order by r.commit_id
+   limit $limit`,
+)
+
+/** The highest nonce ever taken on a lane. */
+export const findLastNonce = statement(
+  'relay_last_nonce',
+  { parameters: { lane: text }, columns: { nonce: orNull(int) } },
+  'select max(nonce) as nonce from commit_relays where lane = $lane',
+)
+
+/** Transactions of a lane, one in each place; `fees` and `tips` in wei. */
+const transactions = {
+  lane: text,
+  nonces: arrayOf(int),
+  hashes: arrayOf(text),
+  raws: arrayOf(bytes),
+  fees: arrayOf(numeric),
+  tips: arrayOf(numeric),
+}
+const signedSql = `signed as (
+     select * from unnest($nonces, $hashes, $raws, $fees, $tips) as t (nonce, hash, raw, fee, tip)
+   )`
+/** Stores what the part `signed` has, for the commits that the part `signed_relays` holds. */
+const storeTransactionsSql = `inserted_transactions as (
+     insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
+     select signed.hash, signed_relays.commit_id, signed.raw, signed.fee, signed.tip
+     from signed join signed_relays using (nonce) where signed_relays.position = 0
+   ),
+   inserted_members as (
+     insert into chain_transaction_members (commit_id, hash, position)
+     select signed_relays.commit_id, signed.hash, signed_relays.position
+     from signed join signed_relays using (nonce) where signed_relays.position > 0
+   )`
+
+/** Takes nonces for commits, `commits`, `commitNonces` and `positions` in step. Returns what was taken. */
+export const storeSigned = statement(
+  'relay_store_signed',
+  {
+    parameters: {
+      ...transactions,
+      ...{ commits: arrayOf(uuid), commitNonces: arrayOf(int), positions: arrayOf(smallint) },
+    },
+    columns: { commit_id: uuid },
+  },
+  `with ${signedSql},
+   signed_relays as (
+     update commit_relays r set lane = $lane, nonce = item.nonce, position = item.position, transaction_hash = signed.hash,
+       updated_at = now()
+     from unnest($commits, $commitNonces, $positions) as item (commit_id, nonce, position) join signed using (nonce)
+     where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
+     returning r.commit_id, r.nonce, r.position
+   ),
+   ${storeTransactionsSql}
+   select commit_id from signed_relays`,
+)
+
+/** The same nonces with higher fees. A transaction of which a commit was settled meanwhile is left alone. Returns the others. */
+export const storeReplaced = statement(
+  'relay_store_replaced',
+  { parameters: transactions, columns: { hash: text } },
+  `with ${signedSql},
+   waiting as (
+     select nonce from commit_relays where lane = $lane and nonce = any ($nonces)
+     group by nonce having bool_and(status in ('PENDING', 'BROADCAST'))
+   ),
+   signed_relays as (
+     update commit_relays r set transaction_hash = signed.hash, updated_at = now()
+     from waiting join signed using (nonce)
+     where r.lane = $lane and r.nonce = waiting.nonce and r.status in ('PENDING', 'BROADCAST')
+     returning r.commit_id, r.nonce, r.position, r.transaction_hash as hash
+   ),
+   ${storeTransactionsSql}
+   select hash from signed_relays where position = 0`,
+)
+
+const inFlightColumns = {
+  nonce: int,
+  /** Of the newest transaction. */
+  hash: text,
+  /** The commits that it carries, in their order, and the places that they have in it. */
+  commits: arrayOf(uuid),
+  places: arrayOf(smallint),
+  /** Where each of them began. */
+  traces: arrayOf(orNull(text)),
+  /** Whether a node took it, as far as is known. */
+  sent: boolean,
+  /** Of every transaction ever signed for the first of them, and its place in each. */
+  hashes: arrayOf(text),
+  positions: arrayOf(smallint),
+  max_fee_per_gas: numeric,
+  max_priority_fee_per_gas: numeric,
+  /** Seconds since the newest transaction was signed, on the database's clock. */
+  age: float,
+}
+
+/** A transaction that is signed and not in the chain, as far as is known. */
+export type InFlightRow = RowOf<typeof inFlightColumns>
+
+/** What is signed and not in the chain, in the order of nonces. */
+export const findInFlight = statement(
+  'relay_in_flight',
+  { parameters: { lane: text }, columns: inFlightColumns },
+  `select r.nonce, r.hash, r.commits, r.places, r.traces, r.sent, t.hashes, t.positions, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.age
+   from (
+     select nonce, max(transaction_hash) as hash, array_agg(commit_id order by position) as commits,
+       array_agg(position order by position) as places,
+       array_agg(trace order by position) as traces, bool_and(status = 'BROADCAST') as sent
+     from commit_relays
+     where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status <> 'INCLUDED' and lane = $lane
+     group by nonce order by nonce limit 256
+   ) r, lateral (
+     select array_agg(hash) as hashes, array_agg(own.position) as positions, max(max_fee_per_gas) as max_fee_per_gas,
+       max(max_priority_fee_per_gas) as max_priority_fee_per_gas,
+       extract(epoch from now() - max(created_at))::float8 as age
+     from ${transactionsOfSql('r.commits[1]')} own join chain_transactions using (hash)
+   ) t
+   order by r.nonce`,
+)
+
+/** The stored bytes of transactions. */
+export const findRaw = statement(
+  'relay_raw',
+  { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
+  'select hash, raw from chain_transactions where hash = any ($hashes)',
+)
+
+/** All transactions that were ever signed for these commits, a row for each of a commit's. */
+export const findSigned = statement(
+  'relay_signed',
+  { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
+  `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
+)
+
+/** Commits whose bytes a node has taken. */
+export const markBroadcast = statement(
+  'relay_broadcast',
+  { parameters: { commits: arrayOf(uuid) } },
+  `update commit_relays set status = 'BROADCAST', updated_at = now()
+   where commit_id = any ($commits) and status = 'PENDING' and lane is not null`,
+)
+
+/** The chain is ahead of the database: what was accepted until now is looked for there before it is signed. */
+export const rememberAhead = statement(
+  'relay_ahead',
+  {},
+  `insert into settings (key, value) values ('${settingKeys.relayAhead}', clock_timestamp()::text)
+   on conflict (key) do update set value = excluded.value`,
+)

@@ -1,0 +1,145 @@
+/**
+ * Notifications between processes that a feed has grown or a session ended, by LISTEN and NOTIFY. They only save waiting:
+ * whoever listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
+ * triggers on the tables themselves, so that no statement can forget it.
+ */
+import type pg from 'pg'
+import type { FeedListener, FeedNotifications } from '../modules/events/notification-types.ts'
+import type { Log } from '../shared/log.ts'
+import { DatabaseClient } from './database-client.ts'
+import type { Database } from './database-types.ts'
+import { nothing, statement, text } from './sql.ts'
+
+/** Notifications of feeds, on a connection of their own. */
+export interface EventNotifications extends FeedNotifications {
+  /** Sends what is due and lets go of the connection. */
+  close(): Promise<void>
+}
+
+/** Milliseconds. */
+const GATHER_MS = 20
+const POLL_EVERY_MS = 2_000
+const RECONNECT_AFTER_MS = 500
+const CONNECT_TIMEOUT_MS = 3_000
+const KEEP_ALIVE_MS = 10_000
+/** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
+const OWNERS_PER_NOTIFICATION = 200
+
+/** Notifies all processes; `owners` are UUIDs, separated by commas. */
+const notify = statement(
+  'event_notify',
+  { parameters: { owners: text }, columns: { pg_notify: nothing } },
+  `select pg_notify('annal_events', $owners)`,
+)
+
+/**
+ * Notifies all processes that feeds have grown, and hears of it while somebody listens. What cannot be sent is told to
+ * nobody: followers look by themselves.
+ */
+export function createEventNotifications({
+  url,
+  database,
+  log,
+}: {
+  url: string
+  database: Pick<Database, 'query'>
+  log: Log
+}): EventNotifications {
+  const listeners = new Set<FeedListener>()
+  const due = new Set<string>()
+  /** What `close` waits for. */
+  const pending = new Set<Promise<unknown>>()
+  let client: pg.Client | undefined
+  let gathering: NodeJS.Timeout | undefined
+  let reconnecting: NodeJS.Timeout | undefined
+  let polling: NodeJS.Timeout | undefined
+
+  function track(work: Promise<unknown>) {
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => pending.delete(settled))
+    pending.add(settled)
+  }
+
+  const tellOfGap = () => {
+    for (const listener of listeners) listener.onGap()
+  }
+
+  async function send() {
+    gathering = undefined
+    const owners = [...due]
+    due.clear()
+    for (let at = 0; at < owners.length; at += OWNERS_PER_NOTIFICATION) {
+      await database
+        .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTIFICATION).join(',') })
+        .catch((error: unknown) =>
+          log.debug({ err: error }, 'Failed to send a notification; listeners find the events at the next poll'),
+        )
+    }
+  }
+
+  function connect() {
+    reconnecting = undefined
+    const opened = new DatabaseClient({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      application_name: 'annal-events',
+    })
+    client = opened
+    const lose = () => {
+      if (client !== opened) return
+      client = undefined
+      log.debug({}, 'Notification connection lost; reconnecting')
+      track(opened.end())
+      reconnecting = setTimeout(connect, RECONNECT_AFTER_MS)
+    }
+    opened.on('notification', ({ channel, payload = '' }) => {
+      const ids = payload.split(',')
+      for (const listener of listeners) channel === 'annal_ended' ? listener.onRevoked(ids) : listener.onEvents(ids)
+    })
+    opened.on('error', lose)
+    opened.on('end', lose)
+    const listen = async () => {
+      await opened.connect()
+      await opened.query('listen annal_events; listen annal_ended')
+      tellOfGap()
+    }
+    // One that is ended while it connects leaves its `connect` without an answer.
+    const ended = new Promise<void>((resolve) => opened.once('end', resolve))
+    track(Promise.race([listen().catch(lose), ended]))
+  }
+
+  function disconnect() {
+    clearInterval(polling)
+    clearTimeout(reconnecting)
+    reconnecting = undefined
+    const leaving = client
+    client = undefined
+    if (leaving) track(leaving.end())
+  }
+
+  return {
+    notify(ownerId) {
+      due.add(ownerId)
+      gathering ??= setTimeout(() => track(send()), GATHER_MS)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      if (listeners.size === 1) {
+        polling = setInterval(tellOfGap, POLL_EVERY_MS)
+        connect()
+      }
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) disconnect()
+      }
+    },
+    async close() {
+      clearTimeout(gathering)
+      listeners.clear()
+      disconnect()
+      track(send())
+      await Promise.all(pending)
+    },
+  }
+}

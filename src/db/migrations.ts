@@ -1,0 +1,182 @@
+/** Applies missing migrations and records them in Prisma's table `_prisma_migrations`, as Prisma does. */
+import pg from 'pg'
+import { FixableError } from '../shared/fixable-error.ts'
+import { DatabaseClient } from './database-client.ts'
+import { explainRights } from './explain-rights.ts'
+import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
+import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
+import { assertSettings } from './session-settings.ts'
+
+/** Connection timeout, in milliseconds. A migration itself has no timeout. */
+const CONNECT_TIMEOUT_MS = 5_000
+
+interface AppliedRow {
+  name: string
+  checksum: string
+  /** Null when the migration was interrupted. */
+  finishedAt: Date | null
+}
+
+const hasHistory = `to_regclass('_prisma_migrations') IS NOT NULL`
+
+/** As Prisma's engine creates it. */
+const createHistory = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id                  VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum            VARCHAR(64) NOT NULL,
+    finished_at         TIMESTAMPTZ,
+    migration_name      VARCHAR(255) NOT NULL,
+    logs                TEXT,
+    rolled_back_at      TIMESTAMPTZ,
+    started_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0
+  )`
+
+/** Marks interrupted migrations as rolled back. Annal applies each migration in one transaction, so nothing of it remains. */
+const rollBackUnfinished = `
+  UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL`
+
+/** Runs in the script's transaction, so a killed process leaves neither the changes nor the record. */
+const recordSql = ({ name, checksum }: Migration) => `
+  INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+  VALUES (gen_random_uuid(), '${checksum}', ${pg.escapeLiteral(name)}, clock_timestamp(), 1)`
+
+const readApplied = async (client: pg.Client): Promise<AppliedRow[]> => {
+  const table = await client.query<{ isThere: boolean }>(`SELECT ${hasHistory} AS "isThere"`)
+  if (!table.rows[0]?.isThere) return []
+  const { rows } = await client.query<AppliedRow>(
+    `SELECT migration_name AS name, checksum, finished_at AS "finishedAt"
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY name`,
+  )
+  return rows
+}
+
+/** Names of the migrations before the first release. They were replaced by one initial migration. */
+const PRE_RELEASE = /^2026112[1-6]\d{6}_/
+/** Last Git commit that has the migrations of `PRE_RELEASE`. */
+const PRE_RELEASE_COMMIT = '9b0c61da'
+
+/** Raises when the database was migrated by another version that this one cannot follow. */
+const assertKnown = (applied: readonly AppliedRow[], migrations: readonly Migration[]): void => {
+  const unknown = applied.filter((row) => !migrations.some(({ name }) => name === row.name))
+  if (unknown.length === 0) return
+  if (unknown.some(({ name }) => PRE_RELEASE.test(name))) {
+    throw new FixableError(
+      `The database was created by a development version of Annal before the first release, and cannot be upgraded.`,
+      `Start with an empty database or data folder, or check out Git commit ${PRE_RELEASE_COMMIT} to keep using the old one.`,
+    )
+  }
+  throw new FixableError(
+    `The database was migrated by a newer version of Annal (${unknown.map(({ name }) => name).join(', ')}).`,
+    'Run that version, or restore a backup from before it.',
+  )
+}
+
+/**
+ * Returns the migrations that the database lacks. Raises when an applied migration was edited, or when the database was
+ * migrated by another version.
+ */
+const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<Migration[]> => {
+  const applied = await readApplied(client)
+  assertKnown(applied, migrations)
+  return migrations.filter(({ name, checksum }) => {
+    const row = applied.find((each) => each.name === name && each.finishedAt)
+    if (row && row.checksum !== checksum) {
+      throw new FixableError(
+        `The migration ${name} was edited after it was applied to this database.`,
+        'Restore its file, and write a new migration for the change.',
+      )
+    }
+    return row === undefined
+  })
+}
+
+/** Creates the history table. Raises when the database contains tables of another application. */
+const openHistory = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ isForeign: boolean }>(
+    `SELECT NOT ${hasHistory} AND EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema()) AS "isForeign"`,
+  )
+  if (rows[0]?.isForeign) {
+    throw new FixableError('The database contains tables of another application.', 'Give Annal a database of its own.')
+  }
+  await client.query(createHistory)
+  await client.query(rollBackUnfinished)
+}
+
+const applyMissing = async (client: pg.Client, migrations: Migration[], silence: number): Promise<string[]> => {
+  const lock = await takeMigrationLock(client, silence)
+  const missing = await findMissing(client, migrations)
+  if (missing.length === 0) return []
+  await openHistory(client)
+  for (const migration of missing) {
+    await lock.run(`${migration.script}\n;${recordSql(migration)}`).catch((cause: Error) => {
+      throw new Error(`The migration ${migration.name} failed and left nothing behind: ${cause.message}`, { cause })
+    })
+  }
+  // Without statistics, plans are slow until autovacuum runs.
+  await client.query('ANALYZE')
+  return missing.map(({ name }) => name)
+}
+
+const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  // The next statement reports a lost connection.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await assertSettings(client)
+    return await work(client)
+  } catch (error) {
+    throw explainRights(error)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Applies missing migrations in the order of their names, and returns the names. When several processes start at once, one
+ * applies them and the others wait. Each migration is one transaction. Raises when a migration fails or was edited, when the
+ * tables belong to another application, when another process took over after `silence` milliseconds without a sign of life,
+ * and as `assertSettings` does.
+ */
+export const applyMigrations = async (
+  databaseUrl: string,
+  folder = migrationsFolder,
+  silence = SILENCE_MS,
+): Promise<string[]> => {
+  const migrations = await readMigrations(folder)
+  return await withClient(databaseUrl, async (client) => {
+    // Avoids waiting for the lock in the usual case.
+    const missing = await findMissing(client, migrations)
+    return missing.length === 0 ? [] : await applyMissing(client, migrations, silence)
+  })
+}
+
+/** Raises unless the database has exactly the migrations of this version. */
+export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
+  const migrations = await readMigrations(folder)
+  const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => name).join(', ')
+  throw new FixableError(
+    `The database lacks migrations (${names}).`,
+    'Make a backup, then start the server of this version or run `annal migrate`.',
+  )
+}
+
+/** Applied and pending migrations of a database. */
+export interface MigrationStatus {
+  applied: { name: string; appliedAt: Date }[]
+  pending: string[]
+}
+
+/** Returns the applied and pending migrations. Raises as `applyMigrations` does. */
+export const readMigrationStatus = async (databaseUrl: string, folder = migrationsFolder): Promise<MigrationStatus> => {
+  const migrations = await readMigrations(folder)
+  return await withClient(databaseUrl, async (client) => ({
+    pending: (await findMissing(client, migrations)).map(({ name }) => name),
+    applied: (await readApplied(client)).flatMap(({ name, finishedAt }) =>
+      finishedAt ? [{ name, appliedAt: finishedAt }] : [],
+    ),
+  }))
+}

@@ -1,0 +1,67 @@
+/** `npm run migrate:new -- <verb_noun>` writes the next migration from what was changed in schema.prisma. For developers only. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { DiffTarget, MigrationList } from '@prisma/schema-engine-wasm'
+import { runOnDatabase } from './configured-database.ts'
+import { migrationsFolder, readMigrations } from './migration-files.ts'
+import { withSchemaEngine } from './schema-engine.ts'
+
+const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
+
+/** A folder of migrations, as Prisma's engine wants to be told of it. */
+export const listMigrations = async (folder = migrationsFolder): Promise<MigrationList> => ({
+  baseDir: folder,
+  lockfile: { path: 'migration_lock.toml', content: await readFile(join(folder, 'migration_lock.toml'), 'utf8') },
+  shadowDbInitScript: '',
+  migrationDirectories: (await readMigrations(folder)).map(({ name, script }) => ({
+    path: name,
+    migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
+  })),
+})
+
+/**
+ * The SQL that leads from the migrations to `schema.prisma`; empty when they are equal. Works in a temporary database
+ * on the server of `databaseUrl`, whose user must be allowed to create one.
+ */
+export const diffMigrations = async (databaseUrl: string, folder = migrationsFolder): Promise<string> => {
+  const from: DiffTarget = { tag: 'migrations', ...(await listMigrations(folder)) }
+  const files = [{ path: schemaFile, content: await readFile(schemaFile, 'utf8') }]
+  const to: DiffTarget = { tag: 'schemaDatamodel', files }
+  const filters = { externalTables: [], externalEnums: [] }
+  const { stdout } = await withSchemaEngine(databaseUrl, (engine) =>
+    engine.diff({ from, to, script: true, exitCode: null, filters }),
+  )
+  const script = stdout?.trim() ?? ''
+  return script === '-- This is an empty migration.' ? '' : script
+}
+
+/**
+ * Writes a new migration folder from what `diffMigrations` says; an empty one to fill by hand when nothing differs.
+ * `name` is `verb_noun`. Returns the path of its `migration.sql`. Applies nothing.
+ */
+export const createMigration = async (
+  databaseUrl: string,
+  name: string,
+  migrations = migrationsFolder,
+): Promise<string> => {
+  if (!/^[a-z][a-z0-9_]{2,60}$/.test(name)) {
+    throw new Error(`"${name}" is no name for a migration. Use lower case and underscores, as in add_orders.`)
+  }
+  const script = await diffMigrations(databaseUrl, migrations)
+  const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
+  const folder = join(migrations, `${time}_${name}`)
+  const file = join(folder, 'migration.sql')
+  await mkdir(folder)
+  await writeFile(file, script === '' ? '-- Write the migration here: it runs as one transaction.\n' : `${script}\n`)
+  return file
+}
+
+if (import.meta.main) {
+  await runOnDatabase(async (databaseUrl) => {
+    const [name] = process.argv.slice(2)
+    if (!name) throw new Error('Usage: npm run migrate:new -- <verb_noun>')
+    const file = await createMigration(databaseUrl, name)
+    return `Wrote ${file}. Read it, complete it, and apply it with npm run annal -- migrate.`
+  })
+}

@@ -1,0 +1,168 @@
+/** Checks of every document, whether it comes with a request or from the operator's list. */
+import {
+  type ASTNode,
+  type ASTVisitor,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  SingleFieldSubscriptionsRule,
+  type Source,
+  specifiedRules,
+  typeFromAST,
+  type ValidationContext,
+  type ValidationRule,
+  validate,
+} from 'graphql'
+import { textProblem } from '../../shared/json-input.ts'
+import { answerLimits, createCostOf } from './document-cost.ts'
+import { assertDocumentFits, documentLimits, documentRefusal } from './document-limits.ts'
+import { withoutSubscriptionTypename } from './document-parts.ts'
+import { createIntrospectionCheck } from './introspection-cost.ts'
+
+const MAX_ERRORS = 8
+
+/**
+ * `__schema` tells nothing, and `__type` only whether there is a type of the name that was asked for, which every
+ * error about a fragment tells, too.
+ */
+function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
+  const refuse = (message: string) => context.reportError(new GraphQLError(message))
+  return {
+    Field({ name, selectionSet }) {
+      if (name.value === '__schema') refuse('Introspection is disabled.')
+      if (name.value !== '__type') return
+      const isName = (node: { kind: string; name?: { value: string } | undefined }) =>
+        node.kind === 'Field' && (node.name?.value === 'name' || node.name?.value === '__typename')
+      if (!selectionSet?.selections.every(isName))
+        refuse('Introspection is disabled, except for `__typename` and the name of a type.')
+    },
+  }
+}
+
+type Variables = Readonly<Record<string, unknown>>
+
+/** The checks of a document, in their order. */
+export interface DocumentChecks {
+  /** Raises a GraphQLError, also for a document that is too large for its syntax alone. */
+  parse(source: string | Source): DocumentNode
+  /** What documents are held to besides the rules of the specification. */
+  rules: readonly ValidationRule[]
+  /** As graphql's own, with few errors. */
+  validate: typeof validate
+  /** How many bytes the answer may have. Raises a GraphQLError or VALIDATION_FAILED when the operation asks too much. */
+  measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number
+}
+
+/** The checks for one schema. `introspection`: whether it is told. */
+export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean): DocumentChecks {
+  const costOf = createCostOf(schema)
+  const assertIntrospectionFits = createIntrospectionCheck(schema)
+  const nameChecks = new WeakMap<OperationDefinitionNode, ReturnType<typeof createNameCheck>>()
+
+  function assertNames(operation: OperationDefinitionNode, variables: Variables) {
+    let check = nameChecks.get(operation)
+    if (!check) {
+      check = createNameCheck(schema, operation)
+      nameChecks.set(operation, check)
+    }
+    check(variables)
+  }
+
+  return {
+    parse(source) {
+      const document = parse(source, { maxTokens: documentLimits.tokens })
+      assertDocumentFits(document)
+      return document
+    },
+    rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
+    validate(checked, document, rules = specifiedRules) {
+      const options = { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }
+      const atSubscriptionRoot = withoutSubscriptionTypename(document, checked.getSubscriptionType()?.name)
+      if (atSubscriptionRoot === document) return validate(checked, document, rules, options)
+      const others = rules.filter((rule) => rule !== SingleFieldSubscriptionsRule)
+      const errors = validate(checked, document, others, options)
+      return errors.length > 0 ? errors : validate(checked, atSubscriptionRoot, [SingleFieldSubscriptionsRule], options)
+    },
+    measure(document, operation, variables) {
+      assertNames(operation, variables)
+      assertIntrospectionFits(document, operation)
+      const { values, bytes } = costOf(document, operation, variables)
+      if (values > answerLimits.values) {
+        throw documentRefusal(
+          `The answer may hold ${values} values; at most ${answerLimits.values} can be asked for at once.`,
+        )
+      }
+      if (bytes > answerLimits.bytes) {
+        throw documentRefusal(
+          `The answer may hold ${bytes} bytes; at most ${answerLimits.bytes} can be asked for at once. Ask for smaller pages, or for fewer long texts.`,
+        )
+      }
+      return bytes
+    },
+  }
+}
+
+/** Raises a GraphQLError at the first name that is unknown or missing. */
+function assertFieldNames(value: unknown, declared: GraphQLInputType, variable: string): void {
+  const type = isNonNullType(declared) ? declared.ofType : declared
+  if (isListType(type)) {
+    for (const item of Array.isArray(value) ? value : [value]) assertFieldNames(item, type.ofType, variable)
+    return
+  }
+  if (!isInputObjectType(type) || typeof value !== 'object' || value === null || Array.isArray(value)) return
+  const fields = type.getFields()
+  for (const [name, item] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (!field)
+      throw documentRefusal(`Variable "$${variable}": field "${name.slice(0, 100)}" is not defined by type "${type}".`)
+    assertFieldNames(item, field.type, variable)
+  }
+  for (const field of Object.values(fields)) {
+    if (isRequiredInputField(field) && !Object.hasOwn(value, field.name)) {
+      throw documentRefusal(`Variable "$${variable}": field "${field.name}" of type "${type}" is required.`)
+    }
+  }
+}
+
+/**
+ * Returns the check of the field names in an operation's variables. It raises a GraphQLError. The executor would repeat the whole object for
+ * each wrong name: a body of 1 MB would make a response of 90 MB.
+ */
+function createNameCheck(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+  const objects = variableDefinitions.flatMap(({ variable, type: node }) => {
+    const type = typeFromAST(schema, node)
+    return isInputType(type) && isInputObjectType(getNamedType(type)) ? [{ name: variable.name.value, type }] : []
+  })
+  return (variables: Readonly<Record<string, unknown>>): void => {
+    for (const { name, type } of objects)
+      if (Object.hasOwn(variables, name)) assertFieldNames(variables[name], type, name)
+  }
+}
+
+const isNamed = (node: ASTNode | readonly ASTNode[]) =>
+  'kind' in node &&
+  (node.kind === Kind.OBJECT_FIELD || node.kind === Kind.ARGUMENT || node.kind === Kind.VARIABLE_DEFINITION)
+
+/** Applies the rules for texts in variables to texts in the document. */
+function ValidTextRule(context: ValidationContext): ASTVisitor {
+  return {
+    StringValue(node, _key, parent, _path, ancestors) {
+      const problem = textProblem(node.value)
+      if (!problem) return
+      const holder = [...ancestors, parent!].findLast(isNamed) as { name?: { value: string } } | undefined
+      context.reportError(
+        new GraphQLError(`${holder?.name ? `${holder.name.value}: ` : ''}${problem}`, { nodes: node }),
+      )
+    },
+  }
+}

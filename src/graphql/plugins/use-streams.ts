@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GraphQLError } from 'graphql'
+import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
+import type { Context } from '../../context.ts'
+import type { NodeContext } from '../node-context.ts'
+
+const EVENT_STREAM = 'text/event-stream'
+const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
+/** In which clients that know incremental delivery take its parts. */
+const PARTS = 'multipart/mixed'
+
+/** A quality of zero: not acceptable, by RFC 9110. */
+const REFUSED = /;\s*q=0(\.0*)?\s*(;|$)/
+
+/** Whether a header Accept allows a type of answer; without a header everything is allowed. */
+export function accepts(header: string | undefined, type: string): boolean {
+  if (!header?.trim()) return true
+  const [kind] = type.split('/')
+  return header
+    .toLowerCase()
+    .split(',')
+    .filter((wish) => !REFUSED.test(wish))
+    .map((wish) => wish.split(';')[0]!.trim())
+    .some((wish) => wish === '*/*' || wish === `${kind}/*` || wish === type)
+}
+
+const takesAnswers = ({ headers }: IncomingMessage) => ANSWERS.some((type) => accepts(headers.accept, type))
+
+const notAcceptable = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
+
+const noAnswer = () =>
+  notAcceptable(
+    'No answer can be made that you accept: send `Accept: application/json`, for a subscription `text/event-stream`.',
+  )
+const noParts = () =>
+  notAcceptable(
+    'Answers come whole, and not in parts (multipart/mixed): send `Accept: application/json`, for a subscription `Accept: text/event-stream`.',
+  )
+const noStream = () =>
+  notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
+
+/**
+ * What is peculiar to answers that go on: they need a caller who takes them, they end when the caller leaves, one that a process leaves
+ * unfinished is broken off and not told to be complete, and one that is refused because too many are open has the status that says so, for there is no answer yet that could tell it.
+ */
+export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
+  const streams = new WeakSet<ServerResponse>()
+  return {
+    // Before anything is carried out whose answer nobody could read.
+    onParams({ context: { req } }) {
+      if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
+    },
+    onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+      const { req, res, services } = contextValue
+      streams.add(res)
+      if (!accepts(req.headers.accept, EVENT_STREAM)) {
+        setResultAndStopExecution({ errors: [noStream()] })
+        return undefined
+      }
+      return {
+        onSubscribeResult({ result }) {
+          if (!isAsyncIterable(result)) return undefined
+          // nginx would keep events back until there are enough of them.
+          res.setHeader('X-Accel-Buffering', 'no')
+          const leave = () => void (result as AsyncIterableIterator<unknown>).return?.()
+          if (res.closed) leave()
+          else res.once('close', leave)
+          // Told that all is complete, a client would not ask another process for the rest.
+          return { onEnd: () => void (services.events.isDraining() && res.destroy()) }
+        },
+      }
+    },
+    onResultProcess({ result, serverContext: { req, res }, setResultProcessor, resultProcessor }) {
+      // Whoever accepts nothing that we have is told so in JSON.
+      if (!resultProcessor || !takesAnswers(req)) setResultProcessor(processRegularResult, 'application/json')
+      if (!streams.has(res) || !('errors' in result)) return
+      for (const { extensions } of result.errors ?? [])
+        if (extensions.code === 'THROTTLED') extensions.http = { status: 429 }
+    },
+  }
+}

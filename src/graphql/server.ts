@@ -1,0 +1,178 @@
+/** The GraphQL API. The plugins are listed in the order of a request. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DocumentNode, GraphQLSchema } from 'graphql'
+import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
+import type { Context } from '../context.ts'
+import { mediaTypeOf } from '../http/headers.ts'
+import type { BodyReaders } from '../modules/assets/uploads.ts'
+import { authenticationFailed } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
+import { blindTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
+import type { Admission } from './admission.ts'
+import type { createExecutor } from './execute.ts'
+import { useStaleTokens } from './expired-token.ts'
+import { createKnownQueries } from './fast-path/fast-path.ts'
+import { createDocumentChecks } from './limits/document-checks.ts'
+import { maskError, useErrorVocabulary, useMaskedErrors } from './mask-error.ts'
+import { type NodeContext, newNodeContext } from './node-context.ts'
+import { createPersistedDocuments } from './persisted-documents.ts'
+import { createPlayground, wantsPlayground } from './playground/playground.ts'
+import { useCsrfGuard } from './plugins/use-csrf-guard.ts'
+import { useDocumentLimits } from './plugins/use-document-limits.ts'
+import { useExecute } from './plugins/use-execute.ts'
+import { useRequestBody } from './plugins/use-request-body.ts'
+import { useRequestQuota } from './plugins/use-request-quota.ts'
+import { useAnswerBytes, useRequestWatch, useTracing } from './plugins/use-request-watch.ts'
+import { useStreams } from './plugins/use-streams.ts'
+import { noTrustedDocuments, readTrustedDocuments } from './trusted-documents.ts'
+
+/** A document of the size that is let in takes up to 1 MB when it is parsed. */
+const KEPT_DOCUMENTS = 200
+
+/** How long browsers may cache the response to a CORS preflight, in seconds. */
+const PREFLIGHT_SECONDS = 86_400
+
+const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
+
+/**
+ * Creates the handler of `/graphql`. It serves the playground to browsers that ask for a page, if it is enabled, and executes documents
+ * otherwise. Raises TrustedDocumentsError when the operator's list of documents has problems.
+ */
+export function createGraphQLHandler({
+  schema,
+  executor,
+  createContext,
+  log,
+  logOf,
+  body,
+  introspection,
+  admission,
+  playground: hasPlayground,
+  trustedDocuments,
+  trustedOnly,
+  telemetry: { watch, tracer },
+}: {
+  schema: GraphQLSchema
+  /** What carries documents out. */
+  executor: ReturnType<typeof createExecutor>
+  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
+  log: Log
+  /** The log of a request. */
+  logOf(res: ServerResponse): Context['log']
+  body: BodyReaders<IncomingMessage>
+  /** Whether the schema is told. */
+  introspection: boolean
+  /** What operations wait for. */
+  admission: Admission
+  /** Whether browsers get a page. */
+  playground: boolean
+  /** Where the manifests are of the documents that the operator trusts. */
+  trustedDocuments: string | undefined
+  /** Whether no other document is carried out. */
+  trustedOnly: boolean
+  telemetry: Telemetry
+}) {
+  const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
+  const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
+  const parsed = createLRUCache<DocumentNode>({ max: KEPT_DOCUMENTS })
+  const syntaxErrors = createLRUCache<Error>({ max: KEPT_DOCUMENTS })
+  const isKnown = (text: string) =>
+    trusted.documents.has(text) || parsed.get(text) !== undefined || syntaxErrors.get(text) !== undefined
+  const playground = createPlayground()
+  const checks = createDocumentChecks(schema, introspection)
+  const knownQueries = createKnownQueries({
+    compiledRead: executor.compiledRead,
+    checks,
+    admission,
+    most: KEPT_DOCUMENTS,
+    isOn: !trustedOnly,
+    telemetry: { watch, tracer },
+    exposedHeaders,
+  })
+  const yoga = createYoga<NodeContext, Context>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    maskedErrors: { maskError: (error) => maskError(error, () => log) },
+    plugins: [
+      useExecute(executor),
+      useCsrfGuard(),
+      useCaller(),
+      useRequestBody(body),
+      useDocumentLimits({ checks, introspection, admission }),
+      useStaleTokens(schema),
+      useMaskedErrors(),
+      useStreams(),
+      ...persistedDocuments,
+      useRequestQuota({ isKnown }),
+      useReplayHeader(),
+      useAnswerBytes(),
+      useErrorVocabulary(),
+      useRequestWatch(watch),
+      knownQueries.remember,
+      ...(tracer === blindTracer ? [] : [useTracing(tracer)]),
+    ],
+    parserAndValidationCache: {
+      documentCache: {
+        get: (text) => trusted.documents.get(text) ?? parsed.get(text),
+        set: (text, document) => void parsed.set(text, document),
+      },
+      errorCache: syntaxErrors,
+    },
+    cors: ({ method }) => ({
+      ...{ origin: '*', credentials: false, exposedHeaders },
+      ...(method === 'OPTIONS' && { maxAge: PREFLIGHT_SECONDS }),
+    }),
+    graphiql: false,
+    landingPage: false,
+    multipart: false,
+    extraParamNames: ['documentId'],
+    // Bounded where they are read: see use-request-body.ts.
+    maxRequestBodySize: false,
+    batching: false,
+    logging: {
+      // Yoga describes each step of every request.
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (...parts) => log.warn({ reason: parts.join(' ') }, 'GraphQL server warning'),
+      // `maskError` logs unexpected errors. The text of an error quotes the document, which may hold a password.
+      error: () => undefined,
+    },
+  })
+  return async (req: IncomingMessage, res: ServerResponse) => {
+    const request = newNodeContext({ createContext, logOf, body }, req, res)
+    // A handler can override it. Without it, shared caches may keep responses to GET requests.
+    res.setHeader('Cache-Control', 'private, no-cache')
+    if (await knownQueries.answer(request)) return undefined
+    if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res, request)
+    watch.asked(res, 'graphql', 'playground')
+    return playground(req, res)
+  }
+}
+
+/** Sets `Idempotency-Replayed` on the response of an earlier request with the same idempotency key, unless it is an error. */
+const useReplayHeader = (): Plugin<Context & NodeContext> => ({
+  onExecute: () => ({
+    onExecuteDone({ args, result }) {
+      const { idempotency, res } = args.contextValue
+      const isRefused = !isAsyncIterable(result) && result.errors !== undefined
+      if (idempotency.replayed && !isRefused) res.setHeader('Idempotency-Replayed', 'true')
+    },
+  }),
+})
+
+/**
+ * Authenticates the caller before the body is read. A request that is rejected for its document also counts against the
+ * caller's limits. Raises AUTHENTICATION_FAILED for an upload with an invalid token.
+ */
+const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
+  async onRequestParse({ request, serverContext }) {
+    if (request.method === 'OPTIONS') return
+    const context = await serverContext.findCaller().catch((error: unknown) => {
+      throw maskError(error, serverContext.log)
+    })
+    // No operation that accepts an invalid token takes files, so the body need not be read.
+    const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'
+    if (context.hasStaleToken && hasFiles) throw authenticationFailed()
+    Object.assign(serverContext, context)
+  },
+})

@@ -1,0 +1,405 @@
+/** The HTTP server: one node:http server whose requests Fastify routes. It answers 503 until it has routes, and drains before it closes. */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
+import type { Duplex } from 'node:stream'
+import fastify, { type FastifyInstance } from 'fastify'
+import { DomainError, type ErrorCode } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
+import { systemReason } from '../shared/system-reason.ts'
+import { createDropLogger, mostConnections } from './connection-limit.ts'
+import { BoundedRequest } from './request-body.ts'
+import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
+
+/** Registers routes. */
+export type AddRoutes = (app: FastifyInstance) => void
+
+/** Time limits of a request, in milliseconds. */
+export interface RequestTimeouts {
+  /** For the whole request. */
+  request: number
+  headers: number
+  /** Interval between two checks of all connections. */
+  checkEvery: number
+}
+
+const requestTimeouts: RequestTimeouts = { request: 300_000, headers: 30_000, checkEvery: 30_000 }
+const KEEP_ALIVE_TIMEOUT_MS = 72_000
+const CLOSE_IDLE_EVERY_MS = 50
+
+/** Time to read and discard a rejected body, in milliseconds. A caller whose connection is cut at once never reads the response. */
+const LINGER_MS = 30_000
+
+/** Maximum characters of a path parameter. A CID in base 2 has 289. */
+const MAX_PARAM_LENGTH = 512
+
+/** The HTTP server of the process. */
+export interface HttpServer {
+  /**
+   * Listens at a port and returns it. The host `localhost` means both loopback addresses, IPv4 and IPv6. May be called again for another port: each
+   * has its own queue of connections. Raises an Error that names `variable` when the port is taken.
+   */
+  listen(port: number, host: string, variable?: string): Promise<number>
+  /** Answers requests by these routes from now on. */
+  serve(addRoutes: AddRoutes): Promise<void>
+  /** Ends each connection with its next response, so that callers have none left at the time of `drain`. */
+  endConnections(): void
+  /** Accepts no new connections, waits at most `milliseconds` for open requests, then closes. */
+  drain(milliseconds: number): Promise<void>
+}
+
+/** A year, in seconds. */
+const HSTS_AGE_SECONDS = 31_536_000
+
+/**
+ * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
+ * sends by itself. Links in mails carry secrets, so no Referer is sent. `@fastify/helmet` does not reach responses before routing
+ * (test/server/headers.test.ts).
+ */
+const securityHeaders = (isSecure: boolean): [string, string][] => [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'cross-origin'],
+  ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE_SECONDS}`] as [string, string]] : []),
+]
+
+/** An error as it is sent. */
+export interface ErrorAnswer {
+  status: number
+  headers: Record<string, string>
+  body: object
+}
+
+/** A request that the server answers without a route, because it could not be parsed or did not arrive in time. */
+export interface RejectedRequest {
+  requestId: string
+  status: number
+  code: ErrorCode
+  /** The response of the request, if its headers arrived. */
+  answer: ServerResponse | undefined
+}
+
+/** Follows requests for metrics, traces and the log. */
+export interface RequestTelemetry {
+  /** Calls `answer` and follows the request to the end of its response. Returns the result of `answer`. */
+  serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
+  /** Sets the code with which the server itself answers a request. */
+  refused(res: ServerResponse, code: ErrorCode): void
+  rejected(request: RejectedRequest): void
+}
+
+const followingNothing: RequestTelemetry = {
+  serve: (_req, _res, answer) => answer(),
+  refused() {},
+  rejected() {},
+}
+
+/** A caller's own request ID is logged, so it is used only if it is a UUID or 32 hex digits. Other text may be a misplaced secret. */
+const SAFE_REQUEST_ID = /^[\da-f]{8}(-?)([\da-f]{4}\1){3}[\da-f]{12}$/i
+
+const requestIdOf = ({ headers }: IncomingMessage) => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && SAFE_REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+/** The parts and limits of an HTTP server. */
+export interface HttpServerOptions {
+  /** Presents an error that no route answers. */
+  presentError: (error: DomainError) => ErrorAnswer
+  log: Log
+  /** Where callers reach the service, if that is known. */
+  publicUrl?: string | undefined
+  slowReaders?: SlowReaderOptions
+  /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
+  connections?: number
+  telemetry?: RequestTelemetry | undefined
+  timeouts?: RequestTimeouts
+}
+
+/** The addresses of `localhost`. Node listens at only one of them, and a client may prefer the other. */
+const LOOPBACK = { ipv4: '127.0.0.1', ipv6: '::1' } as const
+
+/** Error codes of a machine without IPv6. */
+const withoutIpv6 = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+/** A cache must not store the response to a malformed request: it would show it to every later caller of the path. */
+const notCached = { 'Cache-Control': 'no-store' }
+
+/** Errors of Node's parser that have a code of their own. All others mean that the request is not valid HTTP. */
+const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
+}
+const notHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
+
+/** Returns whether a Host header is empty, or a host with an optional port. */
+const isHost = (host: string | undefined) =>
+  host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
+
+const HOST = /^host$/i
+
+/** A request has at most one Host header: a proxy may use another one than this server (RFC 9112, section 3.2). */
+const hasTwoHosts = ({ rawHeaders }: IncomingMessage) =>
+  rawHeaders.filter((name, index) => index % 2 === 0 && HOST.test(name)).length > 1
+
+const isAddressed = (req: IncomingMessage) =>
+  !hasTwoHosts(req) && (isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0'))
+
+/** The scheme and host of a target in absolute form, as senders to a proxy write it. */
+const ABSOLUTE = /^https?:\/\/[^/?#]+/i
+
+/** Returns path and query of a target in any form (RFC 9112, section 3.2). Returns undefined if the target has no path. */
+function targetOf({ method, url = '/' }: IncomingMessage): string | undefined {
+  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return url
+  if (!ABSOLUTE.test(url)) return undefined
+  const target = url.replace(ABSOLUTE, '')
+  return target.startsWith('/') ? target : `/${target}`
+}
+
+/** The scheme of an identifier whose slashes are not encoded, as in `/assets/ipfs://<cid>/`. */
+const UNENCODED_SCHEME = /^([^?]*)\/ipfs:\/\//i
+
+/** Returns whether an unreadable request has the method HEAD, as far as its bytes show. */
+const isHeadPacket = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
+
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/**
+ * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
+ * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
+ * closed until its body has arrived (test/rest/broken-bodies.test.ts).
+ */
+function discardRest(req: IncomingMessage, res: ServerResponse) {
+  req.once('excess', () => {
+    if (res.headersSent) req.socket.destroy()
+  })
+  // Before Node's own listener, which ends the connection.
+  res.prependOnceListener('finish', () => {
+    if (req.complete) return
+    req.resume()
+    const { socket } = req
+    const close = socket.destroySoon
+    let ends = false
+    socket.destroySoon = () => {
+      ends = true
+      socket.end()
+    }
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    const forget = () => {
+      clearTimeout(timer)
+      socket.off('close', forget)
+      socket.destroySoon = close
+      if (ends) close.call(socket)
+    }
+    req.once('close', forget)
+    // An answered request has no event for the end of its connection.
+    socket.once('close', forget)
+  })
+}
+
+/**
+ * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
+ * response without a length (test/rest/gateway.test.ts).
+ */
+function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
+  const { destroy } = socket
+  socket.destroy = (error) => {
+    socket.destroy = destroy
+    return res.headersSent && !res.writableFinished ? socket.resetAndDestroy() : destroy.call(socket, error)
+  }
+  res.once('finish', () => {
+    socket.destroy = destroy
+  })
+}
+
+/**
+ * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
+ * (test/rest/broken-bodies.test.ts).
+ */
+function keepHeadBehindContinue(res: ServerResponse) {
+  const { writeHead } = res
+  res.writeHead = ((...given: Parameters<typeof writeHead>) => {
+    writeHead.apply(res, given)
+    res.flushHeaders()
+    return res
+  }) as typeof writeHead
+}
+
+/** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
+export function createHttpServer({
+  presentError,
+  log,
+  publicUrl,
+  slowReaders = slowReaderDefaults,
+  connections = mostConnections(),
+  telemetry = followingNothing,
+  timeouts = requestTimeouts,
+}: HttpServerOptions): HttpServer {
+  const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
+  let app: FastifyInstance | undefined
+  let route: RequestListener = (_req, res) =>
+    refuse(res, new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 }))
+  let endsConnections = false
+
+  function refuse(res: ServerResponse, error: DomainError) {
+    telemetry.refused(res, error.code)
+    const { status, headers, body } = presentError(error)
+    const text = JSON.stringify(body)
+    const described = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }
+    res.writeHead(status, { ...described, Connection: 'close', ...notCached, ...headers }).end(text)
+  }
+
+  const receive = (req: IncomingMessage, res: ServerResponse) => {
+    // The parser continues with the bytes that it has when the connection is cut.
+    if (req.socket.destroyed) return
+    const target = targetOf(req)
+    req.url = target ?? '/'
+    res.setHeader('X-Request-Id', requestIdOf(req))
+    for (const [name, value] of headers) res.setHeader(name, value)
+    if (endsConnections) res.setHeader('Connection', 'close')
+    if (hasBody(req)) discardRest(req, res)
+    if (req.httpVersion === '1.0') abortByReset(req, res)
+    const isHttp = target !== undefined && isAddressed(req)
+    telemetry.serve(req, res, () => (isHttp ? route(req, res) : refuse(res, new DomainError(...notHttp))))
+  }
+
+  const server = createServer(
+    {
+      requestTimeout: timeouts.request,
+      headersTimeout: timeouts.headers,
+      connectionsCheckingInterval: timeouts.checkEvery,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      noDelay: true,
+      IncomingMessage: BoundedRequest,
+      // Node would answer without a body.
+      requireHostHeader: false,
+    },
+    receive,
+  )
+  const { currentAnswer } = cutSlowReaders(server, log, slowReaders)
+  const emitRequest = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
+  // Sends 100 when the body is read, and not when the request is rejected.
+  server.on('checkContinue', (req, res) => {
+    req.once('resume', () => {
+      if (res.headersSent) return
+      res.writeContinue()
+      if (!res.socket) keepHeadBehindContinue(res)
+    })
+    emitRequest(req, res)
+  })
+  // RFC 9110 allows a server to ignore an unknown expectation.
+  server.on('checkExpectation', emitRequest)
+
+  /**
+   * Sends an error response on a connection whose request could not be read, unless a response to it has begun. Earlier requests are
+   * answered first: otherwise their caller would treat the error as the response to one of them.
+   */
+  function answerUnreadable(socket: Duplex, error: DomainError, isHead: boolean) {
+    const current = currentAnswer(socket)
+    if (!socket.writable) return void socket.destroy()
+    if (current?.req.complete) return void current.once('close', () => answerUnreadable(socket, error, isHead))
+    if (current?.headersSent) return void socket.destroy()
+    const { status, headers: errorHeaders, body } = presentError(error)
+    const text = JSON.stringify(body)
+    const requestId = current ? String(current.getHeader('X-Request-Id')) : randomUUID()
+    const lines = Object.entries({
+      ...Object.fromEntries(headers),
+      ...errorHeaders,
+      ...notCached,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      'X-Request-Id': requestId,
+      Connection: 'close',
+    }).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
+    telemetry.rejected({ requestId, status, code: error.code, answer: current })
+  }
+  const unreadable = new WeakSet<Duplex>()
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // The parser reports the same connection again for each further byte.
+    if (unreadable.has(socket) && socket.writable) return
+    unreadable.add(socket)
+    const isHead = isHeadPacket(error as { rawPacket?: Buffer })
+    answerUnreadable(socket, new DomainError(...(parserErrors[error.code ?? ''] ?? notHttp)), isHead)
+  })
+
+  /** Creates Fastify on this server. Routes read bodies themselves, after they have checked the caller. */
+  async function createRouter(addRoutes: AddRoutes): Promise<FastifyInstance> {
+    const router = fastify({
+      serverFactory: () => server,
+      clientErrorHandler: () => undefined,
+      exposeHeadRoutes: false,
+      // Requests on open connections are answered during a drain.
+      return503OnClosing: false,
+      routerOptions: {
+        ignoreTrailingSlash: true,
+        maxParamLength: MAX_PARAM_LENGTH,
+        querystringParser: (text) => text as never,
+      },
+      rewriteUrl: ({ url = '/' }) => (url.includes('://') ? url.replace(UNENCODED_SCHEME, '$1/') : url),
+      // A path that cannot be decoded, or has a parameter that is too long.
+      frameworkErrors(_error, { raw: req }, { raw: res }) {
+        req.url = '/not-found'
+        router.routing(req, res)
+      },
+    })
+    router.removeAllContentTypeParsers()
+    router.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    addRoutes(router)
+    await router.ready()
+    return router
+  }
+
+  const listeners: Listener[] = []
+  const nextListener = () =>
+    listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
+
+  const logDrop = createDropLogger(log, connections)
+  const bounded = (listener: Listener) => Object.assign(listener, { maxConnections: connections }).on('drop', logDrop)
+
+  const listenAt = (port: number, address: string, variable: string) =>
+    new Promise<number>((resolve, reject) => {
+      const listener = bounded(nextListener())
+      listener.once('error', (error: NodeJS.ErrnoException) => {
+        const taken = `Port ${port} of ${address} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
+        const other = `Nobody can listen at port ${port} of ${address}: ${systemReason(error)}. Set HOST to an address of this machine, and ${variable} to a port that this user may take.`
+        reject(new Error(error.code === 'EADDRINUSE' ? taken : other, { cause: error }))
+      })
+      listener.listen(port, address, () => resolve((listener.address() as AddressInfo).port))
+      listeners.push(listener)
+    })
+
+  return {
+    async listen(port, host, variable = 'PORT') {
+      if (host !== 'localhost') return listenAt(port, host, variable)
+      const taken = await listenAt(port, LOOPBACK.ipv4, variable)
+      await listenAt(taken, LOOPBACK.ipv6, variable).catch((error: Error) => {
+        const { code = '' } = error.cause as NodeJS.ErrnoException
+        // The system chose the port for IPv4 alone. Another program may have it for IPv6.
+        const isOthers = port === 0 && code === 'EADDRINUSE'
+        if (!withoutIpv6.has(code) && !isOthers) throw error
+      })
+      return taken
+    },
+    async serve(addRoutes) {
+      app = await createRouter(addRoutes)
+      route = app.routing
+    },
+    endConnections() {
+      endsConnections = true
+    },
+    async drain(milliseconds) {
+      endsConnections = true
+      const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
+      // A connection is kept open for the next request after its last response.
+      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), milliseconds)
+      await Promise.all([app?.close(), closed])
+      clearInterval(idle)
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,126 @@
+/** Refusals as the description tells them: each code has a schema, and a route has those that it can be refused with. */
+import { z } from 'zod'
+import { type ErrorCode, errorCodes, errorMeanings } from '../../shared/errors.ts'
+import { isForEverybody } from '../../shared/policy.ts'
+import { statuses } from '../error-status.ts'
+import type { DirectDescription, Route } from '../rest/define-route.ts'
+
+const fieldErrors = z
+  .record(z.string(), z.array(z.string()))
+  .describe('What is wrong, by field; `non_field_errors` is about no field or several.')
+const neededAmount = z.string().describe('Words, and after `: ` the amount that is needed.')
+const knownAssets = z
+  .array(
+    z.object({
+      id: z.string().describe('The nid of the asset.'),
+      cid: z.string().describe('The same as `id`.'),
+    }),
+  )
+  .describe('The asset that is registered already.')
+
+/** What a refusal tells in `error.details`, where it tells something. */
+const details: Partial<Record<ErrorCode, z.ZodType>> = {
+  ASSET_COMMIT_INSUFFICIENT_FUND: neededAmount,
+  CONFLICT: z.string().optional().describe('What it is now; of an asset its head commit.'),
+  DUPLICATE_ASSET: knownAssets,
+  DUPLICATE_EMAIL: fieldErrors.optional(),
+  DUPLICATE_USERNAME: fieldErrors.optional(),
+  INSUFFICIENT_FUND: neededAmount,
+  VALIDATION_FAILED: fieldErrors.optional(),
+}
+
+/** A sentence of the other interface: a code is told by its type, and what it has among its extensions has a place of its own. */
+export const inRest = (sentence: string) =>
+  sentence
+    .replaceAll(/\b[A-Z]+(_[A-Z]+)+\b/g, (code) =>
+      code in statuses ? `\`${statuses[code as ErrorCode].type}\`` : code,
+    )
+    .replace('`extensions.required`, `available` and `missing` tell how much.', '`error.details` ends in the amount.')
+    .replace('`extensions.details`', '`error.details`')
+    .replace('`extensions.retryAfter` seconds', 'the seconds of `Retry-After`')
+
+/** What a refusal means to a caller of REST. */
+export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])
+
+/** `NotFound` of `NOT_FOUND`. */
+export const errorName = (code: ErrorCode) =>
+  code
+    .toLowerCase()
+    .split('_')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')
+
+const errorRecord = (code: ErrorCode) => {
+  const { status, type } = statuses[code]
+  const told = details[code]
+  return z
+    .object({
+      error: z.object({
+        type: z.literal(type).describe('What went wrong, for programs: it is never changed.'),
+        message: z.string().describe('What went wrong, for a person.'),
+        ...(told && { details: told }),
+      }),
+      status_code: z.literal(status).describe('The status of the answer.'),
+      detail: z.string().describe('The same as `error.message`.'),
+    })
+    .meta({ id: `${errorName(code).replace(/Error$/, '')}Error`, description: meaningOf(code) })
+}
+
+/** The body of each refusal. */
+export const errorRecords: ReadonlyMap<ErrorCode, z.ZodType> = new Map(
+  errorCodes.map((code) => [code, errorRecord(code)]),
+)
+
+/** Whatever is asked for: limits, parts that are away, requests that are no HTTP or carry a bad key. */
+const ofEveryRequest: ErrorCode[] = [
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+  'PARSE_ERROR',
+  'REQUEST_TIMEOUT',
+  'THROTTLED',
+  'UNAVAILABLE',
+  'VALIDATION_FAILED',
+]
+const ofBodies: ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+/** What it changes may be held by somebody else for longer than anybody waits; and its key may be another request's. */
+const ofChanges: ErrorCode[] = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
+
+/** What the policy refuses strangers, and those who are no administrators. */
+function refusalsOf(action: Route['action']): ErrorCode[] {
+  if (isForEverybody(action)) return []
+  return action === 'store:administer' ? ['NOT_AUTHENTICATED', 'PERMISSION_DENIED'] : ['NOT_AUTHENTICATED']
+}
+
+const inOrder = (codes: ErrorCode[]) => [...new Set(codes)].sort()
+
+/** What a refused stale token is told, unless the route is where one gets in again, or looks at no token. */
+const staleToken = (isOpenToStaleTokens: boolean): ErrorCode[] => (isOpenToStaleTokens ? [] : ['AUTHENTICATION_FAILED'])
+
+/** Every code that a route can be refused with. `changes`: whether its operation is a mutation. */
+export const errorsOfRoute = (
+  route: Route,
+  { isOpenToStaleTokens, changes }: { isOpenToStaleTokens: boolean; changes: boolean },
+): ErrorCode[] =>
+  inOrder([
+    ...ofEveryRequest,
+    ...staleToken(isOpenToStaleTokens),
+    ...refusalsOf(route.action),
+    ...(route.method === 'GET' ? [] : ofBodies),
+    ...(changes ? ofChanges : []),
+    ...(route.apiKey ? (['UNTRUSTED_CLIENT'] as const) : []),
+    ...(route.params ? (['NOT_FOUND'] as const) : []),
+    ...(route.errors ?? []),
+  ])
+
+/** The same of a direct route. */
+export const errorsOfDirectRoute = (
+  { errors = [], params, access }: DirectDescription,
+  { isOpenToStaleTokens }: { isOpenToStaleTokens: boolean },
+): ErrorCode[] =>
+  inOrder([
+    ...ofEveryRequest,
+    ...staleToken(isOpenToStaleTokens),
+    ...(access === 'user' ? (['NOT_AUTHENTICATED'] as const) : []),
+    ...(params ? (['NOT_FOUND'] as const) : []),
+    ...errors,
+  ])

@@ -1,0 +1,86 @@
+/** What supervisors and balancers ask a process, whatever it is there for. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { notFound } from '../shared/errors.ts'
+import type { RequestWatch } from '../telemetry/telemetry-types.ts'
+import { presentError } from './error-status.ts'
+
+/** What probes tell of. */
+export interface ProbeParts {
+  /** What is not ready; empty when everything can be served. */
+  missing(): Promise<string[]>
+  /** What is away, while most can be served without it. */
+  degraded(): Promise<string[]>
+  version: string
+}
+
+/** What a probe is answered. */
+export interface ProbeAnswer {
+  status: number
+  body: object
+}
+
+/** The probes, by the names of their addresses. */
+export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
+
+/** Creates the probes of this process. */
+export function createProbes(parts: ProbeParts): Probes {
+  async function checkReadiness(): Promise<ProbeAnswer> {
+    const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
+    if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
+    // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
+    return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
+  }
+  let checking: Promise<ProbeAnswer> | undefined
+
+  return {
+    healthz: async () => ({ status: 200, body: { status: 'ok' } }),
+    // Probes count against no limit: requests that come during a check share its result, so they cannot overload the parts.
+    readyz() {
+      checking ??= checkReadiness().finally(() => {
+        checking = undefined
+      })
+      return checking
+    },
+    version: async () => ({ status: 200, body: { version: parts.version } }),
+  }
+}
+
+/** Parts of an installation that can be away while the process serves. */
+interface Parts {
+  contentStore: { isReachable(): Promise<boolean> }
+  missingFolders(): Promise<string[]>
+}
+
+/** Returns the names of the parts that are away, or whose folders are not those of this installation. */
+export async function findAwayParts({ contentStore, missingFolders }: Parts): Promise<string[]> {
+  const [isReachable, folders] = await Promise.all([contentStore.isReachable(), missingFolders()])
+  return [...(isReachable ? [] : ['file store']), ...folders]
+}
+
+/** Sends the answer of a probe. */
+export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
+  sendUncached(reply.code(status), body)
+
+const sendUncached = (reply: FastifyReply, body: object) =>
+  reply
+    .headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+    .send(Buffer.from(JSON.stringify(body)))
+
+/** Adds the routes of a process without the role `http`: probes, and 404 for everything else. */
+export function addProbes(app: FastifyInstance, probes: Probes, watch: RequestWatch): void {
+  for (const [name, probe] of Object.entries(probes)) {
+    app.route({
+      ...{ method: ['GET', 'HEAD'], url: `/${name}` },
+      async handler(_request, reply) {
+        watch.asked(reply.raw, 'operator', `GET /${name}`)
+        return sendProbe(reply, await probe())
+      },
+    })
+  }
+  app.setNotFoundHandler((_request, reply) => {
+    const error = notFound('Resource')
+    watch.refused(reply.raw, error.code)
+    const { status, headers, body } = presentError(error)
+    sendUncached(reply.code(status).headers({ ...headers, Connection: 'close' }), body)
+  })
+}

@@ -1,0 +1,213 @@
+/**
+ * Reads multipart forms from the socket: fields into memory, files to their takers. `graphql-upload-ts` and `@fastify/multipart` lack what these
+ * tests check: test/graphql/multipart.test.ts (no byte of a file before permission), test/rest/small-pieces.test.ts (bounded memory).
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { DomainError } from '../shared/errors.ts'
+import { fileNameOfPart, watchDispositions } from './part-file-name.ts'
+import { assertDeclared, holdBody, onBroken, tooLarge } from './request-body.ts'
+
+/** Maximum number of fields of a form in any encoding. */
+export const MAX_FIELDS = 100
+/** Maximum number of parts that are files, also of those that no one takes. */
+const MAX_FILE_PARTS = 10
+/** Maximum number of parts, also of those without a name. */
+const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
+/** Bytes of boundaries and part headers, and of bytes that are not parsed yet. */
+const FRAMING_BYTES = 131_072
+
+/** A file of a form while it arrives. */
+export interface FormFile {
+  /** The name without folders. */
+  filename: string
+  mimetype: string
+  /** Must be read to its end. Otherwise the form does not end. */
+  bytes: Readable
+}
+
+/** The limits of a form and the takers of its parts. */
+export interface FormParts {
+  /** Maximum size of all parts but the files, in bytes. */
+  maxBytes: number
+  maxFileBytes: number
+  /** Maximum number of files that are taken. */
+  maxFiles: number
+  /** Returns whether a part of this name is a field even if it comes as a file, as a `Blob` of text does. */
+  isText?(name: string): boolean
+  /** Takes a field. `value` is undefined if its bytes are not UTF-8. May raise an error. */
+  onField(name: string, value: string | undefined): void
+  /** Takes a file. The next part is read after the promise resolves. Returns undefined to drop the file. May raise an error. */
+  onFile(name: string, file: FormFile): Promise<void> | undefined
+}
+
+/** A form that is being read. */
+export interface Form {
+  /** Resolves when all parts are taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and errors of the takers. */
+  whole: Promise<void>
+  /** Stops reading. */
+  cancel(): void
+}
+
+const notAForm = (cause: unknown) =>
+  new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
+
+/** The parser lets parts without a name through. */
+function assertNamed(name: string | undefined): asserts name is string {
+  if (name === undefined) throw notAForm(new Error('a part has no name'))
+}
+
+const ENCODED_PART = /^(?:base64|quoted-printable)$/
+
+/** Rejects an encoded part. Otherwise its code would be registered and paid for instead of the file. */
+function assertNotEncoded(name: string, encoding: string) {
+  if (!ENCODED_PART.test(encoding)) return
+  const problem = `\`${name}\` is encoded (Content-Transfer-Encoding: ${encoding}). Send it as it is.`
+  throw new DomainError('UNSUPPORTED_MEDIA_TYPE', problem)
+}
+
+/** A browser sends a file part without a name for an input where no file was chosen. */
+const isFile = (type: string, filename: string | undefined, isText: boolean) =>
+  (filename !== undefined || type === 'application/octet-stream') && !(isText && filename)
+
+/** Creates a parser that gives every part as a stream of bytes: of a text, it would replace bytes that are not UTF-8. */
+function createParser({ headers }: IncomingMessage, fileSize: number) {
+  try {
+    return new Busboy({
+      preservePath: true,
+      isPartAFile: () => true,
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: { parts: MAX_PARTS, fileSize, headerPairs: 50 },
+    })
+  } catch (error) {
+    throw notAForm(error)
+  }
+}
+
+/** Reads a form. Raises PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read. */
+export function readForm(req: IncomingMessage, parts: FormParts): Form {
+  const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
+  assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
+  const parser = createParser(req, maxFileBytes)
+  const dispositionNow = watchDispositions(parser)
+  const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
+  // A caller that cancels does not wait for it.
+  whole.catch(() => {})
+  const streams = new Set<BusboyFileStream>()
+  const taken = new Set<BusboyFileStream>()
+  const counts = { fields: 0, files: 0 }
+  let turn = Promise.resolve()
+  let received = 0
+  let fieldBytes = 0
+  let isOver = false
+
+  function stop() {
+    isOver = true
+    forget()
+    body.release()
+    req.off('data', parse).off('end', end)
+  }
+
+  function fail(error: unknown) {
+    if (isOver) return
+    stop()
+    parser.destroy()
+    // The parser does not destroy its streams, and their readers would wait forever.
+    for (const stream of streams) stream.destroy(error instanceof Error ? error : undefined)
+    // Takers close what they opened first.
+    void turn.then(() => reject(error))
+  }
+
+  const refuse = (message: string) => fail(new DomainError('PAYLOAD_TOO_LARGE', message))
+
+  function count(kind: 'fields' | 'files', max: number) {
+    counts[kind] += 1
+    if (counts[kind] > max) throw new DomainError('PAYLOAD_TOO_LARGE', `The body has more than ${max} ${kind}.`)
+  }
+
+  async function readField(name: string, stream: BusboyFileStream) {
+    const chunks: Buffer[] = []
+    fieldBytes += Buffer.byteLength(name)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      fieldBytes += chunk.length
+      if (fieldBytes > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+    if (!isOver) onField(name, decode(Buffer.concat(chunks)))
+  }
+
+  async function takePart(
+    name: string | undefined,
+    stream: BusboyFileStream,
+    filename: string | undefined,
+    disposition: string,
+    encoding: string,
+    mimetype: string,
+  ) {
+    if (isOver) return
+    assertNamed(name)
+    assertNotEncoded(name, encoding)
+    if (!isFile(mimetype, filename, isText?.(name) === true)) {
+      count('fields', MAX_FIELDS)
+      return readField(name, stream)
+    }
+    count('files', MAX_FILE_PARTS)
+    const taking = onFile(name, { filename: fileNameOfPart(disposition, filename), mimetype, bytes: stream })
+    if (!taking) return void stream.resume()
+    taken.add(stream)
+    await taking
+  }
+
+  function parse(bytes: Buffer) {
+    received += bytes.length
+    if (!parser.write(bytes)) {
+      req.pause()
+      parser.once('drain', () => req.resume())
+    }
+    let others = received
+    for (const { bytesRead } of taken) others -= bytesRead
+    if (others > maxBytes + FRAMING_BYTES) fail(tooLarge(maxBytes))
+    else if (!isOver) body.hold(others)
+  }
+
+  function end() {
+    if (received > 0) return void parser.end()
+    // An empty body is an empty form.
+    stop()
+    resolve()
+  }
+
+  const body = holdBody(fail)
+  const forget = onBroken(req, fail)
+  parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
+    const disposition = dispositionNow()
+    streams.add(stream)
+    // Reported by the parser, or by the taker of the part.
+    stream.on('error', () => {})
+    stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
+    turn = turn.then(() => takePart(name, stream, filename, disposition, encoding, mimetype)).catch(fail)
+  })
+  parser.on('partsLimit', () => refuse(`The body has more than ${MAX_PARTS} parts.`))
+  // Stays: destroying the parser may emit one more error.
+  parser.on('error', (error: Error) => fail(notAForm(error)))
+  parser.once('finish', () => {
+    void turn.then(() => {
+      if (isOver) return
+      stop()
+      resolve()
+    })
+  })
+  req.on('data', parse).once('end', end)
+  return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'The body is not needed.')) }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Reads request bodies into memory. Fastify's own parser has no limit for all bodies together and none for the number of pieces of one
+ * body (test/rest/small-pieces.test.ts).
+ */
+import { IncomingMessage } from 'node:http'
+import { DomainError } from '../shared/errors.ts'
+import { removeItem } from '../shared/remove-item.ts'
+
+/** Pieces of a body that may have any size. */
+const FREE_PIECES = 2_000
+/** Average size of each further piece, in bytes. A million pieces of one byte took 340 MB and 4 s of the event loop. */
+const LEAST_BYTES = 64
+
+/** A request that stops reading its body, and emits `excess` once, when the body arrives in too many small pieces. */
+export class BoundedRequest extends IncomingMessage {
+  /** True after `excess`. */
+  isExcessive = false
+  #pieces = 0
+  #bytes = 0
+
+  override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (piece === null) return super.push(null)
+    // The parser pauses a connection whose request takes no more.
+    if (this.isExcessive) return false
+    this.#pieces += 1
+    this.#bytes += piece.length
+    if (this.#pieces <= FREE_PIECES + this.#bytes / LEAST_BYTES) return super.push(piece, encoding)
+    this.isExcessive = true
+    this.emit('excess')
+    return false
+  }
+}
+
+/** Maximum size of all incomplete bodies of the process together, in bytes. */
+const MAX_HELD_BYTES = 64_000_000
+/** Added to the age of each body, in milliseconds, so that age alone does not decide among new bodies. */
+const LEAST_AGE_MS = 200
+
+interface Holder {
+  bytes: number
+  since: number
+  isReleased: boolean
+  refuse(error: DomainError): void
+}
+
+const holders: Holder[] = []
+let heldBytes = 0
+
+function release(holder: Holder) {
+  if (holder.isReleased) return
+  holder.isReleased = true
+  removeItem(holders, holder)
+  heldBytes -= holder.bytes
+}
+
+/** Rejects the body that holds the most bytes for the longest time, so that slow senders do not lock others out. */
+function refuseHeaviest() {
+  const now = performance.now()
+  const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
+  const heaviest = holders.reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+  release(heaviest)
+  const message = 'Too many request bodies are incomplete. Try again shortly.'
+  heaviest.refuse(new DomainError('UNAVAILABLE', message, { retryAfter: 5 }))
+}
+
+/** Counts the bytes of a body that is being read. `refuse` is called when the process holds too many. */
+export function holdBody(refuse: (error: DomainError) => void) {
+  const holder: Holder = { bytes: 0, since: performance.now(), isReleased: false, refuse }
+  holders.push(holder)
+  return {
+    /** Sets the number of bytes in memory. */
+    hold(bytes: number) {
+      if (holder.isReleased) return
+      heldBytes += bytes - holder.bytes
+      holder.bytes = bytes
+      while (heldBytes > MAX_HELD_BYTES) refuseHeaviest()
+    },
+    release: () => release(holder),
+  }
+}
+
+/** Collects the pieces of a body in one buffer. Small buffers of their own would take several times the size of the body. */
+export class ByteGatherer {
+  #room: Buffer = Buffer.alloc(0)
+  #isOwn = false
+  /** Number of bytes that wait to be taken. */
+  size = 0
+
+  /** Adds a piece. The first one is not copied. */
+  add(piece: Buffer): void {
+    const size = this.size + piece.length
+    if (this.size === 0) {
+      this.#room = piece
+      this.#isOwn = false
+    } else {
+      if (!this.#isOwn || size > this.#room.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * size)
+        this.#room.copy(larger, 0, 0, this.size)
+        this.#room = larger
+        this.#isOwn = true
+      }
+      piece.copy(this.#room, this.size)
+    }
+    this.size = size
+  }
+
+  /** Returns the bytes that were added since the last call. */
+  take(): Buffer {
+    const bytes = this.#room.subarray(0, this.size)
+    this.#room = Buffer.alloc(0)
+    this.size = 0
+    return bytes
+  }
+}
+
+/**
+ * Calls `fail` once if a body will never be complete, also if that has already happened. Returns a function that stops listening.
+ */
+export function onBroken(req: IncomingMessage, fail: (error: DomainError) => void): () => void {
+  const broken = () => {
+    if (!req.readableEnded) fail(new DomainError('PARSE_ERROR', 'The body ended too early.'))
+  }
+  const excessive = () =>
+    fail(new DomainError('PAYLOAD_TOO_LARGE', 'The body came in too many small pieces. Send it in larger ones.'))
+  req.once('close', broken).once('excess', excessive)
+  // `close` reports a broken connection. This listener stays, because the error may come at any time.
+  req.on('error', () => {})
+  if (req.destroyed) queueMicrotask(broken)
+  else if ((req as Partial<BoundedRequest>).isExcessive) queueMicrotask(excessive)
+  return () => req.off('close', broken).off('excess', excessive)
+}
+
+const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
+
+/** The error PAYLOAD_TOO_LARGE of a body. */
+export const tooLarge = (maxBytes: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${maxBytes} bytes.`)
+
+/** Checks the headers of a body. Raises UNSUPPORTED_MEDIA_TYPE if it is compressed, and PAYLOAD_TOO_LARGE. */
+export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
+  if (COMPRESSED.test(req.headers['content-encoding'] ?? '')) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it as it is.')
+  }
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+}
+
+function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const bytes = new ByteGatherer()
+    const settle = (finish: () => void) => {
+      forget()
+      body.release()
+      req.off('data', take).off('end', end)
+      finish()
+    }
+    const fail = (error: DomainError) => settle(() => reject(error))
+    const take = (chunk: Buffer) => {
+      if (bytes.size + chunk.length > maxBytes) return fail(tooLarge(maxBytes))
+      bytes.add(chunk)
+      body.hold(bytes.size)
+    }
+    const end = () => settle(() => resolve(bytes.take()))
+    const body = holdBody(fail)
+    const forget = onBroken(req, fail)
+    req.on('data', take).once('end', end)
+  })
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Reads a body as text. Raises PAYLOAD_TOO_LARGE, also for too many small pieces, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or
+ * not UTF-8.
+ */
+export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
+  assertDeclared(req, maxBytes)
+  const bytes = await readBytes(req, maxBytes)
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    throw new DomainError('PARSE_ERROR', 'The body is not valid UTF-8.', { cause: error })
+  }
+}

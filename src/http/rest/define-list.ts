@@ -1,0 +1,157 @@
+/** Declares the route of a list: a page of records, read in parts. */
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import { z } from 'zod'
+import { MAX_COUNTED } from '../../shared/count-limit.ts'
+import type { Connection, Description, Part, RestRequest, Route } from './define-route.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT, type Order, pageFrom } from './pagination.ts'
+import { firstPart } from './read-page.ts'
+import { url } from './values.ts'
+
+/** Maximum number of large records that one operation reads. */
+export const LARGE_RECORDS = 100
+
+interface List<
+  Data,
+  Variables extends Record<string, unknown>,
+  Node,
+  Item extends z.ZodType,
+  Filters extends z.core.$ZodLooseShape,
+> extends Omit<Description, 'query'>,
+    Pick<Route, 'path' | 'action'> {
+  /** A record of the list. */
+  record: Item
+  /** Name of the records in the plural. The component of a page is named after it. */
+  plural: string
+  /** The fields in which `search` looks for words. Left out when the list has a search of its own. */
+  searched?: string
+  /** Parameters that narrow the list. */
+  filters?: Filters
+  /** The order of the connection by creation time. */
+  order: Order
+  operation: TypedDocumentNode<Data, Variables>
+  variables: (request: RestRequest, part: Part) => Variables
+  connectionOf: (data: Data, part: Part) => Connection<Node>
+  present: (node: Node) => z.output<Item>
+  /** Maximum number of records that one operation reads; the maximum page length when left out. */
+  partSize?: number
+  /** True when the count of the connection stops at a maximum. */
+  hasBoundedCount?: boolean
+  cursorLinks?: 'far' | 'always'
+  /** Returns whether no record can match the request, so that nothing is read. */
+  isEmpty?: (query: URLSearchParams) => boolean
+}
+
+/** A list whose response has other keys than the usual ones. */
+interface Body<Data> {
+  key: string
+  facts: (data: Data) => object
+  shape: z.core.$ZodLooseShape
+  description: string
+}
+
+/** The route of a list. */
+export function defineList<
+  Data,
+  Variables extends Record<string, unknown>,
+  Node,
+  Item extends z.ZodType,
+  Filters extends z.core.$ZodLooseShape = Record<never, never>,
+>(source: List<Data, Variables, Node, Item, Filters>, body?: Body<Data>): Route {
+  const { record, plural, searched, filters, order, variables, connectionOf, present, ...rest } = source
+  const { partSize = MAX_LIMIT, hasBoundedCount = false, cursorLinks = 'never', isEmpty, errors = [], ...route } = rest
+  const count = hasBoundedCount ? boundedCount : pageLinks
+  const answer = body
+    ? z
+        .object({ ...body.shape, ...pageLinks, ...count, [body.key]: z.array(record) })
+        .meta({ id: plural, description: body.description })
+    : pageRecord(plural, record, count)
+  const key = body?.key ?? 'results'
+  const listed = {
+    ...route,
+    method: 'GET' as const,
+    query: pageQuery({
+      ...(searched !== undefined && { search: searchParameter(searched) }),
+      ...filters,
+      ...(cursorLinks === 'far' && linkCursors),
+    }),
+    // A page number can be out of range.
+    errors: [...errors, 'NOT_FOUND' as const],
+    variables: (request: RestRequest) => variables(request, firstPart(pageFrom(request, order), partSize)),
+    answer,
+    list: {
+      ...{ key, order, partSize, hasBoundedCount, cursorLinks, variables, connectionOf, present },
+      ...{ isEmpty, facts: body?.facts },
+    },
+  }
+  return listed as unknown as Route
+}
+
+/** The keys of a page besides its records. */
+const pageLinks = {
+  count: z.number().int().describe('Number of records on all pages.'),
+  next: url.nullable().describe('URL of the next page. Null on the last page.'),
+  previous: url.nullable().describe('URL of the previous page. Null on the first page.'),
+}
+
+/** The schema of a page of records. `name` is the name of the records in the plural. */
+const pageRecord = <Item extends z.ZodType>(name: string, item: Item, { count }: { count: z.ZodNumber } = pageLinks) =>
+  z
+    .object({ ...pageLinks, count, results: z.array(item) })
+    .meta({ id: `PageOf${name}`, description: 'A page of a list.' })
+
+/** The `count` of a list whose records are counted up to a maximum. */
+const boundedCount = {
+  count: pageLinks.count.describe(
+    `Number of records on all pages. From ${MAX_COUNTED} on there may be more: records far beyond the page are not counted.`,
+  ),
+}
+
+/** Parameters of a list whose links continue by cursor where positions are not accepted any more. */
+const linkCursors = Object.fromEntries(
+  ['after', 'before'].map((name) => [
+    name,
+    z
+      .string()
+      .optional()
+      .describe(
+        'Position of a page that starts after more than 10,000 records, as in `next` and `previous`. Ignored elsewhere.',
+      ),
+  ]),
+)
+
+/** The parameter `search` of a list. `fields` names the fields that are searched. */
+const searchParameter = (fields: string) =>
+  z
+    .string()
+    .optional()
+    .describe(
+      `Only records with all of these words, separated by spaces or commas, in ${fields}. Case does not matter. At most 200 characters and 20 words.`,
+    )
+
+const wholeNumber = z.int().min(0).optional()
+
+/** The query parameters of a list, with those that narrow it. */
+const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape) =>
+  z.object({
+    ...filters,
+    limit: wholeNumber.describe(
+      `Number of records on the page, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+    ),
+    offset: wholeNumber.describe('Number of records before the page. 0 when it is missing or not a number.'),
+    page: z
+      .string()
+      .regex(/^([1-9]\d*|last)$/)
+      .optional()
+      .describe(
+        'Number of the page, from 1, or `last`. Use it instead of `limit` and `offset`. A page that does not exist returns 404.',
+      ),
+    page_size: wholeNumber.describe(
+      `Number of records on a page that is chosen by its number, at most ${MAX_LIMIT}. ${DEFAULT_LIMIT} when it is 0, missing or not a number.`,
+    ),
+    ordering: z
+      .string()
+      .optional()
+      .describe(
+        'Sorts by `created_at`, ascending, or by `-created_at`, descending. `updated_at` sorts by the last update, or by creation where a record has no time of update. Of several terms, separated by commas, the first known one counts.',
+      ),
+  })

@@ -1,0 +1,108 @@
+/** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
+import type { Context } from '../../context.ts'
+import { maskError, refusedFields } from '../../graphql/mask-error.ts'
+import { type ErrorCode, validationFailed } from '../../shared/errors.ts'
+import { assertVariables } from '../../shared/json-input.ts'
+import type { Tracer } from '../../telemetry/telemetry-types.ts'
+import type { Refusal } from '../error-status.ts'
+import type { RestRequest, Route } from './define-route.ts'
+
+/** The response of a route. */
+export interface Answer {
+  status: number
+  /** The body, which becomes JSON. Undefined when the response has no body, or `parts` are set. */
+  body?: unknown
+  /** The body as JSON that is read while it is sent. */
+  parts?: AsyncIterable<Uint8Array>
+  /** Version of the resource, in quotes. The `ETag` begins with it. */
+  etag?: string
+}
+
+/** What operations run on. */
+export interface Executor {
+  schema: GraphQLSchema
+  tracer: Tracer
+  /** Carries an operation out. */
+  execute: (execution: {
+    schema: GraphQLSchema
+    document: DocumentNode
+    variableValues: Record<string, unknown>
+    contextValue: Context
+  }) => Promise<ExecutionResult>
+  /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
+  admit: <T>(
+    asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Context['actor'] },
+    run: () => Promise<T>,
+  ) => Promise<T>
+}
+
+/** A refusal on its way to the error body. */
+export class RouteRefused extends Error {
+  override readonly name = 'RouteRefused'
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+/** The operation of a route. Raises an Error when its document has none. */
+export const operationOf = ({ operation }: { operation: DocumentNode }) => {
+  const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
+  if (!definition) throw new Error('A route needs a document with one operation.')
+  return definition
+}
+
+/** The refusal that an error is told as; a fault is logged and told as INTERNAL. */
+export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusal => {
+  if (error instanceof RouteRefused) return error.refusal
+  const { message, extensions } = maskError(error, context.log)
+  return {
+    code: extensions.code as ErrorCode,
+    message,
+    details: extensions.details,
+    retryAfter: extensions.retryAfter as number | undefined,
+  }
+}
+
+/**
+ * Executes an operation in-process. Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the
+ * execution.
+ */
+export async function executeOperation<Data, Variables extends Record<string, unknown>>(
+  { schema, tracer, admit, execute }: Executor,
+  document: TypedDocumentNode<Data, Variables>,
+  variableValues: Variables,
+  context: Context,
+): Promise<Data> {
+  assertVariables(variableValues)
+  const type = operationOf({ operation: document }).operation
+  const run = () =>
+    tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
+      execute({ schema, document, variableValues, contextValue: context }),
+    ) as Promise<ExecutionResult<Data>>
+  const result = await admit({ document, variables: variableValues, actor: context.actor }, run)
+  const [error] = result.errors ?? []
+  if (error) {
+    const fields = refusedFields(result.errors!)
+    throw new RouteRefused(refusalOf(fields ? validationFailed(fields) : error, context))
+  }
+  return result.data!
+}
+
+/** Executes the operation of a route. Raises VALIDATION_FAILED for unacceptable input, RouteRefused with the first error of the execution. */
+export async function executeRoute(
+  executor: Executor,
+  route: Route,
+  request: RestRequest,
+  context: Context,
+): Promise<Answer> {
+  const data = await executeOperation(executor, route.operation, route.variables(request), context)
+  const answer: Answer = { status: route.status ?? 200, body: route.present!(data, request) }
+  const version = route.etag?.(data)
+  if (version) answer.etag = `"${version}"`
+  return answer
+}

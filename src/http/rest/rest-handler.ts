@@ -1,0 +1,279 @@
+/** Adds the REST API and the pages to Fastify: keeps the order of checks, and answers in the shapes that existing callers read. */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Context, Identity } from '../../context.ts'
+import { hasOpenField } from '../../graphql/expired-token.ts'
+import type { BodyReaders } from '../../modules/assets/uploads.ts'
+import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
+import { assertMay, assertTrusted } from '../../shared/policy.ts'
+import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
+import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
+import { matchesEtag } from '../headers.ts'
+import type { DirectRoute, RestRequest, Route } from './define-route.ts'
+import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
+import { lenientFields } from './lenient-fields.ts'
+import { assertSingleValues, routeFor } from './query.ts'
+import { writeJson } from './raw-json.ts'
+import { isEmpty, readBody } from './read-body.ts'
+import { readPage } from './read-page.ts'
+import { corsHeaders, sendJsonText, sendPage, sendParts, uncachedHeaders } from './send.ts'
+
+/** The parts that the routes use. */
+export interface RestDependencies extends Executor {
+  routes: Route[]
+  directRoutes: DirectRoute[]
+  /**
+   * Authenticates the caller. Raises the errors of authentication and of `admit`, and then those of the headers. `ignoresCredentials`: the
+   * caller is anonymous. `isUncounted`: the request counts against no limit.
+   */
+  createContext: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    options: { ignoresCredentials: boolean; isUncounted: boolean; admit: (identity: Identity) => void },
+  ) => Promise<Context>
+  /** The log of a request, for errors before there is a context. */
+  logOf(res: ServerResponse): Context['log']
+  /** Presents a missing page to a person. */
+  presentMissing: NonNullable<DirectRoute['presentRefusal']>
+  body: BodyReaders<IncomingMessage>
+  watch: RequestWatch
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The REST route or page at this path. */
+    found?: Found
+  }
+  interface FastifyRequest {
+    /** The authenticated caller and the parts that serve them. Undefined before authentication. */
+    caller: Context | undefined
+  }
+}
+
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
+/** Paths of programs. Their responses are JSON, whatever `Accept` says. */
+const OF_PROGRAMS = /^\/(?:api|auth|ipfs)(?:\/|$)/
+const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
+
+/** Returns whether a browser shows the response to a person. */
+const isForPerson = ({ url, headers }: FastifyRequest) =>
+  !OF_PROGRAMS.test(url) && /\btext\/html\b/i.test(headers.accept ?? '')
+
+/**
+ * Any header may be sent: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, and old browsers do not know
+ * it. `@fastify/cors` sends no `Allow` and no list of methods by route (test/rest/paths.test.ts).
+ */
+const preflightHeaders = {
+  ...corsHeaders,
+  'Access-Control-Allow-Headers':
+    'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, User-Agent, X-CSRFToken, X-Requested-With, *',
+  'Access-Control-Max-Age': '86400',
+}
+
+type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
+
+const noQuery = new URLSearchParams()
+const queryOf = ({ query }: FastifyRequest) => (query ? new URLSearchParams(query as string) : noQuery)
+
+const pathOf = ({ url }: FastifyRequest) => {
+  const mark = url.indexOf('?')
+  return mark < 0 ? url : url.slice(0, mark)
+}
+
+/** Returns the routes of both kinds by their paths. The phone app calls the auth family without a prefix. */
+function byPath({ routes, directRoutes }: RestDependencies): Map<string, Found[]> {
+  const paths = new Map<string, Found[]>()
+  const add = (path: string, found: Found) => paths.set(path, [...(paths.get(path) ?? []), found])
+  for (const route of routes) {
+    const path = `/api/v3/${route.path}`
+    const found: Found = { kind: 'operation', route, name: `${route.method} ${path}` }
+    add(path, found)
+    if (route.path.startsWith('auth/')) add(`/${route.path}`, found)
+  }
+  for (const route of directRoutes) add(route.path, { kind: 'direct', route, name: `${route.method} ${route.path}` })
+  return paths
+}
+
+/** Adds every path but `/graphql` and `/admin`, and the handlers of errors and unknown paths. */
+export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): void {
+  const open = new Set<Found['route']>([
+    ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
+    ...deps.directRoutes.filter(({ isOpenToStaleTokens }) => isOpenToStaleTokens),
+  ])
+  app.decorateRequest('caller')
+  app.setErrorHandler(refuse)
+
+  for (const [url, all] of byPath(deps)) {
+    for (const found of all) {
+      const { method } = found.route
+      app.route({
+        ...{ method: method === 'GET' ? ['GET', 'HEAD'] : [method], url, config: { found } },
+        onRequest: (request, reply) => authenticate(found, request, reply),
+        handler: (request, reply) =>
+          found.kind === 'direct' ? handleDirectly(found.route, request, reply) : answer(found.route, request, reply),
+      })
+    }
+    const used = METHODS.filter((method) => all.some(({ route }) => route.method === method))
+    const allowed = [...used, ...(used.includes('GET') ? ['HEAD'] : []), 'OPTIONS']
+    const others = app.supportedMethods.filter((method) => !allowed.includes(method)) as HTTPMethods[]
+    app.route({ method: 'OPTIONS', url, handler: (_request, reply) => preflight(reply, allowed) })
+    app.route({
+      ...{ method: others, url, config: { found: all[0]! } },
+      onRequest({ method }, { raw: res }, done) {
+        deps.watch.asked(res, 'rest', 'other')
+        res.setHeader('Allow', allowed.join(', '))
+        done(new DomainError('METHOD_NOT_ALLOWED', `Method "${method}" not allowed.`))
+      },
+      handler: () => undefined,
+    })
+  }
+  app.setNotFoundHandler((request, reply) => {
+    deps.watch.asked(reply.raw, 'rest', 'other')
+    if (request.method === 'OPTIONS') return preflight(reply, [])
+    throw notFound('Resource')
+  })
+
+  async function authenticate(found: Found, request: FastifyRequest, { raw: res }: FastifyReply): Promise<void> {
+    const { raw: req } = request
+    deps.watch.asked(res, 'rest', found.name)
+    const { ignoresCredentials = false, isUncounted = false } = found.kind === 'direct' ? found.route : {}
+    request.caller = await deps.createContext(req, res, { ignoresCredentials, isUncounted, admit: admitTo(found) })
+    // An empty body is an empty object, whatever its type. Fastify rejects a malformed type.
+    if (isEmpty(req)) delete req.headers['content-type']
+  }
+
+  const admitTo =
+    (found: Found) =>
+    ({ actor, hasStaleToken }: Identity) => {
+      if (hasStaleToken && !open.has(found.route)) throw authenticationFailed()
+      if (found.kind === 'direct') return
+      const { action, apiKey } = found.route
+      assertMay(actor, action)
+      if (apiKey) assertTrusted(actor, { needed: apiKey === 'needed' })
+    }
+
+  async function handleDirectly(route: DirectRoute, request: FastifyRequest, reply: FastifyReply) {
+    const { raw: req } = request
+    const { raw: res } = reply
+    const query = queryOf(request)
+    assertSingleValues({ method: route.method, query: route.description?.query }, query)
+    await route.handle({ req, reply, res, params: request.params as Params, query, context: request.caller! })
+  }
+
+  async function answer(addressed: Route, request: FastifyRequest, reply: FastifyReply) {
+    const { raw: req } = request
+    const context = request.caller!
+    const query = queryOf(request)
+    assertSingleValues(addressed, query)
+    const route = routeFor(addressed, query)
+    const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
+    // A body above the limit for everybody is rejected by its reader for its size, not because the caller has no room left.
+    const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
+    const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
+    await route.admit?.(context, declaredBytes)
+    const intake = context.services.uploads.open(context.actor, declaredBytes)
+    const answered = async () => {
+      const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
+      const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }
+      const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
+      const unread = {}
+      const asked: RestRequest = {
+        params: request.params as Params,
+        query,
+        ...(route.isQuote ? { body: lenientFields(body, unread), unread } : { body }),
+        header: (name) => req.headers[name] as string | undefined,
+        url: context.baseUrl + pathOf(request),
+      }
+      const { list } = route
+      if (list) return readPage(deps, { ...route, list }, asked, context)
+      return replayable(() => executeRoute(deps, route, asked, context), context)
+    }
+    return send(request, reply, await answered().finally(intake.close))
+  }
+
+  /** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
+  async function replayable(
+    run: () => Promise<Answer>,
+    { idempotency, services }: Context,
+  ): Promise<Answer & { replayed?: boolean }> {
+    try {
+      const fresh = await run()
+      if (!idempotency.replayed) {
+        await services.idempotency.keep(idempotency, fresh)
+        return fresh
+      }
+      return { ...(((await services.idempotency.recall(idempotency)) as Answer | undefined) ?? fresh), replayed: true }
+    } catch (error) {
+      const kept = idempotency.replayed && ((await services.idempotency.recall(idempotency)) as Answer | undefined)
+      if (!kept) throw error
+      return { ...kept, replayed: true }
+    }
+  }
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const { raw: res } = reply
+    const { found } = request.routeOptions.config
+    const refusal = refusalOf(ownErrorOf(error, request), request.caller ?? { log: deps.logOf(res) })
+    deps.watch.refused(res, refusal.code)
+    if (res.headersSent) return void res.destroy()
+    reply.headers(refusalHeaders(refusal))
+    if (found?.kind === 'direct' && found.route.presentRefusal) {
+      return sendPage(reply, found.route.presentRefusal(refusal, request.raw))
+    }
+    if (!found && isForPerson(request)) return sendPage(reply, deps.presentMissing(refusal, request.raw))
+    sendJsonText(reply.code(statuses[refusal.code].status), writeJson(presentRefusal(refusal)))
+  }
+}
+
+type Params = Record<string, string>
+
+/** Fastify's only error here is that of a malformed Content-Type. */
+const ownErrorOf = (error: unknown, { headers }: FastifyRequest) =>
+  (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+    ? new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${headers['content-type']}" in request.`)
+    : error
+
+/** A request that has no body to read. */
+const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
+
+function preflight(reply: FastifyReply, methods: string[]) {
+  if (methods.length) reply.header('Allow', methods.join(', '))
+  reply.headers({ ...preflightHeaders, 'Access-Control-Allow-Methods': methods.join(', ') || 'GET' })
+  return reply.code(204).send()
+}
+
+/** Sends a response. Raises the error of a body that is read while it is sent: the connection must then be aborted. */
+function send(
+  { raw: req, method }: FastifyRequest,
+  reply: FastifyReply,
+  { status, body, parts, etag, replayed }: Answer & { replayed?: boolean },
+) {
+  if (replayed) reply.raw.setHeader('Idempotency-Replayed', 'true')
+  if (parts) {
+    const headers = { ...corsHeaders, 'Content-Type': 'application/json', ...uncachedHeaders }
+    return sendParts(req, reply.raw.writeHead(status, headers), parts)
+  }
+  reply.code(status)
+  if (status === 204) return reply.headers(corsHeaders).send()
+  const text = writeJson(body)
+  const tag = etag && tagOf(etag, text)
+  if (tag) reply.header('ETag', tag)
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (tag && isRead && matchesEtag(req.headers['if-none-match'], tag)) {
+    return reply
+      .code(304)
+      .headers({ ...corsHeaders, ...uncachedHeaders })
+      .send()
+  }
+  return sendJsonText(reply, text)
+}
+
+const TAG_LENGTH = 22
+
+/**
+ * Returns the entity tag of a response: its version and a hash of its text. The text also depends on the caller, on links that expire, on the
+ * transaction and on names of people, and a browser shows its cached copy when it receives 304.
+ */
+const tagOf = (version: string, text: string) =>
+  `${version.slice(0, -1)}+${createHash('sha256').update(text).digest('base64url').slice(0, TAG_LENGTH)}"`

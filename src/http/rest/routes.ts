@@ -1,0 +1,55 @@
+/** The route table of `/api/v3`. */
+
+import { accountRoutes } from '../../modules/accounts/accounts.rest.ts'
+import { deviceRoutes } from '../../modules/accounts/devices.rest.ts'
+import { identityRoutes } from '../../modules/accounts/identities.rest.ts'
+import { passwordRoutes } from '../../modules/accounts/passwords.rest.ts'
+import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
+import { sessionRoutes } from '../../modules/accounts/sessions.rest.ts'
+import { userRoutes } from '../../modules/accounts/users.rest.ts'
+import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
+import { assetReadingRoutes } from '../../modules/assets/asset-readings.rest.ts'
+import { assetRoutes } from '../../modules/assets/assets.rest.ts'
+import { lookupRoutes } from '../../modules/assets/lookup.rest.ts'
+import { auditRoutes } from '../../modules/audit/audit.rest.ts'
+import { depositRoutes } from '../../modules/coins/deposits.rest.ts'
+import { withdrawalRoutes } from '../../modules/coins/withdrawals.rest.ts'
+import { assetVersionRoutes } from '../../modules/commits/asset-versions.rest.ts'
+import { contentCredentialsRoutes } from '../../modules/content-credentials/content-credentials.rest.ts'
+import { eventRoutes } from '../../modules/events/events.rest.ts'
+import { apiKeyRoutes } from '../../modules/store/api-keys.rest.ts'
+import { networkAppRoutes } from '../../modules/store/network-apps.rest.ts'
+import { orderRoutes } from '../../modules/store/orders.rest.ts'
+import { grantRoutes } from '../../modules/wallet/grants.rest.ts'
+import { transferRoutes } from '../../modules/wallet/transfers.rest.ts'
+import { walletRoutes } from '../../modules/wallet/wallets.rest.ts'
+import { webhookDeliveryRoutes } from '../../modules/webhooks/webhook-deliveries.rest.ts'
+import type { Route } from './define-route.ts'
+
+/** Every route that executes an operation. */
+export const routes: Route[] = [
+  ...accountRoutes,
+  ...passwordRoutes,
+  ...identityRoutes,
+  ...profileRoutes,
+  ...sessionRoutes,
+  ...deviceRoutes,
+  ...walletRoutes,
+  ...auditRoutes,
+  ...assetRoutes,
+  ...assetLinkRoutes,
+  ...assetReadingRoutes,
+  ...assetVersionRoutes,
+  ...lookupRoutes,
+  ...contentCredentialsRoutes,
+  ...networkAppRoutes,
+  ...apiKeyRoutes,
+  ...eventRoutes,
+  ...orderRoutes,
+  ...webhookDeliveryRoutes,
+  ...grantRoutes,
+  ...transferRoutes,
+  ...withdrawalRoutes,
+  ...depositRoutes,
+  ...userRoutes,
+]

@@ -1,0 +1,203 @@
+/** Bytes of files: as they were registered, and with Content Credentials. */
+import { z } from 'zod'
+import { fileUrl } from '../../context.ts'
+import { signedTypeNames } from '../../modules/assets/file-types.ts'
+import { notFound } from '../../shared/errors.ts'
+import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
+import { nidParam } from './params.ts'
+import { sendJson } from './send.ts'
+import { fileBytes, url } from './values.ts'
+
+/** What these routes need of the process. */
+export interface FileParts {
+  /** Nids of documents that everybody may read: the descriptions of actions. */
+  publicDocuments: ReadonlySet<string>
+  links: { verify(cid: string, query: URLSearchParams): string | undefined }
+  gateway: {
+    send(
+      req: DirectRequest['req'],
+      res: DirectRequest['res'],
+      cid: string,
+      query: URLSearchParams,
+      file: { mimeType: string; fileName: string },
+      audience: 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now',
+      takeApart?: () => Promise<void>,
+    ): Promise<void>
+    nameOf(cid: string): string
+    isProbe(cid: string): boolean
+  }
+}
+
+const queryOfFiles = {
+  format: z
+    .enum(['raw', 'car'])
+    .optional()
+    .describe(
+      '`raw`: the one block; `car`: its blocks as a CAR. Without it `Accept` says so, as `application/vnd.ipld.raw` or `application/vnd.ipld.car`; else the bytes come as they are.',
+    ),
+  'dag-scope': z
+    .enum(['block', 'entity', 'all'])
+    .optional()
+    .describe('Of a CAR: the first block alone, or all blocks of the file (`entity` and `all` are the same here).'),
+  'entity-bytes': z
+    .string()
+    .optional()
+    .describe(
+      'Of a CAR: only the blocks that these bytes are read from, the first and the last, as in `0:1023`. Below zero they count from the end; `*` is the end.',
+    ),
+  'car-version': z.enum(['1']).optional().describe('Of a CAR: its version. Also a parameter of the type in `Accept`.'),
+  'car-order': z
+    .enum(['dfs', 'unk'])
+    .optional()
+    .describe('Of a CAR: its order, which is always depth first. Also a parameter of the type in `Accept`.'),
+  'car-dups': z
+    .enum(['y', 'n'])
+    .optional()
+    .describe(
+      'Of a CAR: whether a block is sent each time that the file has it; else once. Also a parameter of the type in `Accept`.',
+    ),
+  filename: z.string().optional().describe('The name under which browsers save it.'),
+  download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
+  asset: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+  expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+  signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+}
+
+/** How bytes are asked for and answered. */
+const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 'answers'> = {
+  tag: 'Files',
+  access: 'everybody',
+  query: z.object(queryOfFiles),
+  headers: z.object({
+    Range: z.string().optional().describe('One range of bytes, as in `bytes=0-1023`.'),
+    Accept: z.string().optional().describe('In which form it is wanted; `format` goes before it.'),
+    'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
+  }),
+  answers: {
+    200: { description: 'The file.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
+    206: { description: 'The range.', mediaType: '*/*', schema: fileBytes, isVersioned: true },
+    304: { description: 'It is as you have it.', isVersioned: true },
+    412: { description: 'It is not here, and was asked for by `Cache-Control: only-if-cached`.' },
+    416: { description: 'The range is not one of the file.', isVersioned: true },
+  },
+}
+
+const fileDescription: DirectDescription = {
+  ...reading,
+  operationId: 'getFile',
+  summary: 'Read a file',
+  description:
+    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so that a stranger can check what they got, and any client of the file network reads from it.',
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: z.object({
+    cid: z
+      .string()
+      .describe('The nid of an asset, or the CID of a tree or of a block. Any multibase and version 0 are accepted.'),
+  }),
+}
+
+const c2paDescription: DirectDescription = {
+  ...reading,
+  operationId: 'getAssetWithContentCredentials',
+  summary: 'Read a file with Content Credentials',
+  description: `Returns a copy of the file with a signed C2PA manifest. The manifest states who made the file and how it may be used, from the newest asset tree, and the transaction that recorded the tree. ${signedTypeNames} files of at most 50 MB can have one. A manifest that is already in the file is kept as an ingredient. Annal makes the copy when it is first requested, and again after a commit. The copy has its own CID.`,
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: nidParam,
+}
+
+const signedFileRecord = z
+  .object({
+    url: url.describe(
+      'Where the file can be downloaded. For a file that only you may read, the URL works for at least an hour.',
+    ),
+    cid: z.string().describe('CID of the file.'),
+  })
+  .meta({ id: 'FileWithContentCredentials', description: 'The address of a file with Content Credentials.' })
+
+const signDescription: DirectDescription = {
+  operationId: 'createFileWithContentCredentials',
+  tag: 'Files',
+  access: 'everybody',
+  summary: 'Get the URL of a file with Content Credentials',
+  description:
+    'Creates the file that `GET` at the same path sends, unless it exists, and returns its URL. The body of the request is ignored.',
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: nidParam,
+  answers: { 200: { description: 'The URL and the CID.', mediaType: 'application/json', schema: signedFileRecord } },
+}
+
+/** Bytes of files, streamed, with ranges. */
+export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
+  {
+    method: 'GET',
+    path: '/ipfs/:cid',
+    reason: 'Bytes of a file, with ranges, streamed.',
+    description: fileDescription,
+    handle: (request) => sendFile(parts, request),
+  },
+  {
+    method: 'GET',
+    path: '/api/v3/assets/:nid/c2pa',
+    reason: 'Bytes of a file, with ranges, streamed.',
+    description: c2paDescription,
+    handle: (request) => sendSignedFile(parts, request),
+  },
+  {
+    method: 'POST',
+    path: '/api/v3/assets/:nid/c2pa',
+    reason: 'Returns the URL of a file that the GET route creates and sends.',
+    description: signDescription,
+    handle: sendSignedFileUrl,
+  },
+]
+
+/** Bytes, raw block and CAR have one address, and what is private has answers for its owner alone: also on refusals. */
+const VARY = 'Accept, Authorization'
+
+const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
+
+/** What belongs to nobody; undefined for all else. */
+const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
+  if (publicDocuments.has(cid)) return { mimeType: 'application/json', fileName: `${cid}.json` }
+  return gateway.isProbe(cid) ? octets(cid) : undefined
+}
+
+/** What the reader may see of this CID: a file, or else one of the blocks of a file. */
+async function findReadable({ links }: FileParts, { query, context: { actor, services } }: DirectRequest, cid: string) {
+  const file = await services.assets.findFile(actor, cid, links.verify(cid, query))
+  if (file) return { ...file, takeApart: () => services.blocks.list(cid) }
+  const block = await services.blocks.find(actor, cid)
+  return block && { ...block, ...octets(cid), takeApart: undefined }
+}
+
+async function sendFile(parts: FileParts, request: DirectRequest) {
+  const { req, res, params, query } = request
+  res.setHeader('Vary', VARY)
+  const cid = parts.gateway.nameOf(params.cid!)
+  const document = documentOf(parts, cid)
+  if (document) return parts.gateway.send(req, res, cid, query, document, 'everybody-for-ever')
+  const file = await findReadable(parts, request, cid)
+  if (file)
+    return parts.gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner', file.takeApart)
+  if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
+  // Nothing is ever fetched from elsewhere, so that it is not here in any case.
+  res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
+}
+
+async function sendSignedFile(
+  { gateway, links }: FileParts,
+  { req, res, params, query, context: { actor, services } }: DirectRequest,
+) {
+  const nid = params.nid!
+  res.setHeader('Vary', VARY)
+  // Who has a link to the file may have it so, too, unless its owner keeps such files.
+  const { cid, ...file } = await services.contentCredentials.find(actor, nid, links.verify(nid, query))
+  const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
+  await gateway.send(req, res, cid, query, file, audience, () => services.blocks.list(cid))
+}
+
+async function sendSignedFileUrl(request: DirectRequest) {
+  const { context, params } = request
+  const file = await context.services.contentCredentials.find(context.actor, params.nid!)
+  sendJson(request.reply, { url: fileUrl(context, file), cid: file.cid })
+}

@@ -1,0 +1,117 @@
+/**
+ * Closes connections whose reader does not read (test/platform/slow-readers.test.ts). Unread responses stay in memory, so a reader has a
+ * time limit for each step of progress. An idle stream of events holds no bytes and stays open. Node's socket timeout would close it.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '../shared/log.ts'
+import { removeItem } from '../shared/remove-item.ts'
+
+/** Limits of slow readers. */
+export interface SlowReaderOptions {
+  /** Maximum time without progress, in milliseconds. */
+  patience: number
+  /** The same while more bytes than `room` wait to be read. */
+  patienceWhenFull: number
+  /** Bytes that wait to be read on all connections. Above this number, `patienceWhenFull` applies. */
+  room: number
+  /** Bytes that wait to be read on all connections. Above this number, connections are closed at the next check. */
+  most: number
+}
+
+/** Limits in production (decision 14). */
+export const slowReaderDefaults: SlowReaderOptions = {
+  patience: 20_000,
+  patienceWhenFull: 1_000,
+  room: 16_000_000,
+  most: 32_000_000,
+}
+
+/** Interval between two checks, in milliseconds. */
+const LOOK_EVERY_MS = 200
+
+/**
+ * Bytes of the newest write that the system has not taken. `writableLength` does not change until a write is complete, so Node's own
+ * timeout also reads this private property.
+ */
+const queueOf = (socket: Socket) =>
+  (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
+
+/** Maximum number of open requests on one connection. */
+const MOST_AT_ONCE = 16
+
+interface Watched {
+  /** Open responses. All but the first wait for their turn and keep their bytes. */
+  answers: ServerResponse[]
+  queue: number
+  /** Time of the last change of `queue`. */
+  since: number
+}
+
+/** Returns the number of unread bytes of a connection. */
+function waitingOn(socket: Socket, { answers }: Watched): number {
+  if (socket.destroyed) return 0
+  let waiting = socket.writableLength
+  // The first response writes to the connection, whose bytes are counted above.
+  for (const answer of answers) if (!answer.socket) waiting += answer.writableLength
+  return waiting
+}
+
+/** Watches the connections of a server until it closes. Also closes a connection with more than 16 open requests. */
+export function cutSlowReaders(
+  server: Server,
+  log: Log,
+  { patience, patienceWhenFull, room, most }: SlowReaderOptions = slowReaderDefaults,
+) {
+  const connections = new Map<Socket, Watched>()
+
+  function cut(socket: Socket, { queue, since }: Watched, now: number) {
+    log.info({ unreadBytes: queue, stalledMs: Math.round(now - since) }, 'Closed the connection of a slow reader')
+    socket.destroy()
+  }
+
+  function look() {
+    const now = performance.now()
+    let waiting = 0
+    const holders: { socket: Socket; watched: Watched; held: number }[] = []
+    for (const [socket, watched] of connections) {
+      const queue = queueOf(socket)
+      if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
+      else if (now - watched.since >= patience) cut(socket, watched, now)
+      const held = waitingOn(socket, watched)
+      if (held === 0) continue
+      waiting += held
+      holders.push({ socket, watched, held })
+    }
+    if (waiting <= room) return
+    // Weighs bytes by time: a small part that waits long frees less than a large document.
+    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY_MS)
+    for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
+      if (waiting <= room) return
+      if (waiting <= most && now - watched.since < patienceWhenFull) continue
+      waiting -= held
+      cut(socket, watched, now)
+    }
+  }
+
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { answers: [], queue: 0, since: performance.now() })
+    socket.once('close', () => connections.delete(socket))
+  })
+  server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+    const answers = connections.get(socket)?.answers
+    if (!answers) return
+    answers.push(res)
+    res.once('close', () => removeItem(answers, res))
+    if (answers.length > MOST_AT_ONCE) socket.destroy()
+  })
+  const timer = setInterval(look, Math.min(LOOK_EVERY_MS, patienceWhenFull / 2))
+  server.once('close', () => clearInterval(timer))
+  // A server that never listens emits no `close`.
+  timer.unref()
+
+  return {
+    /** Returns the oldest open response of a connection. */
+    currentAnswer: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.answers[0],
+  }
+}

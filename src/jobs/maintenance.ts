@@ -1,0 +1,124 @@
+/** Hourly maintenance: retention, leftovers of deleted assets, and garbage collection. Safe in several processes at the same time. */
+
+import type { Database } from '../db/database-types.ts'
+import { boolean, int, statement, text } from '../db/sql.ts'
+import type { BlockService } from '../files/block-service.ts'
+import type { ContentStore } from '../files/file-types.ts'
+import { eraseHistories, findUnerased } from '../modules/assets/erase-assets.sql.ts'
+import type { Uploads } from '../modules/assets/uploads.ts'
+import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'
+import { eachForItself } from '../shared/for-each-settled.ts'
+import { keysetPages } from '../shared/keyset-pages.ts'
+import type { Log } from '../shared/log.ts'
+import type { RateLimiter } from '../shared/rate-limiter.ts'
+import type { Meter } from '../telemetry/telemetry-types.ts'
+import type { Sweep } from './batch-job.ts'
+import { forgetStaleSetbacks } from './recorded-failures.sql.ts'
+import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/aged-rows.ts'
+import { createSweeper } from './run-batch-job.ts'
+
+const PINS_AT_ONCE = 1_000
+
+/** Finds a page of the CIDs that assets need. */
+const nextPins = statement(
+  'pins_after',
+  { parameters: { after: text, limit: int }, columns: { cid: text } },
+  'select distinct cid from pins where cid > $after order by cid limit $limit',
+)
+
+const isPinned = statement(
+  'pins_has',
+  { parameters: { cid: text }, columns: { found: boolean } },
+  'select exists (select from pins where cid = $cid) as found',
+)
+
+/** Erases the histories of deleted assets. A page is small because histories can be long. */
+const eraseDeletedAssets: Sweep = {
+  name: 'erase-deleted-assets',
+  find: (query, part) => query(findUnerased, part),
+  page: 50,
+  async handle(query, assets) {
+    const rows = await query(eraseHistories, { assets })
+    return { items: rows.map(({ item }) => item), hasMore: rows.some(({ has_more }) => has_more) }
+  },
+}
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  rateLimiter: Pick<RateLimiter, 'sweep'>
+  counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
+  uploads: Pick<Uploads, 'sweep'>
+  blocks: Pick<BlockService, 'tidy'>
+  /** CIDs that are kept although no asset pins them. */
+  documents: string[]
+  /** Minimum age of an unpinned block that is removed, in seconds. */
+  graceSeconds: number
+  retention: RetentionDays
+  meter: Pick<Meter, 'swept'>
+  log: Pick<Log, 'error'>
+}
+
+/** Creates the maintenance tasks. What one run leaves is found by the next. */
+export function createMaintenance(deps: Dependencies) {
+  const { database, contentStore, documents, retention, meter } = deps
+  const sweeper = createSweeper(deps)
+  const sweeps = [...createRetentionSweeps(retention), eraseDeletedAssets]
+  // Counters start at 0, so that the first increase is visible.
+  for (const { name } of sweeps) meter.swept(name, 0)
+
+  async function* pinned() {
+    yield* documents
+    const pages = keysetPages({
+      first: '',
+      limit: PINS_AT_ONCE,
+      read: (after, limit) => database.query(nextPins, { after, limit }),
+      keyOf: ({ cid }) => cid,
+    })
+    for await (const page of pages) for (const { cid } of page) yield cid
+  }
+
+  /** Removes interrupted uploads. */
+  const sweepUploads = () => sweeper.runFileScan('empty-uploads', deps.uploads.sweep)
+
+  return {
+    /** The CIDs that the file store must keep, each once, in no order. Throws UNAVAILABLE. */
+    pinned,
+
+    sweepUploads,
+
+    /** Renews the counters of this process for limits that all processes share. Throws UNAVAILABLE. */
+    renewCounters: deps.counter.renew,
+
+    /** Reads by rule for how many seconds the oldest row is due. Throws UNAVAILABLE. */
+    overdue: () =>
+      database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
+
+    /** Deletes expired rows and interrupted uploads, erases deleted assets, and lists the blocks of files. */
+    async sweep(cancel?: AbortSignal): Promise<void> {
+      const steps = [
+        () => sweeper.runAll(sweeps, cancel),
+        () => database.query(forgetStaleSetbacks),
+        deps.rateLimiter.sweep,
+        deps.counter.sweep,
+        sweepUploads,
+        () => sweeper.runFileScan('list-blocks', (onError) => deps.blocks.tidy(onError, cancel)),
+      ]
+      await eachForItself(steps, (step) => step(), cancel)
+    },
+
+    /** Removes blocks that nothing pins. Returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file store is away. */
+    collectGarbage: (cancel?: AbortSignal): Promise<number> =>
+      sweeper.runFileScan('collect-garbage', (onError) =>
+        contentStore.collectGarbage(pinned(), deps.graceSeconds, {
+          cancel,
+          onError,
+          isPinned: async (cid) =>
+            documents.includes(cid) || (await database.query(isPinned, { cid }))[0]?.found === true,
+        }),
+      ),
+  }
+}
+
+/** The maintenance tasks. */
+export type Maintenance = ReturnType<typeof createMaintenance>

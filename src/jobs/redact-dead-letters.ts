@@ -1,0 +1,48 @@
+/** Removes personal data from dead letters. Notices that can still be sent keep their addresses. */
+import { NIL_UUID } from '../shared/ids.ts'
+import { keysetPages } from '../shared/keyset-pages.ts'
+import { findUnredacted, redactLetters } from './jobs.sql.ts'
+
+/** Letters per statement, so that the locks are short. */
+const PORTION = 500
+
+/** Access to pg-boss's tables. */
+export interface RedactionParts {
+  ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
+  /** Called for a letter that cannot be redacted. */
+  tell(id: string, error: unknown): void
+  /** Ends the work between two statements. */
+  cancel: AbortSignal
+}
+
+/** Returns whether the rows caused an error, and not the database or the connection. */
+const isOfRows = (error: unknown) =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  /^(?!08|53|57)[\dA-Z]{5}$/.test(error.code)
+
+/** Redacts all dead letters. Letters of a failed statement are redacted one by one. Throws while the database is away. */
+export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): Promise<void> {
+  const portions = keysetPages({
+    first: NIL_UUID,
+    limit: PORTION,
+    read: async (after, limit) => (await ask(findUnredacted, [after, limit])).rows,
+    keyOf: ({ id }) => id,
+  })
+  for await (const rows of portions) {
+    if (cancel.aborted) return
+    const ids = rows.map(({ id }) => id)
+    try {
+      await ask(redactLetters, [ids])
+    } catch (error) {
+      if (!isOfRows(error)) throw error
+      for (const id of ids) {
+        await ask(redactLetters, [[id]]).catch((cause: unknown) => {
+          if (!isOfRows(cause)) throw cause
+          tell(id, cause)
+        })
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Log } from '../shared/log.ts'
+
+/** Work that is done again and again. */
+export interface Repetition {
+  /** Tells a run that is under way to end, and waits for it. */
+  stop(): Promise<void>
+}
+
+/** What work returns that need not be done again. */
+export const done = Symbol('done')
+
+/** Milliseconds between two log lines of a task that keeps failing. */
+const LOG_EVERY_MS = 3_600_000
+/** Maximum pause in milliseconds between two attempts of a failing task that normally runs more often. */
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * Runs a background task repeatedly with a pause. A failure is logged at most once an hour and retried with exponential backoff. Work of
+ * many steps checks the signal between them. Work that returns `done` is not repeated.
+ */
+export function repeat(
+  work: (cancel: AbortSignal) => Promise<unknown>,
+  pauseMilliseconds: number,
+  log: Log,
+  task: string,
+): Repetition {
+  const stopping = new AbortController()
+  const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE_MS)
+  let failures = 0
+  let failedAt = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  const reportFailure = (error: unknown) => {
+    const now = performance.now()
+    if (failures === 1) failedAt = now
+    const isDue = failures === 1 || now - loggedAt >= LOG_EVERY_MS
+    log[isDue ? 'warn' : 'debug']({ err: error, task, failures }, 'Background task failed; retrying')
+    if (isDue) loggedAt = now
+  }
+  const reportSuccess = () => {
+    if (failures === 0) return
+    const downSeconds = Math.round((performance.now() - failedAt) / 100) / 10
+    log.info({ task, failures, downSeconds }, 'Background task recovered')
+    failures = 0
+  }
+  let timer: NodeJS.Timeout
+  let running: Promise<void> = Promise.resolve()
+  const run = async () => {
+    try {
+      const result = await work(stopping.signal)
+      reportSuccess()
+      if (result === done) return
+    } catch (error) {
+      failures += 1
+      if (!stopping.signal.aborted) reportFailure(error)
+    }
+    if (!stopping.signal.aborted) schedule()
+  }
+  const schedule = () => {
+    timer = setTimeout(
+      () => {
+        running = run()
+      },
+      Math.min(pauseMilliseconds * 2 ** Math.min(failures, 16), longest),
+    )
+  }
+  schedule()
+  return {
+    async stop() {
+      stopping.abort()
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,186 @@
+/** Rows that are deleted by age: the rules, and the sweep, the statements and the delay metric of each rule. */
+
+import { arrayOf, float, int, statement, text } from '../../db/sql.ts'
+import { firstIdSql } from '../../shared/ids.ts'
+import { idPlaceSql, isAwakeSql, placeSql, type Sweep, type SweepName, sweepPage } from '../batch-job.ts'
+import { noteKeptFromSql } from './kept-from.ts'
+
+/** Retention periods, in days. */
+export interface RetentionDays {
+  eventDays: number
+  idempotencyKeyDays: number
+  sessionIdleDays: number
+}
+
+/** A request whose mail comes late must not replace the secret of a newer request. */
+export const ONE_TIME_TOKEN_DAYS = 7
+
+/** A rule for one table. Its SQL calls a row `r`, and may use `$days`. */
+interface Rule {
+  sweep: SweepName
+  /** Prefix of the statement names. */
+  name: string
+  table: string
+  /** Column that identifies a row: a UUID in time order, or bytes. */
+  key: { uuid: string } | { bytes: string }
+  /** Column of the index by which rows are found. The index continues with the key. Default: the key. */
+  by?: string
+  /** SQL: the row is old enough. */
+  isOver: string
+  /** SQL: time since which the row is old enough. */
+  overSince: string
+  days(config: RetentionDays): number
+  /** SQL of the days, for the metric. Undefined for a rule without metric. */
+  daysSql?: string
+  page?: number
+  /** Further CTEs of the delete statement. The CTE `over_rows` has the locked rows that are old enough. */
+  parts?: string
+  /** SQL: the row is kept nevertheless. */
+  unless?: string
+}
+
+const daysSql = 'make_interval(days => $days)'
+const beforeSql = `now() - ${daysSql}`
+
+const rules: readonly Rule[] = [
+  {
+    sweep: 'forget-idempotency-keys',
+    name: 'idempotency',
+    table: 'idempotency_keys',
+    key: { bytes: 'scope' },
+    by: 'created_at',
+    isOver: `r.created_at < ${beforeSql}`,
+    overSince: `r.created_at + ${daysSql}`,
+    days: ({ idempotencyKeyDays }) => idempotencyKeyDays,
+    daysSql: '$idempotencyKeyDays',
+    page: 1_000,
+  },
+  {
+    sweep: 'forget-tokens',
+    name: 'token',
+    table: 'access_tokens',
+    key: { uuid: 'id' },
+    by: 'expires_at',
+    isOver: `r.expires_at < ${beforeSql}`,
+    overSince: `r.expires_at + ${daysSql}`,
+    days: () => 0,
+    daysSql: '0',
+  },
+  {
+    sweep: 'forget-idle-sessions',
+    name: 'idle_token',
+    table: 'access_tokens',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and greatest(r.created_at, r.last_used_at) < ${beforeSql}`,
+    overSince: `greatest(r.created_at, r.last_used_at) + ${daysSql}`,
+    days: ({ sessionIdleDays }) => sessionIdleDays,
+    // No metric: finding one idle session reads all old sessions.
+  },
+  {
+    sweep: 'forget-one-time-tokens',
+    name: 'one_time_token',
+    table: 'one_time_tokens',
+    key: { bytes: 'hash' },
+    by: 'expires_at',
+    isOver: `r.expires_at < ${beforeSql}`,
+    overSince: `r.expires_at + ${daysSql}`,
+    days: () => ONE_TIME_TOKEN_DAYS,
+    daysSql: `${ONE_TIME_TOKEN_DAYS}`,
+  },
+  // Deliveries come before the events that they deliver.
+  {
+    sweep: 'forget-deliveries',
+    name: 'delivery',
+    table: 'webhook_deliveries',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and r.settled_at < ${beforeSql}`,
+    overSince: `r.settled_at + ${daysSql}`,
+    days: ({ eventDays }) => eventDays,
+    daysSql: '$eventDays',
+    parts: `deleted_attempts as (delete from webhook_attempts a using over_rows where a.delivery_id = over_rows.id),
+   ${noteKeptFromSql(beforeSql)}`,
+  },
+  // The oldest events of a feed are deleted first, so that its positions have no gap. An event with a delivery stays, and so do later ones.
+  {
+    sweep: 'forget-events',
+    name: 'event',
+    table: 'events',
+    key: { uuid: 'id' },
+    isOver: `r.id < ${firstIdSql(beforeSql)} and r.created_at < ${beforeSql}`,
+    overSince: `r.created_at + ${daysSql}`,
+    days: ({ eventDays }) => eventDays,
+    daysSql: '$eventDays',
+    parts: `kept_events as materialized (
+     select feeds.owner_id, first_kept.sequence
+     from (select distinct owner_id from over_rows) feeds cross join lateral (
+       select e.sequence from events e
+       where e.owner_id = feeds.owner_id and (e.id not in (select id from over_rows)
+         or exists (select from webhook_deliveries d where d.event_id = e.id))
+       order by e.sequence limit 1
+     ) first_kept
+   ),
+   ${noteKeptFromSql(beforeSql)}`,
+    unless: 'exists (select from kept_events k where k.owner_id = r.owner_id and k.sequence <= r.sequence)',
+  },
+]
+
+const compile = (rule: Rule) => {
+  const { sweep, name, table, key, by, isOver, overSince, parts, unless } = rule
+  const isUuid = 'uuid' in key
+  const column = isUuid ? key.uuid : key.bytes
+  const item = isUuid ? `r.${column}::text` : `encode(r.${column}, 'hex')`
+  const isNamed = isUuid
+    ? `r.${column} = any ($items::uuid[])`
+    : `r.${column} = any (array(select decode(item, 'hex') from unnest($items) item))`
+  const second = isUuid ? `r.${column}` : item
+  const place = by ? placeSql(`r.${by}`, second, ['timestamptz', isUuid ? 'uuid' : 'text']) : idPlaceSql(second)
+  const order = by ? `r.${by}, ${second}` : second
+  const overSql = `from ${table} r where ${isOver} and ${isAwakeSql(sweep, item)}`
+  const lateSql = `(select greatest(0, extract(epoch from now() - (${overSince})))::float8 ${overSql} order by ${order} limit 1)`
+  return {
+    rule,
+    find: statement(
+      `${name}_over`,
+      { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
+      `select ${item} as item, ${place.place} as place ${overSql} and ${place.isAfter} order by ${order} limit $limit`,
+    ),
+    forget: statement(
+      `${name}_forget`,
+      { parameters: { items: arrayOf(text), days: int }, columns: { item: text } },
+      `with over_rows as materialized (
+         select r.* from ${table} r where ${isNamed} and ${isOver} for update skip locked
+       )${parts ? `,\n${parts}` : ''}
+       delete from ${table} r using over_rows
+       where r.${column} = over_rows.${column}${unless ? ` and not (${unless})` : ''} returning ${item} as item`,
+    ),
+    overdueSql: rule.daysSql && `('${sweep}', ${lateSql.replaceAll('$days', rule.daysSql)})`,
+  }
+}
+
+const compiled = rules.map(compile)
+
+/** Creates the sweeps that delete rows by age. */
+export const createRetentionSweeps = (config: RetentionDays): Sweep[] =>
+  compiled.map(({ rule, find, forget }) => {
+    const days = rule.days(config)
+    return {
+      name: rule.sweep,
+      find: (query, part) => query(find, { ...part, days }),
+      page: rule.page ?? 500,
+      handle: async (query, items) => ({ items: (await query(forget, { items, days })).map(({ item }) => item) }),
+    }
+  })
+
+/** Reads by rule for how many seconds its oldest row is due. */
+export const readOverdue = statement(
+  'retention_overdue',
+  {
+    // Prometheus waits no longer.
+    patience: 2_000,
+    parameters: { eventDays: int, idempotencyKeyDays: int },
+    columns: { sweep: text, seconds: float },
+  },
+  `select sweep, coalesce(seconds, 0) as seconds from (values
+     ${compiled.flatMap(({ overdueSql }) => overdueSql ?? []).join(',\n     ')}
+   ) as due (sweep, seconds)`,
+)

@@ -1,0 +1,35 @@
+/** Every mail the service sends, put into words and parts. */
+import { chooseLanguage } from '../shared/language.ts'
+import { writeAccountMail } from './account-mail-templates.ts'
+import { renderHtml, renderText } from './mail-layout.ts'
+import { createTranslator } from './mail-translator.ts'
+import type { AccountMessage, ComposeMail, MailMessage } from './mail-types.ts'
+import { writeOrderMail } from './order-mail-templates.ts'
+
+/** What all mails of an installation tell alike. */
+export interface MailComposerOptions {
+  /** Name of the currency unit. */
+  currency: string
+  /** Where people find the service, without a trailing slash. */
+  publicUrl: string
+}
+
+const isAboutAnAccount = (message: MailMessage): message is AccountMessage => 'username' in message
+
+/** Puts messages into words: in the language that was wanted, or English, as text and HTML. */
+export const createMailComposer =
+  ({ currency, publicUrl }: MailComposerOptions): ComposeMail =>
+  (message, wanted) => {
+    const language = chooseLanguage([wanted])
+    const translator = createTranslator(language, publicUrl)
+    const body = isAboutAnAccount(message)
+      ? writeAccountMail(message, translator, currency)
+      : writeOrderMail(message, translator, currency)
+    return {
+      language,
+      subject: body.subject,
+      text: renderText(body),
+      html: renderHtml(body, language),
+      ...(body.action && { link: body.action.url }),
+    }
+  }

@@ -1,0 +1,176 @@
+/** Mail leaving the house: over SMTP, or into files where no server is configured. */
+import { randomUUID } from 'node:crypto'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SendMailOptions } from 'nodemailer'
+import { DomainError, RefusedRecipientError } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
+import { lazily } from '../shared/memoize-async.ts'
+import { silentTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
+import type { Mailer, OutgoingMail } from './mail-types.ts'
+
+/** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
+const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
+
+/** Where mails go, and whom they are from. */
+export interface MailerOptions {
+  /** `smtp://` or `smtps://`, with credentials if the server wants some. Undefined: mails become files in `dir`. */
+  smtpUrl: string | undefined
+  /** A folder that is there. */
+  dir: string
+  /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
+  from: string
+  log: Log
+  telemetry?: Telemetry
+  /** Whether the link of a mail that becomes a file is logged: for development only, since it stands for a password. */
+  showLinks?: boolean
+  timeouts?: typeof TIMEOUTS
+}
+
+const SAFE_ID = /^[\w.-]{1,200}$/
+const NOT_IN_AN_ADDRESS = /[\s\p{Cc}<>(),:;"\\]/u
+/** Line breaks of every kind and all other characters that steer something. */
+const STEERING = /[\p{Cc}\u2028\u2029]+/gu
+
+const oneLine = (text: string) => text.replace(STEERING, ' ').trim()
+const domainOf = (sender: string) => /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? 'localhost'
+
+/** Raises RangeError: nothing that could end a header or name another recipient gets as far as a server. */
+function assertSafe({ id, to }: OutgoingMail): void {
+  if (!SAFE_ID.test(id)) throw new RangeError('A mail has an id that cannot stand in a header or a file name.')
+  if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2) {
+    throw new RangeError(`The mail ${id} has a recipient that is not one plain address.`)
+  }
+}
+
+/** Sends mails over SMTP, or writes them as `.eml` files. The same identifier gives the same Message-ID. */
+export function createMailer({
+  smtpUrl,
+  dir,
+  from,
+  log,
+  telemetry: { meter, tracer } = silentTelemetry,
+  showLinks,
+  timeouts = TIMEOUTS,
+}: MailerOptions): Mailer {
+  const domain = domainOf(from)
+
+  const present = ({ id, to, date, language, subject, text, html }: OutgoingMail): SendMailOptions => ({
+    from,
+    to: { name: oneLine(to.name), address: to.address },
+    date,
+    messageId: `<${id}@${domain}>`,
+    subject: oneLine(subject),
+    text,
+    html,
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': oneLine(language) },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+
+  const deliver = smtpUrl ? smtpDelivery(smtpUrl, timeouts) : fileDelivery(dir, showLinks ? log : undefined)
+  return {
+    async send(mail) {
+      assertSafe(mail)
+      try {
+        await tracer.span('send mail', { kind: 'client' }, () => deliver(mail, present(mail)))
+        meter.mailTried('sent')
+      } catch (error) {
+        meter.mailTried(error instanceof RefusedRecipientError ? 'refused' : 'failed')
+        throw error
+      }
+    },
+  }
+}
+
+/** The library takes a tenth of a second to load, and most processes that open a mailer never send a mail. */
+const loadNodemailer = () => import('nodemailer')
+
+type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
+
+/** What a failed attempt says of itself. */
+interface SmtpFailure {
+  code?: string
+  command?: string
+  responseCode?: number
+  /** The server's answer. It is never told on: servers put addresses into it. */
+  response?: string
+}
+
+/**
+ * The server knows no such mailbox. It refuses recipients at the same place because of who is sending (554; 5.7: policy, such as
+ * relaying denied; 5.1.7 and 5.1.8: the sender's address): that is an outage, which ends when somebody sets it right.
+ */
+const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
+const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
+  command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)
+
+function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
+  const transport = lazily(async () =>
+    (await loadNodemailer()).createTransport({
+      url,
+      connectionTimeout: timeouts.connection,
+      greetingTimeout: timeouts.connection,
+      dnsTimeout: timeouts.connection,
+      socketTimeout: timeouts.socket,
+    }),
+  )
+  return async (_mail, message) => {
+    const smtp = await transport()
+    try {
+      await smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeouts.whole) })
+    } catch (error) {
+      const failure = error as SmtpFailure
+      const { code = 'unknown', responseCode } = failure
+      if (isRefusedRecipient(failure)) throw new RefusedRecipientError(responseCode)
+      const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
+      throw new DomainError('UNAVAILABLE', `The mail server did not take a mail (${reason}).`, { retryAfter: 5 })
+    }
+  }
+}
+
+/** `20261121T061500Z`: names of files sort by time, on every file system. */
+const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
+
+const PART = /^\.[0-9a-f-]{36}\.part$/
+/** Milliseconds. Whoever writes a mail is done by then. */
+const LONGEST_WRITING_MS = 60_000
+
+/** Removes what processes left that were killed while they wrote a mail: its link may stand for a password. */
+async function removeParts(dir: string): Promise<void> {
+  const before = Date.now() - LONGEST_WRITING_MS
+  for (const name of (await readdir(dir)).filter((each) => PART.test(each))) {
+    const found = await stat(join(dir, name)).catch(() => undefined)
+    if (found && found.mtimeMs < before) await rm(join(dir, name), { force: true })
+  }
+}
+
+/** `log` is told the links. */
+function fileDelivery(dir: string, log: Log | undefined): Deliver {
+  const transport = lazily(async () =>
+    (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
+  )
+  const tidied = lazily(() => removeParts(dir))
+  return async ({ id, date, link }, message) => {
+    await tidied().catch((error: unknown) =>
+      log?.debug({ err: error }, 'Failed to delete unfinished files from the mail folder'),
+    )
+    const { message: bytes } = await (await transport()).sendMail(message)
+    const path = join(dir, `${stamp(date)}-${id}.eml`)
+    const part = join(dir, `.${randomUUID()}.part`)
+    try {
+      const file = await open(part, 'wx', 0o600)
+      try {
+        await file.writeFile(bytes as Buffer)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(part, path)
+    } catch (error) {
+      await rm(part, { force: true })
+      throw error
+    }
+    if (link) log?.info({ link, file: path }, 'Mail with a link written')
+  }
+}

@@ -1,0 +1,113 @@
+/** Mails about orders: which facts each shows. */
+
+import { type Messages, messages } from '../locales/messages.ts'
+import { formatTime } from './mail-languages.ts'
+import type { MailBody } from './mail-layout.ts'
+import type { Translator } from './mail-translator.ts'
+import type { OrderMessage } from './mail-types.ts'
+
+type Template = OrderMessage['template']
+type Message<T extends Template> = Extract<OrderMessage, { template: T }>
+type Fact = [name: string, value: string]
+
+/** What differs from mail to mail; what is the same in all of them is added in one place. */
+interface Particulars {
+  subject: string
+  heading: string
+  paragraphs: string[]
+  facts: Fact[]
+}
+
+const isNothing = (amount: string) => amount === '0'
+
+/** The amounts that are something. */
+const nonZero = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
+
+/** An amount in currency units, whatever it was paid in. */
+const inUnits = (amount: string, translate: Translator['translate']) => translate('{amount} {currency}', { amount })
+
+type Write<T extends Template> = (
+  message: Message<T>,
+  words: Messages['orderMails'],
+  translate: Translator['translate'],
+) => Particulars
+
+const templates: { [T in Template]: Write<T> } = {
+  receipt: ({ price, paid, chargeId }, { receipt, facts }, translate) => ({
+    subject: translate(receipt.subject),
+    heading: receipt.heading,
+    paragraphs: [translate(isNothing(price) ? receipt.free : receipt.text)],
+    facts: [
+      ...nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
+      [facts.charge, chargeId],
+    ],
+  }),
+
+  sale: ({ price, earned, platformShare }, { sale, facts }, translate) => ({
+    subject: translate(sale.subject),
+    heading: sale.heading,
+    paragraphs: [translate(isNothing(price) ? sale.free : sale.text)],
+    facts: [
+      ...(isNothing(platformShare) ? [] : [[facts.platformShare, inUnits(platformShare, translate)] satisfies Fact]),
+      ...nonZero([facts.earnedPoints, earned.points], [translate(facts.earnedNum), earned.num]),
+    ],
+  }),
+
+  'order-failed': ({ price, paid, contact }, { 'order-failed': words, facts }, translate) => {
+    const { text, next, nextWithoutContact } = isNothing(price) ? words.free : words
+    return {
+      subject: translate(words.subject),
+      heading: words.heading,
+      paragraphs: [translate(text), contact ? translate(next, { contact }) : translate(nextWithoutContact)],
+      facts: nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
+    }
+  },
+
+  'order-refunded': ({ price, returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => {
+    const { subject, heading, text } = isNothing(price) ? words.free : words
+    return {
+      subject: translate(subject),
+      heading,
+      paragraphs: [translate(text)],
+      facts: [
+        ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
+        [facts.charge, chargeId],
+        [facts.refund, refundId],
+      ],
+    }
+  },
+
+  refund: ({ returned, isWhole, reason, chargeId, refundId }, { refund: words, facts }, translate) => ({
+    subject: translate(words.subject),
+    heading: words.heading,
+    paragraphs: [translate(isWhole ? words.whole : words.part)],
+    facts: [
+      // None is left once the buyer's account is deleted.
+      ...(reason ? [[facts.reason, reason] satisfies Fact] : []),
+      ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
+      [facts.charge, chargeId],
+      [facts.refund, refundId],
+    ],
+  }),
+}
+
+/** The parts of a mail about an order; `currency` is the name of the unit. */
+export function writeOrderMail(message: OrderMessage, translator: Translator, currency: string): MailBody {
+  const words = messages[translator.language].orderMails
+  const translate: Translator['translate'] = (sentence, values) =>
+    translator.translate(sentence, { app: message.appName, currency, ...values })
+  // The table above gives each template its own message; an index by a union forgets that.
+  const write = templates[message.template] as Write<Template>
+  const { facts, ...rest } = write(message, words, translate)
+  return {
+    ...rest,
+    facts: [
+      [words.facts.app, message.appName],
+      [words.facts.price, `${message.price} ${currency}`],
+      ...facts,
+      [words.facts.order, message.orderId],
+      [words.facts.time, formatTime(message.at, translator.language)],
+    ],
+    footer: translate(words.footer),
+  }
+}

@@ -1,0 +1,318 @@
+/**
+ * What deletes an account. Rows are locked in the order in which all other statements lock them (orders, assets, the
+ * relay's rows, wallet, apps, user), so that nobody waits in a circle. Once the wallet is held nothing more can be accepted for
+ * the account; what came while the others were being locked is found then, and everything begins anew.
+ */
+
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  int,
+  nothing,
+  numeric,
+  orNull,
+  type RowOf,
+  smallint,
+  statement,
+  text,
+  timestamp,
+  uuid,
+} from '../../db/sql.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { sentBySql } from '../../shared/idempotency.ts'
+import { emptyAssetsSql } from '../assets/assets.sql.ts'
+import { auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../events/event-sql.ts'
+import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'
+import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
+
+const user = { user: uuid }
+const users = { users: arrayOf(uuid) }
+const ids = { id: uuid }
+
+/** Commits of a user that were accepted and that nobody has signed. Nearly every commit is settled, and is not looked at. */
+const unsignedSql = `from commit_relays r
+   join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
+
+/** The commits of a user that nobody has signed yet, each with the key that is to sign it. */
+export const findUnsigned = statement(
+  'deletion_unsigned',
+  {
+    parameters: user,
+    columns: {
+      commitId: uuid,
+      treeSha256: text,
+      version: smallint,
+      vaultKeyId: text,
+      wrappedDataKey: bytes,
+      sealedPrivateKey: bytes,
+    },
+  },
+  `select r.commit_id as "commitId", c.tree_sha256 as "treeSha256", k.version, k.vault_key_id as "vaultKeyId",
+     k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
+)
+
+/** Which of these accounts stand; `waits`: something was accepted for it that is neither signed nor given up. */
+export const findReturned = statement(
+  'deletion_returned',
+  { parameters: users, columns: { id: uuid, waits: boolean } },
+  `select u.id, exists (
+     select from commits c join commit_relays r on r.commit_id = c.id
+     where c.author_id = u.id and r.status = 'PENDING' and r.lane is null and r.tree_signature is null) as waits
+   from users u where u.id = any ($users) and u.deleted_at is null`,
+)
+
+/** Which of these accounts are deleted. */
+export const findDeleted = statement(
+  'deletion_deleted',
+  { parameters: users, columns: ids },
+  'select id from users where id = any ($users) and deleted_at is not null',
+)
+
+/** One deletion of an account at a time. */
+export const waitForTurn = statement(
+  'deletion_turn',
+  { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
+  `select pg_advisory_xact_lock(hashtextextended('deletion:' || $user, 0))`,
+)
+
+const openOrdersSql = `select id from orders where buyer_id = $user and status = 'CREATED' order by id for no key update`
+const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
+
+const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
+/** Locks a user's orders that wait to be confirmed. */
+export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
+/** Locks a user's assets. */
+export const lockAssets = lock('deletion_assets', assetsSql)
+/** Those and what came since, but for what somebody else holds: waiting for that with the wallet in hand could be waiting in a circle. */
+export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
+/** The same of assets. */
+export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
+
+/** Writes the signatures of commits, in pairs with them. What the relay is signing at this moment is left to it. */
+export const storeSignatures = statement(
+  'deletion_signatures',
+  { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
+  `with locked_relays as materialized (
+     select r.commit_id, item.signature from unnest($commits, $signatures) as item (commit_id, signature)
+       join commit_relays r using (commit_id)
+     where r.tree_signature is null for no key update of r skip locked
+   )
+   update commit_relays r set tree_signature = locked_relays.signature, updated_at = now()
+   from locked_relays where r.commit_id = locked_relays.commit_id`,
+)
+
+/** Locks a wallet: from then on nothing more can be accepted for its owner. */
+export const lockWallet = statement(
+  'deletion_wallet',
+  { parameters: user, columns: { closed: boolean } },
+  'select closed_at is not null as closed from wallets where user_id = $user for no key update',
+)
+
+/** Locks the apps that a user sells: whoever changes one holds it, and then names the user in the trail. */
+export const lockApps = lock(
+  'deletion_apps',
+  'select id from network_apps where owner_id = $user order by id for no key update',
+)
+
+/** Locks a user's row, which is last in the order of locks. */
+export const lockUser = statement(
+  'deletion_user',
+  { parameters: user, columns: { deleted: boolean } },
+  'select deleted_at is not null as deleted from users where id = $user for no key update',
+)
+
+const tokensSql = `(
+     select trim_scale(coalesce(sum(amount), 0)) from deposits
+     where wallet_id = $user and kind = 'TOKEN' and status = 'CREDITED')`
+
+/** The tokens that came in at a user's address, where they stay: a decimal string. */
+export const sumTokens = statement(
+  'deletion_tokens',
+  { parameters: user, columns: { amount: numeric } },
+  `select ${tokensSql} as amount`,
+)
+
+/** Whether anything came that is not held or not signed: `orders` and `assets` are those that are held. */
+export const findLatecomers = statement(
+  'deletion_latecomers',
+  { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
+  `select exists (select ${unsignedSql})
+     or exists (select id from orders where buyer_id = $user and status = 'CREATED' except select unnest($orders))
+     or exists (select id from assets where owner_id = $user and deleted_at is null except select unnest($assets)) as some`,
+)
+
+/** Takes some of a user's assets out of the service, as `deleteAsset` does with one. All of many would take longer than a statement may. */
+export const emptyAssets = statement(
+  'deletion_empty',
+  { parameters: { user: uuid, assets: arrayOf(uuid) } },
+  `with ${emptyAssetsSql('owner_id = $user and id = any ($assets)')} select from deleted_assets limit 0`,
+)
+
+/** The transfer of all that a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
+export const forfeitSql = (from: string, reference: string) =>
+  postTransferSql({
+    from,
+    reference,
+    when: '(num > 0 or points > 0)',
+    omitsZeros: true,
+    lines: [
+      { wallet: 'user_id', currency: 'POINTS', amount: '-points' },
+      { wallet: 'user_id', currency: 'NUM', amount: '-num' },
+      { book: 'FORFEITED', currency: 'POINTS', amount: 'points' },
+      { book: 'FORFEITED', currency: 'NUM', amount: 'num' },
+    ],
+  })
+
+/** Withdraws open orders, takes what the wallet holds, and closes it. */
+export const closeWallet = statement(
+  'deletion_close',
+  { parameters: user },
+  `with cancelled_orders as (
+     update orders set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('orders')}
+     where buyer_id = $user and status = 'CREATED' returning id, created_at
+   ),
+   closed_wallet as (
+     update wallets w set num = 0, points = 0, open_orders = 0, closed_at = now(),
+       event_sequence = w.event_sequence + (select count(*)::int from cancelled_orders)
+     where w.user_id = $user
+     returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
+   ),
+   ${eventSql({
+     from: 'cancelled_orders, closed_wallet',
+     owner: 'closed_wallet.user_id',
+     sequence: 'closed_wallet.before + row_number() over (order by cancelled_orders.created_at, cancelled_orders.id)',
+     type: 'order.cancelled',
+     order: 'cancelled_orders.id',
+   })},
+   ${forfeitSql('closed_wallet', `'forfeit:' || user_id`)}
+   select from closed_wallet limit 0`,
+)
+
+/**
+ * What is left is a tombstone: it holds the books together and names nobody. Its name and address are made of chance,
+ * because anybody may have taken one that could be foretold. `reason`: an operator's, who did it in the owner's place; else null.
+ */
+export const eraseAccount = statement(
+  'deletion_erase',
+  { parameters: { user: uuid, username: text, email: text, reason: orNull(text) }, columns: { jobs: int } },
+  `with erased_user as (
+     update users set deleted_at = now(), username = $username, email = $email, password_hash = '', display_name = 'Deleted account',
+       description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
+       pending_email = null, role = 'USER',
+       allow_c2pa_download = true, asset_count = 0
+     where id = $user returning id
+   ),
+   deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id),
+   deleted_admin_sessions as (delete from admin_sessions using erased_user where user_id = erased_user.id),
+   deleted_tokens as (delete from access_tokens using erased_user where user_id = erased_user.id),
+   deleted_pictures as (delete from pictures using erased_user where user_id = erased_user.id),
+   deleted_one_time_tokens as (delete from one_time_tokens using erased_user where user_id = erased_user.id),
+   deactivated_apps as (
+     update network_apps set deactivated_at = coalesce(deactivated_at, now()), updated_at = now()
+     from erased_user where owner_id = erased_user.id
+   ),
+   erased_reasons as (
+     update refunds r set reason = '' from orders o, erased_user
+     where o.buyer_id = erased_user.id and r.order_id = o.id and r.reason <> ''
+   ),
+   erased_grant_reasons as (
+     update transfers t set reason = null from erased_user
+     where t.reason is not null and exists (select from entries e where e.transfer_id = t.id and e.wallet_id = erased_user.id)
+   ),
+   ${auditSql({ from: 'erased_user', user: 'erased_user.id', action: 'account.deleted', reason: '$reason' })},
+   ${enqueueSql('enqueued_jobs', { queue: 'forget-key', from: 'erased_user', data: { userId: 'id' } })}
+   select count(*)::int as jobs from enqueued_jobs`,
+)
+
+/** Says in the system's trail that an operator deleted an account, and why. `subject` is its identifier as callers see it. */
+export const noteDeletion = statement(
+  'deletion_note',
+  { parameters: { subject: text, reason: text } },
+  `with ${auditSql({ from: '(values (1)) as deed', user: 'null', action: 'account.deleted', subject: '$subject', reason: '$reason' })}
+   select limit 0`,
+)
+
+const foreseenColumns = {
+  id: uuid,
+  username: text,
+  email: text,
+  deletedAt: orNull(timestamp),
+  num: numeric,
+  points: numeric,
+  /** At the address, where nobody can move them afterwards. */
+  tokens: numeric,
+  assets: int,
+  openOrders: int,
+  /** On sale. */
+  networkApps: int,
+  /** Under way, and what they are to bring where they go. */
+  withdrawals: int,
+  withdrawn: numeric,
+}
+
+/** What a deletion takes. */
+export type ForeseenDeletion = RowOf<typeof foreseenColumns>
+
+/**
+ * What somebody loses whose account is deleted, as it is now. Also of a deleted account; no row where there was never any.
+ */
+export const foreseeDeletion = statement(
+  'deletion_foreseen',
+  { parameters: user, columns: foreseenColumns },
+  `select u.id, u.username, u.email, u.deleted_at as "deletedAt", trim_scale(w.num) as num,
+     trim_scale(w.points) as points, ${tokensSql} as tokens, u.asset_count as assets,
+     (select count(*)::int from orders where buyer_id = $user and status = 'CREATED') as "openOrders",
+     (select count(*)::int from network_apps where owner_id = $user and deactivated_at is null) as "networkApps",
+     under_way.count as withdrawals, under_way.amount as withdrawn
+   from users u join wallets w on w.user_id = u.id cross join lateral (
+     select count(*)::int, trim_scale(coalesce(sum(amount), 0)) as amount from withdrawals
+     where wallet_id = $user and status in ('WAITING', 'SENDING')
+   ) under_way
+   where u.id = $user`,
+)
+
+/** Entries of a trail that one statement goes through: whoever signs in every minute has half a million in a year. */
+const ENTRIES_AT_ONCE = 5_000
+
+/** Erases where the owner of a trail came from, in the entries after one of them. Tells the last that was looked at; null where there was none. */
+export const eraseTrail = statement(
+  'deletion_trail',
+  { parameters: { user: uuid, after: uuid }, columns: { last: orNull(uuid) } },
+  `with page as materialized (
+     select id from audit_entries where user_id = $user and id > $after and address is not null order by id limit ${ENTRIES_AT_ONCE}
+   ),
+   updated_audit_entries as (
+     update audit_entries a set address = null from page where a.id = page.id
+   )
+   select (select id from page order by id desc limit 1) as last`,
+)
+
+/** Requests tell what they carried and were answered. */
+export const forgetAnswers = statement(
+  'deletion_answers',
+  { parameters: user },
+  `delete from idempotency_keys where ${sentBySql('$user')}`,
+)
+
+/** Notices that never got away keep the addresses they were for as long as there is the account. */
+export const forgetLetters = statement(
+  'deletion_letters',
+  { parameters: { user: text } },
+  `update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
+   where name = 'dead-letter' and data->>'userId' = $user and data ?| array['email', 'newEmail']`,
+)
+
+/** Arguments of its settled orders, some at a time. Whatever is being settled at this moment has time. */
+export const eraseArguments = statement(
+  'deletion_arguments',
+  { parameters: user, columns: ids },
+  `with settled_orders as materialized (
+     select id from orders
+     where buyer_id = $user and action_args is not null and status not in ('CREATED', 'PENDING')
+     limit ${ORDERS_AT_ONCE} for no key update skip locked
+   )
+   update orders o set ${eraseArgumentsSql('o')} from settled_orders where o.id = settled_orders.id returning o.id`,
+)

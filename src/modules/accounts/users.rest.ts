@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineRoute } from '../../http/rest/define-route.ts'
+import type { AdministeredUserFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { orderingFrom } from '../../http/rest/pagination.ts'
+import { userParam } from '../../http/rest/params.ts'
+import { moment, neededText, same } from '../../http/rest/values.ts'
+
+/** What administrators read of an account. */
+export const AdministeredUser = graphql(/* GraphQL */ `
+  fragment AdministeredUser on User {
+    id
+    username
+    displayName
+    createdAt
+    lockedAt
+  }
+`)
+
+const userRecord = z
+  .object({
+    id: same('User.id', z.string()),
+    username: same('User.username', z.string()),
+    display_name: same('User.displayName', z.string()),
+    created_at: same('User.createdAt', moment),
+    locked_at: same('User.lockedAt', moment.nullable()),
+  })
+  .meta({ id: 'AdministeredUser', description: 'An account as administrators deal with it.' })
+
+const lockBody = z
+  .object({ reason: same('LockUserInput.reason', neededText(500)) })
+  .meta({ id: 'LockUser', description: 'Why an account is locked.' })
+
+const unlockBody = z
+  .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
+  .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
+
+function orderFrom(query: URLSearchParams) {
+  const order = orderingFrom(query)?.order
+  return order && ({ newest: 'NEWEST', oldest: 'OLDEST' } as const)[order]
+}
+
+const presentUser = ({
+  id,
+  username,
+  displayName,
+  createdAt,
+  lockedAt,
+}: AdministeredUserFragment): z.output<typeof userRecord> => ({
+  id,
+  username,
+  display_name: displayName,
+  created_at: createdAt,
+  locked_at: lockedAt,
+})
+
+const search = defineList({
+  path: 'store/users',
+  operationId: 'findUsers',
+  tag: 'Store',
+  summary: 'Find accounts',
+  description:
+    'Accounts with exactly this identifier, e-mail address or username come first. Then follow usernames that begin with it, in alphabetical order; `ordering` sorts all of them.',
+  filters: { search: same('Query.users.search', z.string().max(254)) },
+  action: 'store:administer',
+  record: userRecord,
+  plural: 'AdministeredUsers',
+  order: 'newest',
+  hasBoundedCount: true,
+  operation: graphql(/* GraphQL */ `
+    query RestUsers($search: String!, $limit: Int!, $offset: Int!, $order: UserOrder) {
+      users(search: $search, limit: $limit, offset: $offset, order: $order) {
+        ...AdministeredUser
+      }
+      userCount(search: $search, offset: $offset)
+    }
+  `),
+  variables: (request, { first, last, after, before, offset = 0 }) => ({
+    search: request.query.get('search') ?? '',
+    limit: first ?? last!,
+    offset: Number(after ?? before ?? offset),
+    order: orderFrom(request.query),
+  }),
+  connectionOf: ({ users, userCount }, { last, after, before, offset = 0 }) => {
+    const end = String(Number(after ?? before ?? offset) + users.length)
+    return {
+      totalCount: userCount,
+      pageInfo: { startCursor: end, endCursor: end },
+      nodes: last === undefined ? users : users.toReversed(),
+    }
+  },
+  present: presentUser,
+})
+
+const lock = defineRoute({
+  method: 'POST',
+  path: 'store/users/:id/lock',
+  operationId: 'lockUser',
+  tag: 'Store',
+  summary: 'Lock an account',
+  description:
+    'Its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on.',
+  params: userParam,
+  body: lockBody,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestLockUser($input: LockUserInput!) {
+      lockUser(input: $input) {
+        user {
+          ...AdministeredUser
+        }
+      }
+    }
+  `),
+  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
+  answer: userRecord,
+  present: ({ lockUser }) => presentUser(lockUser.user),
+})
+
+const unlock = defineRoute({
+  method: 'POST',
+  path: 'store/users/:id/unlock',
+  operationId: 'unlockUser',
+  tag: 'Store',
+  summary: 'Unlock an account',
+  description: 'Its owner may sign in again.',
+  params: userParam,
+  body: unlockBody,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUnlockUser($input: UnlockUserInput!) {
+      unlockUser(input: $input) {
+        user {
+          ...AdministeredUser
+        }
+      }
+    }
+  `),
+  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
+  answer: userRecord,
+  present: ({ unlockUser }) => presentUser(unlockUser.user),
+})
+
+/** Accounts, as administrators deal with them. */
+export const userRoutes = [search, lock, unlock]

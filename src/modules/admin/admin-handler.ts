@@ -1,0 +1,327 @@
+/**
+ * Serves the pages for administrators: a session of their own in a cookie, forms that no other site can send, and nothing that an
+ * interface takes. What they show and do are the operations of the interfaces; no rule stands here.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { html } from 'hono/html'
+import type { Context } from '../../context.ts'
+import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
+import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
+import type { Refused } from './action.ts'
+import { refusalNotice, refusalSentence } from './action.ts'
+import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
+import { heading } from './components.ts'
+import { assertOwnForm, forged, formTokenOf, hasFormToken, isOwnForm, keptOf } from './own-form.ts'
+import { clearedCookie, secretOf, sessionCookie } from './session-cookie.ts'
+import { signInPage } from './sign-in-page.ts'
+
+/** A refusal as the interfaces tell it. */
+export interface Told {
+  code: ErrorCode
+  message: string
+  details?: unknown
+  retryAfter?: number | undefined
+}
+
+/** What the handler needs of the application. */
+export interface AdminParts {
+  routes: readonly AdminRoute[]
+  /** What is the same in the context of every request. */
+  shared: Pick<Context, 'services' | 'database' | 'linkConfig'>
+  /** The log of a request. */
+  logOf(res: ServerResponse): Context['log']
+  watch: RequestWatch
+  clientAddress(req: IncomingMessage): string
+  /** Returns the base URL for links in the response. */
+  baseUrlOf(req: IncomingMessage): string
+  /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+  readText(req: IncomingMessage, maxBytes: number): Promise<string>
+  /** How an error is told; a fault is logged. */
+  tell(error: unknown, context: Pick<Context, 'log'>): Told
+  statusOf(code: ErrorCode): number
+  /** Where people reach the service. */
+  publicUrl: string
+}
+
+const MAX_FORM_BYTES = 50_000
+const MAX_NEXT_LENGTH = 2_000
+const SIGN_IN = '/admin/sign-in'
+const SIGN_OUT = '/admin/sign-out'
+const ENDED = 'Your session had ended, and nothing was done. Look at what you filled in, and send it again.'
+const OLDER =
+  'This form is older than your session, and nothing was done. Look at what you filled in, and send it again.'
+
+/** In the address of the sign-in: who was just let in there came back without the cookie of the session. */
+const COOKIE_LOST = 'cookie-lost'
+const cookieLost = (baseUrl: string): Refused => ({
+  code: 'NOT_AUTHENTICATED',
+  status: 403,
+  message: `Your password was right, but your browser did not keep the cookie of the session. Allow cookies for this page, open it as ${baseUrl}/admin, and sign in again.`,
+  fields: {},
+})
+
+const isFields = (details: unknown): details is Record<string, string[]> =>
+  typeof details === 'object' && details !== null && !Array.isArray(details)
+
+/** How long somebody has to wait, for a person, who does not count seconds by the hundred. */
+function waitOf(seconds: number): string {
+  const units = [
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const
+  const [unit, length] = units.find(([, each]) => seconds >= each) ?? ['second', 1]
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const
+  return new Intl.NumberFormat('en', style).format(Math.ceil(seconds / length))
+}
+
+const refusedOf = ({ details, ...told }: Told, { statusOf }: Pick<AdminParts, 'statusOf'>): Refused => ({
+  ...told,
+  ...(told.code === 'THROTTLED' &&
+    told.retryAfter !== undefined && { message: `Too many tries. Try again in ${waitOf(told.retryAfter)}.` }),
+  status: statusOf(told.code),
+  fields: isFields(details) ? details : {},
+})
+
+/** Whether the browser comes from the sign-in: nothing leads on from there but the session that began. */
+const isFromSignIn = ({ headers }: IncomingMessage) => URL.parse(headers.referer ?? '')?.pathname === SIGN_IN
+
+const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
+
+/** Of no host: whatever leads away from it leads away from us. */
+const NOWHERE = 'http://admin.invalid'
+
+/** An address of ours to come back to, or the overview. */
+function nextOf(wanted: string | null): string {
+  const url = wanted && wanted.length <= MAX_NEXT_LENGTH ? URL.parse(wanted, NOWHERE) : null
+  return url?.origin === NOWHERE && isAdminPath(url.pathname) ? url.pathname + url.search : '/admin'
+}
+
+/** What a form says. Browsers send a line break as two characters and count it as one where a field has a limit. */
+const formOf = (text: string) =>
+  new URLSearchParams([...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+
+function split(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+  return { path: path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) }
+}
+
+/** Returns a pattern with a named group for each parameter of a path. */
+const patternOf = (path: string) => new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`)
+
+const countParams = ({ path }: AdminRoute) => path.split(':').length
+
+/** Decodes path parameters. A parameter that cannot be decoded stays as it is. */
+const decodeAll = (params: Record<string, string>) =>
+  Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeOr(value)]))
+
+function decodeOr(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+/** Creates the handler of `/admin` and every path below it. */
+export function createAdminHandler(parts: AdminParts) {
+  const { shared, publicUrl, tell, watch } = parts
+  const isSecure = publicUrl.startsWith('https://')
+  const { adminSessions } = shared.services
+  // A written path precedes one with parameters.
+  const patterns = parts.routes
+    .toSorted((one, other) => countParams(one) - countParams(other))
+    .map((route) => ({ route, pattern: patternOf(route.path) }))
+
+  /** Returns the route of a method at a path, with its parameters. */
+  function find(method: 'GET' | 'POST', path: string) {
+    for (const { route, pattern } of patterns) {
+      const match = route.method === method ? pattern.exec(path) : null
+      if (match) return { route, params: decodeAll(match.groups ?? {}) }
+    }
+    return undefined
+  }
+
+  function contextOf({ actor, baseUrl, log }: Pick<Context, 'actor' | 'baseUrl' | 'log'>, key?: string): Context {
+    const idempotency = { key, replayed: false }
+    return { ...shared, actor, baseUrl, hasStaleToken: false, log, idempotency }
+  }
+
+  async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
+    assertOwnForm(req, publicUrl)
+    return formOf(await parts.readText(req, MAX_FORM_BYTES))
+  }
+
+  /** Pattern of the route at a path, without its parameters; `other` where there is none. */
+  function patternAt(path: string): string {
+    if (path === SIGN_IN || path === SIGN_OUT) return path
+    return (find('GET', path) ?? find('POST', path))?.route.path ?? 'other'
+  }
+
+  /** The methods that an address has; none where there is no page. */
+  function methodsAt(path: string): string[] {
+    if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
+    if (path === SIGN_OUT) return ['POST', 'OPTIONS']
+    const [shows, takes] = [find('GET', path), find('POST', path)]
+    return [...(shows ? ['GET', 'HEAD'] : []), ...(takes ? ['POST'] : []), ...(shows || takes ? ['OPTIONS'] : [])]
+  }
+
+  function send(req: IncomingMessage, res: ServerResponse, answer: AdminAnswer, request: AdminRequest, path: string) {
+    if ('redirect' in answer) {
+      const { 'Cache-Control': caching, 'Referrer-Policy': policy } = adminHeaders
+      res.writeHead(303, { Location: answer.redirect, 'Cache-Control': caching, 'Referrer-Policy': policy }).end()
+      return
+    }
+    const { status = 200, retryAfter } = answer.refused ?? {}
+    if (answer.refused) watch.refused(res, answer.refused.code)
+    if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
+    const text = renderAdminPage(answer, path, request)
+    res.writeHead(status, { ...adminHeaders, 'Content-Length': Buffer.byteLength(text) })
+    res.end(req.method === 'HEAD' ? undefined : text)
+  }
+
+  async function signIn(request: AdminRequest, req: IncomingMessage, res: ServerResponse): Promise<AdminAnswer> {
+    if (req.method !== 'POST') {
+      const next = nextOf(request.query.get('next'))
+      if (request.context.actor.kind === 'user') return { redirect: next }
+      const isEnded = secretOf(req, isSecure) !== undefined
+      const isCookieLost = !isEnded && request.query.has(COOKIE_LOST)
+      return signInPage(next, { isEnded, ...(isCookieLost && { refused: cookieLost(request.context.baseUrl) }) })
+    }
+    const form = await readForm(req)
+    const next = nextOf(form.get('next'))
+    const [email, password, kept] = [form.get('email') ?? '', form.get('password') ?? '', form.get('kept') ?? '']
+    const address = parts.clientAddress(req)
+    let secret: string
+    try {
+      secret = await adminSessions.signIn(address, { email, password })
+    } catch (error) {
+      return signInPage(next, { refused: refusedOf(tell(error, request.context), parts), email, kept })
+    }
+    // Its cookie is replaced: who had a copy of it would be all that is left of that session.
+    if (request.context.actor.kind === 'user') await adminSessions.signOut(request.context.actor)
+    res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
+    if (kept === '') return { redirect: next }
+    request.context = contextOf({ ...request.context, actor: await adminSessions.authenticate(secret, address) })
+    request.formToken = formTokenOf(secret)
+    return formOnceMore(request, next, kept)
+  }
+
+  /** The form of a deed as it was filled in before its session ended. `next`: where it was sent. */
+  async function formOnceMore(request: AdminRequest, next: string, kept: string): Promise<AdminAnswer> {
+    const { path, query } = split(next)
+    request.query = query
+    request.form = new URLSearchParams(kept)
+    request.formPath = next
+    return (await deedAt(path, request)?.(ENDED)) ?? { redirect: next }
+  }
+
+  /** What fills the form of the deed at this address in once more; undefined where there is none. */
+  function deedAt(path: string, request: AdminRequest) {
+    const found = find('POST', path)
+    const again = found?.route.again
+    if (!again) return undefined
+    request.params = found.params
+    return (message: string) => again(request, message)
+  }
+
+  /** Leads to the sign-in and back. What a form of ours brought is kept in the page, whose session has ended meanwhile. */
+  async function leadToSignIn(request: AdminRequest, req: IncomingMessage, path: string): Promise<AdminAnswer> {
+    const isEnded = secretOf(req, isSecure) !== undefined
+    // What is longer would not be led back to, and would not fit into a header.
+    const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
+    if (req.method === 'POST' && isEnded && !isForgotten && isOwnForm(req, publicUrl) && deedAt(path, request)) {
+      const kept = keptOf(await readForm(req))
+      if (kept !== '') return signInPage(nextOf(req.url!), { isEnded, kept })
+    }
+    if (isForgotten) return { redirect: SIGN_IN }
+    const isCookieLost = !isEnded && isFromSignIn(req)
+    const query = new URLSearchParams({ next: req.url!, ...(isCookieLost && { [COOKIE_LOST]: 'true' }) })
+    return { redirect: `${SIGN_IN}?${query}` }
+  }
+
+  async function signOut({ context: { actor } }: AdminRequest, res: ServerResponse): Promise<AdminAnswer> {
+    await adminSessions.signOut(actor)
+    res.setHeader('Set-Cookie', clearedCookie(isSecure))
+    return { redirect: SIGN_IN }
+  }
+
+  async function answer(
+    request: AdminRequest,
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+  ): Promise<AdminAnswer> {
+    if (path === SIGN_IN) return signIn(request, req, res)
+    if (request.context.actor.kind !== 'user') return leadToSignIn(request, req, path)
+    const isPost = req.method === 'POST'
+    if (isPost) {
+      request.form = await readForm(req)
+      if (!hasFormToken(request.form, request.formToken)) {
+        const deed = deedAt(path, request)
+        if (!deed) throw forged()
+        return deed(OLDER)
+      }
+      if (path === SIGN_OUT) return signOut(request, res)
+      request.context = contextOf(request.context, request.form.get('key') || undefined)
+    }
+    const found = find(isPost ? 'POST' : 'GET', path)
+    if (!found) throw notFound('Page')
+    request.params = found.params
+    return found.route.answer(request)
+  }
+
+  /** Whether the method itself was answered. Raises NOT_FOUND, METHOD_NOT_ALLOWED. */
+  function answerMethod({ method = '' }: IncomingMessage, res: ServerResponse, path: string): boolean {
+    const methods = methodsAt(path)
+    // Whoever is not signed in is led to the sign-in, wherever they wanted to go.
+    if (!methods.length && ['GET', 'HEAD', 'POST'].includes(method)) return false
+    if (!methods.length) throw notFound('Page')
+    const isOptions = method === 'OPTIONS'
+    if (!isOptions && methods.includes(method)) return false
+    res.setHeader('Allow', methods.join(', '))
+    if (!isOptions) throw new DomainError('METHOD_NOT_ALLOWED', `Method "${method}" not allowed.`)
+    res.writeHead(204).end()
+    return true
+  }
+
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { path, query } = split(req.url ?? '/')
+    const secret = secretOf(req, isSecure)
+    const address = parts.clientAddress(req)
+    watch.asked(res, 'admin', `${req.method} ${patternAt(path)}`)
+    const context = contextOf({
+      actor: { kind: 'anonymous', address, service: undefined },
+      baseUrl: parts.baseUrlOf(req),
+      log: parts.logOf(res),
+    })
+    const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
+    try {
+      if (answerMethod(req, res, path)) return
+      const actor = await adminSessions.authenticate(secret, address)
+      if (actor.kind === 'user') watch.identified(res, actor.id)
+      request.context = contextOf({ ...context, actor })
+      send(req, res, await answer(request, req, res, path), request, path)
+    } catch (error) {
+      refuse(error, req, res, request, path)
+    }
+  }
+
+  function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
+    if (res.headersSent) return void res.destroy()
+    const refused = refusedOf(tell(error, request.context), parts)
+    const title = refused.code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
+    const content = html`${heading(title)}${refusalNotice(refusalSentence(refused))}<p><a href="/admin">To the overview</a></p>`
+    send(req, res, { refused, title, content }, request, path)
+  }
+
+  return handle
+}
+
+/** Tells what a person can do something about: everything that is refused. */
+export const createTellRefusal =
+  (parts: Pick<AdminParts, 'tell' | 'statusOf'>) =>
+  (error: unknown, { context }: AdminRequest): Refused | undefined => {
+    const refused = refusedOf(parts.tell(error, context), parts)
+    return refused.code === 'INTERNAL' ? undefined : refused
+  }

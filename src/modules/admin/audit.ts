@@ -1,0 +1,75 @@
+/** The audit trail of everybody. */
+import { html } from 'hono/html'
+import type { AdminAuditQuery } from '../pages/generated/graphql.ts'
+import { graphql } from '../pages/generated/index.ts'
+import type { Run } from '../pages/run.ts'
+import type { TellRefusal } from './action.ts'
+import type { AdminRoute } from './admin-page.ts'
+import { id, moment } from './components.ts'
+import { listRoute } from './list-page.ts'
+
+const Entries = graphql(/* GraphQL */ `
+  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {
+    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {
+      totalCount
+      nodes {
+        id
+        action
+        subject
+        address
+        reason
+        createdAt
+        user {
+          id
+          username
+        }
+      }
+    }
+  }
+`)
+
+const PATH = '/admin/audit'
+
+/** Where a page tells of what an entry is about. */
+const places: Record<string, string> = {
+  app: '/admin/apps',
+  delivery: '/admin/webhooks',
+  grant: '/admin/grants',
+  order: '/admin/orders',
+  user: '/admin/users',
+}
+
+/** What an entry is about, as a link where there is a page of it. */
+function subjectOf(subject: string | null) {
+  if (subject === null) return '–'
+  const place = places[subject.slice(0, subject.indexOf('_'))]
+  return id(subject, place && `${place}/${subject}`)
+}
+
+type Entry = AdminAuditQuery['auditEntries']['nodes'][number]
+
+/** The page of the trail. */
+export const auditRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
+  listRoute(tell, {
+    path: PATH,
+    title: 'Audit trail',
+    filters: [{ name: 'userId', label: 'Identifier of a user' }],
+    naming: 'userId',
+    columns: [
+      { name: 'When (UTC)', show: ({ createdAt }: Entry) => moment(createdAt) },
+      { name: 'What', show: ({ action }) => action },
+      {
+        name: 'Account',
+        show: ({ user }) => (user ? html`<a href="/admin/users/${user.id}">${user.username}</a>` : 'The system'),
+      },
+      { name: 'About', show: ({ subject }) => subjectOf(subject) },
+      { name: 'Reason', show: ({ reason }) => reason ?? '–' },
+      { name: 'From', show: ({ address }) => address ?? '–' },
+    ],
+    empty: 'Nothing was done yet.',
+    async read({ userId }, { context }, page) {
+      const whose = userId === undefined ? { everybody: true } : { userId }
+      return (await run(Entries, { ...page, ...whose }, context)).auditEntries
+    },
+  }),
+]

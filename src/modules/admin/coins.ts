@@ -1,0 +1,181 @@
+/** Coins that are held: where they lie, what waits for them, and everybody's deposits and withdrawals. */
+import { html } from 'hono/html'
+import type { AdminDepositsQuery, AdminHeldCoinsQuery, AdminWithdrawalsQuery } from '../pages/generated/graphql.ts'
+import { graphql } from '../pages/generated/index.ts'
+import type { Html } from '../pages/layout.ts'
+import type { Run } from '../pages/run.ts'
+import type { TellRefusal } from './action.ts'
+import type { AdminRoute } from './admin-page.ts'
+import { badge, facts, heading, id, moment } from './components.ts'
+import { listRoute } from './list-page.ts'
+
+const HeldCoins = graphql(/* GraphQL */ `
+  query AdminHeldCoins {
+    heldCoins {
+      treasury
+      treasuryBalance
+      missing
+      inTreasury
+      underWay
+      atAddresses
+      dueWithdrawals
+      amountDue
+      oldestDueAt
+      frozenDeposits
+      shortfall
+    }
+  }
+`)
+
+const Deposits = graphql(/* GraphQL */ `
+  query AdminDeposits($limit: Int!, $offset: Int!, $filter: AccountDepositFilter) {
+    accountDeposits(first: $limit, offset: $offset, filter: $filter) {
+      totalCount
+      nodes {
+        depositId
+        userId
+        kind
+        status
+        amount
+        shortfall
+        transactionHash
+        createdAt
+        frozenAt
+      }
+    }
+  }
+`)
+
+const Withdrawals = graphql(/* GraphQL */ `
+  query AdminWithdrawals($limit: Int!, $offset: Int!, $filter: AccountWithdrawalFilter) {
+    accountWithdrawals(first: $limit, offset: $offset, filter: $filter) {
+      totalCount
+      nodes {
+        withdrawalId
+        userId
+        status
+        amount
+        total
+        to
+        transactionHash
+        failure
+        dueAt
+        settledAt
+      }
+    }
+  }
+`)
+
+const PATH = '/admin/coins'
+type Held = AdminHeldCoinsQuery['heldCoins']
+type Deposit = AdminDepositsQuery['accountDeposits']['nodes'][number]
+type Withdrawal = AdminWithdrawalsQuery['accountWithdrawals']['nodes'][number]
+
+const depositStatuses = ['PENDING', 'CREDITED', 'FROZEN'] as const
+const withdrawalStatuses = ['WAITING', 'SENDING', 'CONFIRMED', 'FAILED', 'CANCELLED'] as const
+const optionsOf = (statuses: readonly string[]) =>
+  [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
+
+/** What an operator has to do, if anything. */
+function waits({ missing, treasury, dueWithdrawals, oldestDueAt, frozenDeposits, shortfall }: Held): Html {
+  const short = missing !== null && missing !== '0'
+  if (dueWithdrawals === 0 && frozenDeposits === 0) return html`<p>Nothing waits for an operator.</p>`
+  return html`<ul>
+${dueWithdrawals > 0 ? html`<li><a href="${PATH}/withdrawals?status=WAITING">Withdrawals wait</a>: ${dueWithdrawals}, the oldest since ${moment(oldestDueAt)} UTC.${short ? html` The treasury lacks ${missing}: send coins to ${id(treasury)}.` : ' What is in their way stands in the log.'}</li>` : ''}
+${frozenDeposits > 0 ? html`<li><a href="${PATH}/deposits?status=FROZEN">Deposits are frozen</a>: ${frozenDeposits}. Wallets owe ${shortfall} for them; <code>annal deposits</code> collects that or writes it off.</li>` : ''}
+</ul>`
+}
+
+const overview = (run: Run): AdminRoute => ({
+  method: 'GET',
+  path: PATH,
+  async answer(request) {
+    const { heldCoins: held } = await run(HeldCoins, {}, request.context)
+    return {
+      title: 'Coins',
+      content: html`${heading('Coins', { request })}
+<section><h2>What waits</h2>
+${waits(held)}
+</section>
+<section><h2>Where they lie</h2>
+${facts(
+  ['Treasury', id(held.treasury)],
+  ['It has, by the chain', held.treasuryBalance ?? 'The chain does not answer.'],
+  ['Coins of users in it', held.inTreasury],
+  ['Under way', held.underWay],
+  ['Where they came in', held.atAddresses],
+  [
+    'Withdrawals that are due',
+    held.dueWithdrawals === 0 ? '0' : `${held.amountDue}, in ${held.dueWithdrawals} withdrawals`,
+  ],
+  ['It lacks for these', held.missing ?? 'The chain does not answer.'],
+)}
+</section>
+<ul class="actions"><li><a class="button" href="${PATH}/deposits">Deposits</a></li><li><a class="button" href="${PATH}/withdrawals">Withdrawals</a></li></ul>`,
+    }
+  },
+})
+
+const account = ({ userId }: { userId: string }) => id(userId, `/admin/users/${userId}`)
+const about = html`<p><a href="${PATH}">Where coins lie, and what waits</a></p>`
+
+const deposits = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: `${PATH}/deposits`,
+    title: 'Deposits',
+    about,
+    filters: [
+      { name: 'status', label: 'Status', options: optionsOf(depositStatuses) },
+      { name: 'userId', label: 'Identifier of a user' },
+    ],
+    columns: [
+      { name: 'Deposit', show: ({ depositId }: Deposit) => id(depositId) },
+      { name: 'Status', show: ({ status }) => badge(status) },
+      { name: 'What', show: ({ kind }) => kind.toLowerCase() },
+      { name: 'Account', show: account },
+      { name: 'Amount', amount: ({ amount }) => amount },
+      { name: 'Owed', amount: ({ shortfall }) => shortfall },
+      { name: 'Found (UTC)', show: ({ createdAt }) => moment(createdAt) },
+      { name: 'Frozen (UTC)', show: ({ frozenAt }) => moment(frozenAt) },
+      { name: 'Transaction', show: ({ transactionHash }) => id(transactionHash) },
+    ],
+    empty: 'Nothing has come in yet.',
+    async read({ status, ...asked }, { context }, page) {
+      const filter = { ...asked, status: depositStatuses.find((each) => each === status) }
+      return (await run(Deposits, { ...page, filter }, context)).accountDeposits
+    },
+  })
+
+const withdrawals = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: `${PATH}/withdrawals`,
+    title: 'Withdrawals',
+    about,
+    filters: [
+      { name: 'status', label: 'Status', options: optionsOf(withdrawalStatuses) },
+      { name: 'userId', label: 'Identifier of a user' },
+    ],
+    columns: [
+      { name: 'Withdrawal', show: ({ withdrawalId }: Withdrawal) => id(withdrawalId) },
+      { name: 'Status', show: ({ status, failure }) => (failure ? html`${badge(status)} ${failure}` : badge(status)) },
+      { name: 'Account', show: account },
+      { name: 'Amount', amount: ({ amount }) => amount },
+      { name: 'With its fee', amount: ({ total }) => total },
+      { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
+      { name: 'Over (UTC)', show: ({ settledAt }) => moment(settledAt) },
+      { name: 'To', show: ({ to }) => id(to) },
+      { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
+    ],
+    empty: 'Nobody has withdrawn anything yet.',
+    async read({ status, ...asked }, { context }, page) {
+      const filter = { ...asked, status: withdrawalStatuses.find((each) => each === status) }
+      return (await run(Withdrawals, { ...page, filter }, context)).accountWithdrawals
+    },
+  })
+
+/** The pages of coins. */
+export const coinRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
+  overview(run),
+  deposits(run, tell),
+  withdrawals(run, tell),
+]

@@ -1,0 +1,116 @@
+/** Pieces that pages for administrators are made of. */
+import { html } from 'hono/html'
+import type { Html } from '../pages/layout.ts'
+import type { AdminRequest } from './admin-page.ts'
+
+/** Whatever stands in a cell or beside a name. */
+export type Shown = Html | string | number
+
+/** A moment in UTC, for a person; a dash when there is none. */
+export const moment = (at: string | null): Html =>
+  at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
+
+/** An identifier, perhaps as a link. */
+export const id = (text: string, href?: string): Html =>
+  href === undefined ? html`<span class="id">${text}</span>` : html`<a class="id" href="${href}">${text}</a>`
+
+const tones: Record<string, string> = {
+  ...{ SUCCESS: 'good', DELIVERED: 'good', CREDITED: 'good', CONFIRMED: 'good', active: 'good' },
+  ...{
+    FAILURE: 'bad',
+    FAILED: 'bad',
+    FROZEN: 'bad',
+    GIVEN_UP: 'bad',
+    locked: 'bad',
+    revoked: 'bad',
+    deactivated: 'bad',
+  },
+}
+const lower = (word: string) => word.toLowerCase().replaceAll('_', ' ')
+
+/** Where one is, from the top: addresses with their words. */
+export type Trail = readonly (readonly [string, string])[]
+
+/** A status in a word. */
+export const badge = (status: string): Html => html`<span class="badge ${tones[status] ?? ''}">${lower(status)}</span>`
+
+/** Names with what they stand for. */
+export const facts = (...pairs: (readonly [string, Shown] | false)[]): Html =>
+  html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
+
+/** A column of a table. */
+export interface Column<Row> {
+  name: string
+  isNumber?: boolean
+  show: (row: Row) => Shown
+}
+
+/** A column of amounts, which stand with their points below each other. */
+export interface AmountColumn<Row> {
+  name: string
+  amount: (row: Row) => string
+}
+
+const FIGURE_SPACE = '\u2007'
+const PUNCTUATION_SPACE = '\u2008'
+const decimalsOf = (amount: string) => amount.split('.')[1]?.length ?? 0
+
+/** An amount with as much room behind it as the longest of its column needs. */
+function padAmount(amount: string, decimals: number): string {
+  const own = decimalsOf(amount)
+  const point = own === 0 && decimals > 0 ? PUNCTUATION_SPACE : ''
+  return amount + point + FIGURE_SPACE.repeat(decimals - own)
+}
+
+function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonly Row[]): Column<Row> {
+  if (!('amount' in column)) return column
+  const { name, amount } = column
+  const decimals = Math.max(0, ...rows.map((row) => decimalsOf(amount(row))))
+  return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
+}
+
+/** A table that can be scrolled by keyboard; `empty` instead when it has no rows. `label` names it for who cannot see it. */
+export function table<Row>(
+  label: string,
+  given: readonly (Column<Row> | AmountColumn<Row>)[],
+  rows: readonly Row[],
+  empty: Shown,
+): Html {
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`
+  const columns = given.map((column) => shownColumn(column, rows))
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${columns.map(({ name, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (
+      row,
+    ) => html`<tr>${columns.map(({ show, isNumber }) => html`<td${isNumber ? html` class="number"` : ''}>${show(row)}</td>`)}</tr>
+`,
+  )}</tbody>
+</table></div>`
+}
+
+/** A heading with where one is, and what was just done. */
+export const heading = (title: Shown, { trail, request }: { trail?: Trail; request?: AdminRequest } = {}): Html => {
+  const done = doneWords.get(request?.query.get('done') ?? '')
+  return html`${trail ? html`<p class="trail">${trail.map(([href, label]) => html`<a href="${href}">${label}</a> / `)}</p>` : ''}
+<h1>${title}</h1>
+${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}`
+}
+
+/** What is said of a deed on the page that one comes to after it, by a word in that page's address. */
+const doneSentences = {
+  refunded: 'The refund was made. The buyer gets a mail.',
+  created: 'The network app was registered.',
+  updated: 'The network app was changed.',
+  deactivated: 'The network app is not sold any more.',
+  replayed: 'The delivery is on its way again.',
+  tested: 'The test event is on its way. Load the page again to see what was answered.',
+  revoked: 'The API key was revoked.',
+  granted: 'The points were given.',
+  locked: 'The account is locked, and its sessions have ended.',
+  unlocked: 'The account is unlocked.',
+}
+const doneWords = new Map(Object.entries(doneSentences))
+
+/** An address with a word for what was done. */
+export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { type DomainError, validationFailed } from '../../shared/errors.ts'
+import { MOST_IN_FILE_NAME } from '../../shared/file-name.ts'
+import { cidInput, jsonObject, text, trimmedText } from '../../shared/input.ts'
+import { normalizeEmail } from '../accounts/email-address.ts'
+import { maxCost } from '../wallet/quote.ts'
+import { identifyingKeys } from './asset-tree.ts'
+import { customField, metadataInputs, metadataUpdateInputs, registrationInputs } from './metadata.ts'
+import { isMimeType, isUninformative } from './registered-type.ts'
+
+/** Bytes of a file that is registered. */
+export const MAX_FILE_BYTES = 250_000_000
+
+/** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
+const reservedKeys = new Set<string>(identifyingKeys)
+const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()))
+
+/**
+ * Readers that tell no cases apart (Go's `encoding/json`, .NET's for the web) would take the custom field for ours, because it stands
+ * behind it in the tree. One from before this was refused may go.
+ */
+const isReserved = (key: string, value: unknown) =>
+  reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
+
+const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= customField.size
+const tooLarge = 'Ensure this field has no more than 10 KB.'
+
+/** The limit holds for what an asset carries, not only for what one request adds. */
+export const refusalsOfCustom = (custom: Record<string, unknown>): DomainError[] =>
+  fits(custom) ? [] : [validationFailed({ nitCommitCustom: [tooLarge] })]
+
+/** Custom fields by top-level key: strings or nested JSON; `null` removes the key. */
+const nitCommitCustom = jsonObject
+  .refine(fits, tooLarge)
+  .refine(
+    (value) => !Object.entries(value).some(([key, each]) => key === '' || isReserved(key, each)),
+    `Keys may not be empty or, in any case, one of: ${[...reservedKeys].join(', ')}.`,
+  )
+
+/** In characters. */
+export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MOST_IN_FILE_NAME } as const
+
+const shared = { nitCommitCustom, commitMessage: trimmedText(inputLengths.commitMessage), maxCost }
+
+const partial = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
+
+/** The optional input of a registration. Unknown keys are rejected. */
+export const registerInput = partial({
+  ...metadataInputs,
+  ...shared,
+  assetFileMimeType: trimmedText(inputLengths.mimeType).refine(
+    (type) => isMimeType(type) || isUninformative(type),
+    'Enter a MIME type such as image/jpeg.',
+  ),
+  ...registrationInputs,
+})
+
+/** Only what is given changes. */
+export const updateInput = partial({ ...metadataUpdateInputs, ...shared })
+
+/** What an asset goes back to; of the input only the moment must be given. */
+export const revertInput = z.strictObject({
+  revertTo: text(64),
+  commitMessage: shared.commitMessage.optional(),
+  maxCost,
+})
+
+/** A SHA-256 in hex, in either case; some write `0x` before it. */
+const sha256 = text(66).transform((hash) => hash.toLowerCase().replace(/^0x/, ''))
+
+/** Which assets a list is narrowed to. `proofHash` is the file's SHA-256. */
+export const filterInput = partial({
+  owner: trimmedText(254).transform(normalizeEmail),
+  proofHash: sha256,
+  tag: trimmedText(255),
+  isOriginalOwner: z.boolean(),
+  search: z.string(),
+})
+
+const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
+
+/** A file by its SHA-256 or by its CID; exactly one of them. */
+export const fileInput = partial({
+  sha256: sha256.refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
+  cid: cidInput('Expected the CID of a file, such as bafkrei… or ipfs://bafybei….'),
+}).refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
+  message: 'Give either the SHA-256 of the file or its CID.',
+  path: ['sha256'],
+})
+
+/** A registration as a caller gives it. */
+export type RegisterInput = z.input<typeof registerInput>
+/** An update as a caller gives it; what is left out stays. */
+export type UpdateInput = z.input<typeof updateInput>
+/** A revert as a caller gives it. */
+export type RevertInput = z.input<typeof revertInput>
+/** A revert that was checked. */
+export type RevertFields = z.output<typeof revertInput>
+/** Which file is asked about. */
+export type FileInput = z.input<typeof fileInput>
+/** A filter of a list as a caller gives it. */
+export type AssetFilter = z.input<typeof filterInput>

@@ -1,0 +1,178 @@
+/** Links by which strangers read the page of a private asset. */
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import type { AssetLinkRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { assetLinkParam, nidParam } from '../../http/rest/params.ts'
+import { moment, nothing, same, url } from '../../http/rest/values.ts'
+import { notTheirAsset, validationFailed } from '../../shared/errors.ts'
+import { parseMoment } from '../../shared/parse-timestamp.ts'
+
+/** Maximum number of links that one operation reads. */
+const PART_SIZE = 200
+
+const linkRecord = z
+  .object({
+    id: same('AssetLink.id', z.string()),
+    label: same('AssetLink.label', z.string()),
+    url: same('AssetLink.url', url),
+    created_at: same('AssetLink.createdAt', moment),
+    expires_at: same('AssetLink.expiresAt', moment),
+    revoked_at: same('AssetLink.revokedAt', moment.nullable()),
+    last_used_at: same('AssetLink.lastUsedAt', moment.nullable()),
+  })
+  .meta({ id: 'AssetLink', description: 'A link to the page of an asset.' })
+
+/** What is read of a link. */
+export const AssetLinkRecord = graphql(/* GraphQL */ `
+  fragment AssetLinkRecord on AssetLink {
+    id
+    label
+    url
+    createdAt
+    expiresAt
+    revokedAt
+    lastUsedAt
+  }
+`)
+
+const presentLink = ({ id, label, ...link }: AssetLinkRecordFragment): z.output<typeof linkRecord> => ({
+  ...{ id, label, url: link.url, created_at: link.createdAt, expires_at: link.expiresAt },
+  ...{ revoked_at: link.revokedAt, last_used_at: link.lastUsedAt },
+})
+
+const create = defineRoute({
+  method: 'POST',
+  path: 'assets/:nid/links',
+  operationId: 'createAssetLink',
+  tag: 'Assets',
+  summary: 'Make a link to the page of an asset',
+  description:
+    'Whoever has it reads the page and the proof, also while the asset is private, until the link ends: treat it as a secret.',
+  params: nidParam,
+  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
+  body: z
+    .object({
+      expires_at: same('CreateAssetLinkInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
+      label: same('CreateAssetLinkInput.label', z.string()).optional(),
+    })
+    .meta({ id: 'CreateAssetLink', description: 'Until when it is to be good, and what it is called.' }),
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {
+      createAssetLink(input: $input) {
+        link {
+          ...AssetLinkRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: {
+      id: request.params.nid!,
+      label: request.body.text('label'),
+      expiresAt: momentFrom(request, 'expires_at'),
+    },
+  }),
+  status: 201,
+  answer: linkRecord,
+  present: ({ createAssetLink: { link } }) => presentLink(link),
+})
+
+const list = defineList({
+  path: 'assets/:nid/links',
+  operationId: 'listAssetLinks',
+  tag: 'Assets',
+  summary: 'List the links to the page of your asset',
+  description: 'Newest first. Links that ended recently are included. Each link is a secret.',
+  params: nidParam,
+  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
+  action: 'asset:update',
+  record: linkRecord,
+  plural: 'AssetLinks',
+  searched: 'the label',
+  order: 'newest',
+  partSize: PART_SIZE,
+  operation: graphql(/* GraphQL */ `
+    query RestAssetLinks($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      asset(id: $id) {
+        links(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
+          totalCount
+          pageInfo {
+            startCursor
+            endCursor
+          }
+          nodes {
+            ...AssetLinkRecord
+          }
+        }
+      }
+    }
+  `),
+  variables: ({ params }, part) => ({ id: params.nid!, ...part }),
+  connectionOf: ({ asset }) => {
+    // GraphQL shows no list to other users than the owner.
+    if (asset!.links === null) throw notTheirAsset()
+    return asset!.links
+  },
+  present: presentLink,
+})
+
+/** A path of its own: `DELETE assets/{nid}/links/` is what a caller sends whose identifier got lost. */
+const revoke = defineRoute({
+  method: 'DELETE',
+  path: 'asset-links/:id',
+  operationId: 'revokeAssetLink',
+  tag: 'Assets',
+  summary: 'End one link to the page of an asset',
+  params: assetLinkParam,
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {
+      revokeAssetLink(input: $input) {
+        link {
+          id
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  status: 204,
+  answer: nothing,
+  present: () => undefined,
+})
+
+const revokeAll = defineRoute({
+  method: 'DELETE',
+  path: 'assets/:nid/links',
+  operationId: 'revokeAssetLinks',
+  tag: 'Assets',
+  summary: 'End all links to the page of an asset',
+  params: nidParam,
+  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {
+      revokeAssetLinks(input: $input) {
+        __typename
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.nid! } }),
+  status: 204,
+  answer: nothing,
+  present: () => undefined,
+})
+
+/** Links to assets. */
+export const assetLinkRoutes = [create, list, revoke, revokeAll]
+
+/** A moment of the body; undefined when it is left out. Raises VALIDATION_FAILED. */
+function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
+  const text = body.text(name)
+  if (!text) return undefined
+  const moment = parseMoment(text)
+  if (!moment) throw validationFailed({ [name]: ['Expected a moment such as 2026-11-21T09:30:00Z.'] })
+  return moment
+}

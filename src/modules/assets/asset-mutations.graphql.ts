@@ -1,0 +1,149 @@
+/** Registering, changing and deleting assets. */
+
+import type { Asset } from '../../db/prisma/client.ts'
+import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
+import { showing } from '../../graphql/fast-path/payload-selection.ts'
+import { momentDescription } from '../commits/version-service.ts'
+import { inputLengths } from './asset-input.ts'
+import { AssetType } from './assets.graphql.ts'
+import { metadataInputFields } from './metadata.graphql.ts'
+import { customField } from './metadata.ts'
+
+const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
+
+/** What a registration and an update give alike. */
+const metadataFields = (t: InputFields) => ({
+  ...metadataInputFields(t).changeable,
+  commitMessage: t.string({
+    description: `What you say about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
+  }),
+  maxCost: maxCostField(t),
+})
+
+/** What custom fields may be, for both inputs. */
+const customRules =
+  'Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify ' +
+  'the file, which are refused in upper and lower case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
+  'At most 10 KB and 16 levels deep.'
+
+/** Of a registration, all but the file. */
+export const registrationFields = (t: InputFields) => ({
+  assetFileMimeType: t.string({
+    description:
+      'MIME type of the file. Defaults to the type of the upload. Annal detects the type from the content if the given type is a placeholder, such as `application/octet-stream`, or an alias, such as `image/jpg`.',
+  }),
+  ...metadataInputFields(t).onlyRegistered,
+  nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
+  ...metadataFields(t),
+})
+
+const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
+  description: 'A file and the metadata of its first commit. White space at both ends of texts is removed.',
+  fields: (t) => ({
+    assetFile: t.field({ type: 'Upload', required: true, description: 'The file, at most 250 MB.' }),
+    ...registrationFields(t),
+  }),
+})
+
+/** What an update takes; a quote of one takes the same. */
+export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
+  description:
+    'The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The nid.' }),
+    expectedHead: t.id({
+      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+    }),
+    nitCommitCustom: t.field({
+      type: 'JSONObject',
+      description: `${customField.description} to set or replace by top-level key; null removes a key. ${customRules}`,
+    }),
+    ...metadataFields(t),
+  }),
+})
+
+/** What a revert takes; a quote of one takes the same. */
+export const RevertAssetInput = builder.inputType('RevertAssetInput', {
+  description: 'The version to revert an asset to.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The nid.' }),
+    revertTo: t.string({ required: true, description: `The version: ${momentDescription}.` }),
+    expectedHead: t.id({
+      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+    }),
+    commitMessage: t.string({
+      description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out. ${onTheChain}.`,
+    }),
+    maxCost: maxCostField(t),
+  }),
+})
+
+const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
+  description: 'The asset to take out of the service.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
+})
+
+const assetPayload = (name: string, description: string) =>
+  builder.objectRef<{ asset: Asset }>(name).implement({
+    description,
+    fields: (t) => ({
+      asset: t.expose('asset', { type: AssetType, description: 'The asset as it is now.' }),
+    }),
+  })
+const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
+const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')
+const RevertAssetPayload = assetPayload('RevertAssetPayload', 'The reverted asset.')
+
+const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
+  description: 'What was deleted.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
+})
+
+builder.mutationFields((t) => ({
+  registerAsset: t.field({
+    type: RegisterAssetPayload,
+    description:
+      'Registers a file and writes its first commit; charges the update fee and gas. ' +
+      'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
+    args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { assetFile, ...registration } = omitNullish(input)
+      const nid = await services.assets.register(actor, () => assetFile, registration, idempotency)
+      return { asset: await services.assets.getOwn(actor, nid, idempotency, query()) }
+    }),
+  }),
+  updateAssetMetadata: t.field({
+    type: UpdateAssetMetadataPayload,
+    description:
+      'Changes metadata in one commit; charges the update fee and gas, or nothing when nothing changes. ' +
+      'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
+      'ASSET_COMMIT_INSUFFICIENT_FUND.',
+    args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { id, ...update } = omitNullish(input)
+      return { asset: await services.assets.update(actor, { ...update, nid: id }, idempotency, query()) }
+    }),
+  }),
+  revertAsset: t.field({
+    type: RevertAssetPayload,
+    description:
+      'Reverts the metadata in the asset tree to a version, in one new commit: caption, headline, alternative text and custom fields. ' +
+      'Everything else stays, such as the file, the tag, signatures and `publicAccess`. The history keeps all commits. ' +
+      'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
+      'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
+    args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
+    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
+      const { id, ...revert } = omitNullish(input)
+      return { asset: await services.assets.revert(actor, { ...revert, nid: id }, idempotency, query()) }
+    }),
+  }),
+  deleteAsset: t.field({
+    type: DeleteAssetPayload,
+    description:
+      'Erases the metadata and unpins file and trees; the chain keeps the commits, and what their messages say. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+    args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      id: await services.assets.remove(actor, input.id, idempotency),
+    }),
+  }),
+}))

@@ -1,0 +1,298 @@
+import { type Context, fileUrl } from '../../context.ts'
+import { builder, omitNullish } from '../../graphql/builder.ts'
+import { characters, jsonBytes, pageOf, urlSize } from '../../graphql/limits/sizes.ts'
+import { assertCursors, offsetArg, orderByArg, searchArg, totalCountOf, withOffset } from '../../graphql/lists.ts'
+import { Node } from '../../graphql/node.ts'
+import { MAX_COUNTED } from '../../shared/count-limit.ts'
+import { toId } from '../../shared/ids.ts'
+import { owns, visibleAssets } from '../../shared/policy.ts'
+import { UserType } from '../accounts/users.graphql.ts'
+import { CommitConnection, CommitType } from '../commits/commits.graphql.ts'
+import { ContentCredentialsType } from '../content-credentials/content-credentials.graphql.ts'
+import type { ManifestReport } from '../content-credentials/manifest-report.ts'
+import { inputLengths } from './asset-input.ts'
+import { describe } from './metadata.graphql.ts'
+import { customField, metadataFields, registrationFields } from './metadata.ts'
+
+const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAccess: boolean }, cid: string) =>
+  fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
+const historyPages = pageOf(1000)
+
+/** `Asset`, of which nothing is private: who may not see an asset does not get one. */
+export const AssetType = builder.prismaObject('Asset', {
+  description: 'A registered file with its metadata.',
+  interfaces: [Node],
+  // Read with every asset; what is rarer is read when it is asked for.
+  select: {
+    id: true,
+    nid: true,
+    ownerId: true,
+    publicAccess: true,
+    caption: true,
+    headline: true,
+    headCommitId: true,
+    updatedAt: true,
+  },
+  fields: (t) => ({
+    id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
+    nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
+    uuid: t.string({
+      ...characters(36),
+      description: 'UUID of this registration: another one when the file is registered anew after a deletion.',
+      resolve: ({ id }) => id,
+    }),
+    assetFileName: t.exposeString('fileName', {
+      ...characters(inputLengths.fileName),
+      description: 'File name.',
+    }),
+    assetFileMimeType: t.exposeString('mimeType', {
+      ...characters(inputLengths.mimeType),
+      description: 'MIME type of the file, as declared at the registration or as detected from the content.',
+    }),
+    assetFileSize: t.string({
+      ...characters(20),
+      description: 'Bytes, as a decimal string.',
+      select: { fileSize: true },
+      resolve: ({ fileSize }) => String(fileSize),
+    }),
+    assetFileUrl: t.string({
+      ...urlSize,
+      description: 'Where the bytes can be read. For a private asset the link works for an hour.',
+      resolve: (asset, _args, context) => urlOf(context, asset, asset.nid),
+    }),
+    thumbnailUrl: t.string({
+      ...urlSize,
+      nullable: true,
+      description:
+        'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
+        'raster image. For a private asset the link works for an hour.',
+      select: { thumbnailCid: true },
+      resolve: ({ thumbnailCid, ...asset }, _args, context) =>
+        thumbnailCid === null ? null : urlOf(context, asset, thumbnailCid),
+    }),
+    contentCredentials: t.field({
+      type: ContentCredentialsType,
+      nullable: true,
+      description:
+        'A summary of the C2PA manifest in the file. Null if the file has none, or if it has not been read yet.',
+      select: { contentCredentials: true },
+      resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
+    }),
+    proofHash: t.exposeString('sha256', {
+      ...characters(64),
+      description: 'SHA-256 of the file, 64 hexadecimal digits.',
+    }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
+    altText: t.exposeString('altText', {
+      ...describe(metadataFields.altText),
+    }),
+    tag: t.exposeString('tag', { ...describe(metadataFields.tag) }),
+    publicAccess: t.boolean({
+      ...describe(metadataFields.publicAccess),
+      resolve: ({ publicAccess }) => publicAccess,
+    }),
+    nitCommitCustom: t.expose('custom', {
+      ...jsonBytes(customField.size),
+      type: 'JSONObject',
+      description: `${customField.description}.`,
+    }),
+    meta: t.exposeString('meta', {
+      ...describe(registrationFields.meta),
+      nullable: true,
+    }),
+    signedMetadata: t.exposeString('signedMetadata', {
+      ...describe(metadataFields.signedMetadata),
+      nullable: true,
+    }),
+    signature: t.exposeString('signature', {
+      ...describe(metadataFields.signature),
+      nullable: true,
+    }),
+    headId: t.id({
+      description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
+      resolve: (asset) => toId('commit', asset.headCommitId),
+    }),
+    uploadedAt: t.expose('uploadedAt', {
+      type: 'DateTime',
+      description: 'When it was registered.',
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When its metadata last changed.',
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
+    isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
+    isOriginalOwner: t.boolean({
+      description: 'Whether its owner is who registered it.',
+      select: { creatorId: true },
+      resolve: ({ ownerId, creatorId }) => ownerId === creatorId,
+    }),
+    owner: t.relation('owner', { type: UserType, description: 'Whose asset it is.' }),
+    creator: t.relation('creator', { type: UserType, description: 'Who registered it.' }),
+    registration: t.field({
+      type: CommitType,
+      description: 'The first commit.',
+      select: (_args, _context, nested) => ({ commits: nested({ where: { sequence: 1 }, take: 1 }) }),
+      resolve: (asset) => (asset as unknown as { commits: never[] }).commits[0]!,
+    }),
+    commits: t.relatedConnection(
+      'commits',
+      {
+        type: CommitType,
+        cursor: 'assetId_sequence',
+        ...pageOf(100),
+        description: 'Its history, newest first.',
+        query: (args) => {
+          assertCursors('assetId_sequence', args)
+          return { orderBy: { sequence: 'desc' } }
+        },
+      },
+      CommitConnection,
+    ),
+    commitCount: t.int({
+      description: 'Number of commits of its history.',
+      args: { search: searchArg(t, 'the message') },
+      select: { id: true, headSequence: true },
+      resolve: (asset, { search }, { services }) =>
+        search ? services.assets.countHistory(asset.id, search) : asset.headSequence,
+    }),
+    history: t.read({
+      type: [CommitType],
+      ...historyPages,
+      description: 'Its history by position, oldest first. `commits` pages through it by cursors.',
+      args: {
+        limit: t.arg.int({ description: 'Maximum number of commits.' }),
+        offset: offsetArg(t),
+        after: t.arg.int({ description: 'Only commits that follow the one with this sequence.' }),
+        newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
+        search: searchArg(t, 'the message'),
+      },
+      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, { services, cutsPages }) =>
+        services.assets.history(
+          id,
+          {
+            ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
+            ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false, search },
+          },
+          query,
+        ),
+    }),
+  }),
+})
+
+const AssetConnection = builder.connectionObject(
+  {
+    type: AssetType,
+    name: 'AssetConnection',
+    description: 'A page of assets.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: `Number of assets on all pages. Exact in lists that you read signed in, except for \`User.assets\`. Otherwise it stops at ${MAX_COUNTED} or shortly after the page: there may be more.`,
+        resolve: totalCountOf,
+      }),
+    }),
+  },
+  { name: 'AssetEdge', description: 'An asset with its cursor.' },
+)
+
+builder.prismaObjectField(UserType, 'assets', (t) =>
+  t.relatedConnection(
+    'ownedAssets',
+    {
+      type: AssetType,
+      cursor: 'id',
+      ...pageOf(100),
+      totalCount: true,
+      description: 'Their assets that you may see, newest first.',
+      query: (args, { actor }) => {
+        assertCursors('id', args)
+        return { orderBy: { id: 'desc' }, where: visibleAssets(actor) }
+      },
+    },
+    AssetConnection,
+  ),
+)
+
+const AssetFilter = builder.inputType('AssetFilter', {
+  description: 'Conditions that all hold.',
+  fields: (t) => ({
+    owner: t.string({
+      description: "The owner's e-mail address; left out, the list is your own when you are signed in.",
+    }),
+    proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
+    tag: t.string({ description: 'The whole tag, its capitals and small letters as they are.' }),
+    isOriginalOwner: t.boolean({ description: 'Whether the owner registered it.' }),
+  }),
+})
+
+const searchedTexts = 'the headline, the caption, the file name or the tag'
+
+builder.queryFields((t) => ({
+  asset: t.read({
+    type: AssetType,
+    nullable: true,
+    description: 'An asset by its nid. Raises NOT_FOUND if it does not exist, or you may not see it.',
+    args: {
+      id: t.arg.id({
+        required: true,
+        description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.',
+      }),
+    },
+    resolve: (query, _root, { id }, { actor, services }) => services.assets.get(actor, id, query),
+  }),
+  lookup: t.prismaConnection(
+    {
+      type: AssetType,
+      cursor: 'id',
+      ...pageOf(1000),
+      description:
+        'Whether a file is registered: every asset of it that you may see, oldest first. Give its SHA-256 or its CID. An empty page proves nothing: ' +
+        'a file that differs by one byte is another file, and what is private is found by its owner alone. Raises VALIDATION_FAILED.',
+      args: {
+        sha256: t.arg.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
+        cid: t.arg.string({
+          description: 'The CID of the file. Any multibase, version 0, `ipfs://…` and URLs of gateways are accepted.',
+        }),
+        search: searchArg(t, searchedTexts),
+        orderBy: orderByArg(t),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { sha256, cid, search, offset }, { actor, services }) =>
+        services.assets.countRegistrations(actor, omitNullish({ sha256, cid }), search, offset),
+      resolve: (query, _root, { sha256, cid, search, orderBy, offset, ...page }, context) => {
+        const { actor, services, cutsPages } = context
+        assertCursors('id', page)
+        const file = omitNullish({ sha256, cid })
+        const listOrder = orderBy ?? undefined
+        return services.assets.lookUp(actor, file, { ...withOffset(query, offset), cutsPages, listOrder, search })
+      },
+    },
+    AssetConnection,
+  ),
+  assets: t.prismaConnection(
+    {
+      type: AssetType,
+      cursor: 'id',
+      ...pageOf(1000),
+      description:
+        'Your assets, or public assets when you are not signed in. With an owner in the filter, the assets of that user that you may see. ' +
+        'Newest first. In lists of other users’ assets, `search` and the order by update consider only the newest 10,000 assets.',
+      args: {
+        filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
+        search: searchArg(t, searchedTexts),
+        orderBy: orderByArg(t),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { filter, search, orderBy, offset }, { actor, services }) =>
+        services.assets.count(actor, omitNullish({ ...filter, search }), orderBy ?? undefined, offset),
+      resolve: (query, _root, { filter, search, orderBy, offset, ...page }, { actor, services, cutsPages }) => {
+        assertCursors('id', page)
+        const listOrder = orderBy ?? undefined
+        const asked = { ...withOffset(query, offset), cutsPages, listOrder }
+        return services.assets.list(actor, omitNullish({ ...filter, search }), asked)
+      },
+    },
+    AssetConnection,
+  ),
+}))

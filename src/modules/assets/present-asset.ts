@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { keptJson } from '../../http/rest/raw-json.ts'
+import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../../http/rest/values.ts'
+import { mediaKindOf } from './file-types.ts'
+import { metadataFields } from './metadata.ts'
+
+/** What is read of an asset. */
+export const AssetRecord = graphql(/* GraphQL */ `
+  fragment AssetRecord on Asset {
+    nid
+    uuid
+    headId
+    assetFileName
+    assetFileMimeType
+    assetFileSize
+    assetFileUrl
+    thumbnailUrl
+    proofHash
+    caption
+    headline
+    altText
+    tag
+    publicAccess
+    uploadedAt
+    updatedAt
+    isOwn
+    isOriginalOwner
+    meta
+    signature
+    signedMetadata
+    nitCommitCustom
+    owner {
+      username
+      displayName
+      email
+      address
+    }
+    creator {
+      username
+      displayName
+      address
+    }
+    registration {
+      transactionHash
+      explorerUrl
+    }
+  }
+`)
+
+const creatorAddresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
+
+/** Of a workflow and a marketplace that Annal does not have; old readers touch them unguarded. */
+const absent = z.object({
+  post_creation_workflow_id: always(''),
+  mint_workflow_id: always(null),
+  nft_token_id: always(null),
+  nft_token_uri: always(''),
+  nft_chain_id: always(null),
+  nft_blockchain_name: always(''),
+  nft_contract_address: always(null),
+  source_type: always('original'),
+  source_transaction: always(null),
+  supporting_file: always(null),
+})
+
+/** An asset as it is answered. */
+export const assetRecord = z
+  .object({
+    id: z.string().describe('The nid: the CIDv1 of the file’s bytes.'),
+    cid: z.string().describe('The same as `id`.'),
+    uuid: same('Asset.uuid', z.string()),
+    type: z.enum(['image', 'video', 'audio', 'file']).describe('What kind of file it is, by its MIME type.'),
+    asset_file_name: same('Asset.assetFileName', z.string()),
+    asset_file_mime_type: same('Asset.assetFileMimeType', z.string()),
+    asset_file_size: z.number().int().describe('Size of the file in bytes.'),
+    asset_file: same('Asset.assetFileUrl', url),
+    asset_file_thumbnail: url
+      .nullable()
+      .describe('Where a small picture of an image is; until it is made, where the image is. Null for other files.'),
+    sharable_copy: url.describe('The same as `asset_file`.'),
+    proof_hash: same('Asset.proofHash', z.string()),
+    caption: metadataText(metadataFields.caption),
+    headline: metadataText(metadataFields.headline),
+    alt_text: metadataText(metadataFields.altText),
+    tag: metadataText(metadataFields.tag),
+    public_access: metadataFlag(metadataFields.publicAccess),
+    uploaded_at: same('Asset.uploadedAt', moment),
+    updated_at: same('Asset.updatedAt', moment),
+    owner: z.string().optional().describe('E-mail address of the owner; told to the owner alone.'),
+    owner_name: z.string().describe('Username of the owner.'),
+    owner_profile_display_name: z.string().describe('Display name of the owner.'),
+    owner_addresses: creatorAddresses,
+    creator_name: z.string().describe('Username of who registered it.'),
+    creator_profile_display_name: z.string().describe('Display name of who registered it.'),
+    creator_addresses: creatorAddresses,
+    is_original_owner: same('Asset.isOriginalOwner', z.boolean()),
+    information: z.unknown().describe('What `meta` says, as it was sent; an empty object when there is none.'),
+    parsed_meta: z.unknown().describe('What `meta` says, as it was sent; null when there is none.'),
+    signature: z
+      .array(z.unknown())
+      .transform((list): unknown => list)
+      .describe('The list that `signature` says, as it was sent; empty when there is none.'),
+    signed_metadata: z.string().describe('The metadata that was signed, as it was sent; empty when there is none.'),
+    digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, when it is text.'),
+    parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, when it is text.'),
+    nit_commit_custom: anyObject.optional().describe('Custom fields of the asset tree; left out when there are none.'),
+    integrity_info: z
+      .array(
+        z.object({
+          search_id: z.string().describe('Hash of the chain transaction that carries the registration.'),
+          explorer_url: z.string().describe('Its page in a block explorer. Empty when no explorer is configured.'),
+        }),
+      )
+      .describe('Empty until the registration is on its way to the chain.'),
+    ...absent.shape,
+  })
+  .meta({ id: 'Asset', description: 'A registered file with its metadata.' })
+
+/** JSON text as it is answered; undefined when there is none, or it says something else than is wanted. */
+function told(text: string | null, isWanted: (value: unknown) => boolean): string | undefined {
+  try {
+    return text !== null && isWanted(JSON.parse(text)) ? keptJson(text) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+
+/** Readers show it wherever they show an image: until it is made the image stands in for it. */
+const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
+  thumbnailUrl ?? (mediaKindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
+
+const untouched: z.output<typeof absent> = {
+  post_creation_workflow_id: '',
+  mint_workflow_id: null,
+  nft_token_id: null,
+  nft_token_uri: '',
+  nft_chain_id: null,
+  nft_blockchain_name: '',
+  nft_contract_address: null,
+  source_type: 'original',
+  source_transaction: null,
+  supporting_file: null,
+}
+
+/** An asset as old callers read it. */
+export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetRecord> {
+  const meta = told(asset.meta, (value) => value !== null)
+  const custom = asset.nitCommitCustom as Record<string, unknown>
+  return {
+    id: asset.nid,
+    cid: asset.nid,
+    uuid: asset.uuid,
+    type: mediaKindOf(asset.assetFileMimeType),
+    asset_file_name: asset.assetFileName,
+    asset_file_mime_type: asset.assetFileMimeType,
+    asset_file_size: Number(asset.assetFileSize),
+    asset_file: asset.assetFileUrl,
+    asset_file_thumbnail: thumbnailOf(asset),
+    sharable_copy: asset.assetFileUrl,
+    proof_hash: asset.proofHash,
+    caption: asset.caption,
+    headline: asset.headline,
+    alt_text: asset.altText,
+    tag: asset.tag,
+    public_access: asset.publicAccess,
+    uploaded_at: asset.uploadedAt,
+    updated_at: asset.updatedAt,
+    ...(asset.isOwn && { owner: asset.owner.email! }),
+    owner_name: asset.owner.username,
+    owner_profile_display_name: asset.owner.displayName,
+    owner_addresses: { asset_wallet_address: asset.owner.address },
+    creator_name: asset.creator.username,
+    creator_profile_display_name: asset.creator.displayName,
+    creator_addresses: { asset_wallet_address: asset.creator.address },
+    is_original_owner: asset.isOriginalOwner,
+    // The phone app restores captures from it.
+    information: meta ?? {},
+    parsed_meta: meta ?? null,
+    signature: told(asset.signature, Array.isArray) ?? [],
+    signed_metadata: asset.signedMetadata ?? '',
+    digital_source_type: textOf(custom.digitalSourceType),
+    parent_asset_cid: textOf(custom.parentAssetCid),
+    ...(Object.keys(custom).length > 0 && { nit_commit_custom: custom }),
+    integrity_info: asset.registration.transactionHash
+      ? [{ search_id: asset.registration.transactionHash, explorer_url: asset.registration.explorerUrl ?? '' }]
+      : [],
+    ...untouched,
+  }
+}

@@ -1,0 +1,154 @@
+/** Files on their way in: on disk, and not paid for yet. */
+
+import type { HeldFile, Pieces, UploadFolder } from '../../files/file-types.ts'
+import type { Actor } from '../../shared/actor.ts'
+import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
+import { DomainError, throttled } from '../../shared/errors.ts'
+import type { OnError } from '../../shared/log.ts'
+import type { Meter } from '../../telemetry/telemetry-types.ts'
+
+/** An uploaded file: the part of the `FileUpload` of `graphql-upload-ts` that services use. */
+export interface IncomingFile {
+  /** The name that the sender gave. */
+  filename: string
+  /** The media type that the sender gave. May be empty. */
+  mimetype: string
+  /** Returns the bytes. May be called several times. Reading raises PAYLOAD_TOO_LARGE, PARSE_ERROR, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  createReadStream(): Pieces
+}
+
+/** The files of one request. */
+export interface Intake {
+  /** Writes a file to disk. Raises the errors of its stream, THROTTLED, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  hold(file: { filename: string; mimetype: string; bytes: AsyncIterable<Uint8Array> }): Promise<IncomingFile>
+  /** To be called when the request is over, whatever came of it, before it is answered: then there is room for the next one. */
+  close(): Promise<void>
+}
+
+/** How the doors read a body; `Request` is the server's. Each raises PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
+export interface BodyReaders<Request> {
+  readText: (req: Request, maxBytes: number) => Promise<string>
+  /** `whole` rejects with these and with what the takers raise. */
+  readForm: (
+    req: Request,
+    parts: {
+      maxBytes: number
+      maxFileBytes: number
+      maxFiles: number
+      /** Whether a part of this name is a field though it comes as a file. */
+      isText?(name: string): boolean
+      /** `value` is undefined if its bytes are not UTF-8. */
+      onField(name: string, value: string | undefined): void
+      /** Undefined: nobody asked for it. */
+      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
+    },
+  ) => { whole: Promise<void>; cancel(): void }
+  /** Of everything but files. */
+  maxBytes: number
+  maxFileBytes: number
+  /** Of a form that `readText` reads. */
+  maxFields: number
+}
+
+/** Seconds after which a caller may retry whose other uploads are still running. */
+const RETRY_SECONDS = 10
+
+/** Bytes that a request without a content length acquires at a time. */
+const STEP_BYTES = 1_000_000
+
+/** Receives and counts the files of requests. */
+export type Uploads = ReturnType<typeof createUploads>
+
+/**
+ * Limits the bytes that an account is uploading at the same time, in all processes together. A request counts with its whole length from its
+ * first file on. A request without a content length acquires a megabyte at a time, or what is left.
+ */
+export function createUploads({
+  folder,
+  counter,
+  maxBytes,
+  meter,
+}: {
+  folder: UploadFolder
+  counter: ConcurrencyCounter
+  /** Bytes that one account uploads at the same time. */
+  maxBytes: number
+  meter: Meter
+}) {
+  const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
+  let underWay = 0
+
+  function reject(): never {
+    meter.limitRefused('upload-megabytes')
+    throw throttled(RETRY_SECONDS)
+  }
+
+  return {
+    /** Throws THROTTLED if this process alone may not receive so many more bytes from the actor. */
+    assertRoom(actor: Actor, bytes: number) {
+      if (!counter.hasRoomHere(subjectOf(actor), { max: maxBytes, needed: bytes })) reject()
+    },
+
+    /** Opens the files of a request, which must be closed. `declaredBytes`: the content length, or 0. */
+    open(actor: Actor, declaredBytes: number): Intake {
+      const subject = subjectOf(actor)
+      const files: HeldFile[] = []
+      let taken = 0
+      let room = 0
+      let isClosed = false
+
+      const assertOpen = () => {
+        if (isClosed) throw new DomainError('PARSE_ERROR', 'The request is over.')
+      }
+      async function acquire(needed: number, wanted: number) {
+        const granted = await counter.acquire(subject, { max: maxBytes, needed, wanted })
+        if (granted === 0) reject()
+        room += granted
+        // The request ended meanwhile.
+        if (isClosed) await releaseRoom()
+      }
+      async function releaseRoom() {
+        const bytes = room
+        room = 0
+        if (bytes > 0) await counter.release(subject, bytes)
+      }
+      async function take(bytes: number) {
+        assertOpen()
+        const missing = taken + bytes - room
+        if (missing > 0) await acquire(missing, Math.max(missing, STEP_BYTES))
+        assertOpen()
+        taken += bytes
+        underWay += bytes
+      }
+      const releaseFiles = () => Promise.all(files.splice(0).map((file) => file.release()))
+      return {
+        async hold({ filename, mimetype, bytes }) {
+          if (room < declaredBytes) await acquire(declaredBytes - room, declaredBytes - room)
+          const file = await folder.hold(bytes, take).catch((error: unknown) => {
+            meter.fileRefused()
+            throw error
+          })
+          meter.fileTaken(file.size)
+          files.push(file)
+          if (isClosed) await releaseFiles()
+          return { filename, mimetype, createReadStream: () => file.bytes() }
+        },
+        async close() {
+          if (isClosed) return
+          isClosed = true
+          underWay -= taken
+          await releaseFiles()
+          await releaseRoom()
+        },
+      }
+    },
+
+    /** Bytes that this process is receiving. */
+    bytesUnderWay: () => underWay,
+
+    /** Deletes files that an interrupted process left behind. */
+    async sweep(onError: OnError) {
+      await folder.sweep(3_600, onError)
+    },
+  }
+}

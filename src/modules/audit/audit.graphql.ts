@@ -1,0 +1,88 @@
+import { builder, omitNullish } from '../../graphql/builder.ts'
+import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import {
+  assertCursors,
+  boundedCountDescription,
+  offsetArg,
+  searchArg,
+  totalCountOf,
+  withOffset,
+} from '../../graphql/lists.ts'
+import { Node } from '../../graphql/node.ts'
+import { MAX_PER_PAGE } from '../../shared/count-limit.ts'
+import { toId } from '../../shared/ids.ts'
+import { UserType } from '../accounts/users.graphql.ts'
+import { auditActions } from './audit-action.ts'
+
+const AuditEntryType = builder.prismaObject('AuditEntry', {
+  description: 'One line of the audit trail. It is only ever added to.',
+  interfaces: [Node],
+  select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
+    action: t.string({
+      ...characters(64),
+      description: `What was done: ${auditActions.join(', ')}.`,
+      resolve: ({ action }) => action,
+    }),
+    subject: t.id({
+      nullable: true,
+      description: 'Identifier of what it was done to; null when that is the account itself.',
+      resolve: ({ subject }) => subject,
+    }),
+    address: t.string({
+      ...characters(64),
+      nullable: true,
+      description: 'Network address it came from; null of the system and of deleted accounts.',
+      resolve: ({ address }) => address,
+    }),
+    reason: t.string({
+      ...characters(500),
+      nullable: true,
+      description: 'Why, where an administrator said it.',
+      resolve: ({ reason }) => reason,
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ createdAt }) => createdAt }),
+    user: t.relation('user', {
+      type: UserType,
+      nullable: true,
+      description: 'The account it was done with; null of the system.',
+    }),
+  }),
+})
+
+const AuditEntryConnection = builder.connectionObject(
+  {
+    type: AuditEntryType,
+    name: 'AuditEntryConnection',
+    description: 'A page of the audit trail.',
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'AuditEntryEdge', description: 'An entry with its cursor.' },
+)
+
+builder.queryField('auditEntries', (t) =>
+  t.prismaConnection(
+    {
+      type: AuditEntryType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description:
+        'The audit trail of your account, newest first; administrators may read that of others. ' +
+        'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',
+      args: {
+        userId: t.arg.id({ description: 'Whose trail; yours when left out.' }),
+        everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
+        search: searchArg(t, 'the action, the subject, the network address or the reason'),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { userId, everybody, search, offset }, { actor, services }) =>
+        services.audit.count(actor, omitNullish({ userId, everybody, search }), offset),
+      resolve: (query, _root, { userId, everybody, search, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        return services.audit.list(actor, omitNullish({ userId, everybody, search }), withOffset(query, offset))
+      },
+    },
+    AuditEntryConnection,
+  ),
+)

@@ -1,0 +1,207 @@
+import { settingKeys } from '../../db/key-value-store.ts'
+import { arrayOf, boolean, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
+import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import { auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../events/event-sql.ts'
+import { postTransferSql } from '../wallet/ledger-sql.ts'
+
+/** Which of these addresses are wallets of ours. */
+export const findWalletAddresses = statement(
+  'deposits_wallets',
+  { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
+  'select address from wallets where address = any ($addresses)',
+)
+
+/** Parameters of a statement that moves a scan. */
+export const scanMove = { setting: text, from: text, to: text }
+/** The part `advanced_scan`, which has a row if nobody has moved the scan since: it is moved. */
+export const advanceSql = `
+   advanced_scan as materialized (
+     update settings set value = $to where key = $setting and value = $from returning key
+   )`
+
+/**
+ * Holds a scan until the transaction ends; no row when somebody has moved it. A statement of its own: only the one after it sees what was done at
+ * the same place while this one waited.
+ */
+export const holdScan = statement(
+  'deposits_hold_scan',
+  { parameters: { setting: text, from: text }, columns: { key: text } },
+  'select key from settings where key = $setting and value = $from for no key update',
+)
+
+/**
+ * Advances the scan and stores the deposits that it found, in the order of the blocks. A deposit that is already stored keeps its data and gets the
+ * new block. If the same transaction now has another recipient or amount, the result is another deposit, whose reference also has the wallet and the
+ * amount.
+ */
+export const noteDeposits = statement(
+  'deposits_note',
+  {
+    parameters: {
+      ...scanMove,
+      references: arrayOf(text),
+      kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()),
+      hashes: arrayOf(text),
+      addresses: arrayOf(text),
+      amounts: arrayOf(numeric),
+      blockNumbers: arrayOf(int),
+      blockHashes: arrayOf(text),
+    },
+    columns: { advanced: int },
+  },
+  `with ${advanceSql},
+   found_deposits as materialized (
+     select i.*, w.user_id, i.reference || case when exists (
+       select from deposits d where d.reference = i.reference and (d.wallet_id, d.amount) is distinct from (w.user_id, i.amount)
+     ) then ':' || w.user_id || ':' || trim_scale(i.amount) else '' end as name
+     from advanced_scan
+     cross join unnest($references, $kinds, $hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
+       with ordinality as i (reference, kind, hash, address, amount, block_number, block_hash, position)
+     join wallets w on w.address = i.address
+     order by i.position
+   ),
+   inserted_deposits as (
+     insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     select name, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
+     on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
+   )
+   select count(*)::int as advanced from advanced_scan`,
+)
+
+/** What counts by now and is not in the books: found and deep enough, or frozen and found again. */
+const dueSql = `d.status <> 'CREDITED' and d.block_number <= $due`
+const byId = idPlaceSql('d.id')
+
+/** A page of a sweep: deposits that count, as they were found. */
+export const findDueDeposits = statement(
+  'deposits_find_due',
+  { parameters: { ...sweepPage.parameters, due: int }, columns: sweepPage.columns },
+  `select d.reference as item, ${byId.place} as place from deposits d
+   where ${dueSql} and ${byId.isAfter} and ${isAwakeSql('credit-deposits', 'd.reference')}
+   order by d.id limit $limit`,
+)
+
+/**
+ * Credits deposits that count; the scan is held. One that was frozen comes back less what its wallet still owed for it and
+ * what the platform bore. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
+ */
+export const creditDeposits = statement(
+  'deposits_credit',
+  {
+    parameters: { references: arrayOf(text), due: int },
+    columns: { items: arrayOf(text), owners: arrayOf(uuid) },
+  },
+  `with locked_deposits as materialized (
+     select d.id, d.reference, d.wallet_id as user_id, d.kind, d.status, d.freezes, d.amount, d.shortfall, d.written_off
+     from deposits d where d.reference = any ($references) and ${dueSql} order by d.id for no key update of d
+   ),
+   due_deposits as materialized (
+     select *, amount - shortfall - written_off as gain,
+       (row_number() over (partition by user_id order by id))::int as rank
+     from locked_deposits
+   ),
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select user_id from due_deposits) order by user_id for no key update
+   ),
+   credited_wallets as (
+     update wallets w set num = w.num + sum.gain, event_sequence = w.event_sequence + sum.count
+     from locked_wallets join (
+       select user_id, sum(gain) as gain, count(*)::int as count from due_deposits group by user_id
+     ) sum using (user_id)
+     where w.user_id = locked_wallets.user_id
+     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
+   ),
+   credited_deposits as materialized (
+     select due_deposits.*, before + rank as sequence, transfers[rank] as transfer_id
+     from due_deposits join credited_wallets using (user_id)
+   ),
+   updated_deposits as (
+     update deposits d set status = 'CREDITED', credited_at = coalesce(d.credited_at, now()), frozen_at = null, shortfall = 0, written_off = 0
+     from credited_deposits c where d.id = c.id
+   ),
+   ${postTransferSql({
+     from: 'credited_deposits',
+     reference: `case status when 'FROZEN' then 'deposit-release:' || substr(reference, 9) || ':' || freezes else reference end`,
+     lines: [
+       { wallet: 'credited_deposits.user_id', currency: 'NUM', amount: 'credited_deposits.gain' },
+       {
+         book: 'DEPOSITS',
+         currency: 'NUM',
+         amount: `case kind when 'TOKEN' then 0 else -credited_deposits.amount end`,
+       },
+       { book: 'TOKENS', currency: 'NUM', amount: `case kind when 'TOKEN' then -credited_deposits.amount else 0 end` },
+       { book: 'SHORTFALL', currency: 'NUM', amount: 'shortfall' },
+       { book: 'REVENUE', currency: 'NUM', amount: 'written_off' },
+     ],
+     omitsZeros: true,
+   })},
+   ${eventSql({
+     from: 'credited_deposits',
+     owner: 'user_id',
+     sequence: 'sequence',
+     type: { sql: `case status when 'FROZEN' then 'deposit.released' else 'deposit.credited' end` },
+     transfer: 'transfer_id',
+   })}
+   select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
+)
+
+/** A wallet for which an operator credits a deposit by hand, with the deposit that already has the reference. */
+export const findCreditTarget = statement(
+  'deposits_credit_target',
+  {
+    parameters: { user: uuid, reference: text, upTo: int },
+    columns: {
+      ...{ address: text, credited: numeric, waiting: numeric, nonces: arrayOf(int), amounts: arrayOf(text) },
+      id: orNull(uuid),
+      status: orNull(textOf<'PENDING' | 'CREDITED' | 'FROZEN'>()),
+      userId: orNull(uuid),
+      amount: orNull(numeric),
+      isLost: boolean,
+    },
+  },
+  `select w.address, sums.credited, sums.waiting, moves.nonces, moves.amounts,
+     d.id, d.status::text, d.wallet_id as "userId", trim_scale(d.amount) as amount, coalesce(d.status = 'FROZEN' and d.block_number is null, false) as "isLost"
+   from wallets w left join deposits d on d.reference = $reference, lateral (
+     select coalesce(sum(amount) filter (where status = 'CREDITED'), 0) as credited,
+       coalesce(sum(amount) filter (where status <> 'CREDITED' and block_number <= $upTo), 0) as waiting
+     from deposits where wallet_id = w.user_id and kind = 'COIN'
+   ) sums, lateral (
+     select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
+     from coin_moves where sender = w.address
+   ) moves
+   where w.user_id = $user`,
+)
+
+/** Stores a deposit that an operator credits by hand, or the new block of a frozen one. No row if the deposit exists. The scan is held. */
+export const insertManualDeposit = statement(
+  'deposits_insert_manual',
+  {
+    parameters: {
+      ...{ reference: text, hash: text, user: uuid, amount: numeric, blockNumber: int, blockHash: text, reason: text },
+    },
+    columns: { id: uuid },
+  },
+  `with inserted_deposit as (
+     insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     values ($reference, 'COIN', 'PENDING', $hash, $user, $amount, $blockNumber, $blockHash)
+     on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
+       where d.status = 'FROZEN' and d.block_number is null and (d.wallet_id, d.amount) = (excluded.wallet_id, excluded.amount)
+     returning id
+   ),
+   ${auditSql({
+     from: 'inserted_deposit',
+     user: 'null',
+     action: 'deposit.credited',
+     subject: `type_id('deposit', id)`,
+     reason: '$reason',
+   })}
+   select id from inserted_deposit`,
+)
+
+/** How far the chain was seen, for readers; null before it was looked at. */
+export const findHead = statement(
+  'deposits_head',
+  { columns: { head: orNull(int) } },
+  `select max(split_part(value, ' ', 1))::int as head from settings where key = '${settingKeys.depositsHead}'`,
+)

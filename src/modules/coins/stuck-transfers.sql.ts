@@ -1,0 +1,110 @@
+/** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
+import { arrayOf, int, numeric, statement, text } from '../../db/sql.ts'
+import { postTransferSql } from '../wallet/ledger-sql.ts'
+import { leavesSql } from './coin-transfers.sql.ts'
+import { isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
+
+/** Gathered, in no block, and for an hour nothing new of it. */
+const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`
+
+/**
+ * Sets a move aside at each address where the books have had less than was signed to go for an hour, the newest one first: the chain has lost
+ * what came in there. The books have nothing under way for it any more. Returns the addresses.
+ */
+export const strandMoves = statement(
+  'coins_strand',
+  { columns: { addresses: arrayOf(text) } },
+  `with lacking_wallets as materialized (
+     select w.user_id, w.address from wallets w
+     where w.address in (select m.sender from coin_moves m where ${waitsSql}) and ${unsweptSql('w')} < 0
+     order by w.user_id for no key update
+   ),
+   newest_moves as (
+     select distinct on (m.sender) m.id from coin_moves m join lacking_wallets w on w.address = m.sender
+     where ${waitsSql} order by m.sender, m.nonce desc
+   ),
+   stranded_moves as (
+     update coin_moves m set stranded_at = now(), updated_at = now() from newest_moves
+     where m.id = newest_moves.id and ${waitsSql}
+     returning m.id, m.sender, m.amount, uuidv7() as transfer_id
+   ),
+   left_deposits as (update deposits d set gathered_by = null from stranded_moves s where d.gathered_by = s.id),
+   ${postTransferSql({
+     from: 'stranded_moves',
+     reference: `'coins-stranded:' || id || ':' || transfer_id`,
+     lines: [
+       { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
+       { book: 'DEPOSITS', currency: 'NUM', amount: '-amount' },
+     ],
+   })}
+   select array(select sender from stranded_moves order by sender) as addresses`,
+)
+
+/** What the books could take the move `move` up again with, at the wallet `w`. */
+const coveredSql = (move: string) =>
+  `select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = ${move}.id and ${leavesSql} <= ${unsweptSql('w')}`
+
+/**
+ * A page of addresses where a move is set aside and the books have what something is signed for at its nonce (the oldest move of an address counts), with
+ * the nonces and amounts of what is under way from there.
+ */
+export const findResumable = statement(
+  'coins_resumable',
+  {
+    parameters: { after: text, limit: int },
+    columns: { address: text, nonces: arrayOf(int), amounts: arrayOf(numeric) },
+  },
+  `with oldest_moves as materialized (
+     select distinct on (m.sender) m.id, m.sender from coin_moves m
+     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+   )
+   select o.sender as address, u.nonces, u.amounts from oldest_moves o join wallets w on w.address = o.sender, lateral (
+     select coalesce(array_agg(m.nonce order by m.nonce), '{}') as nonces, coalesce(array_agg(m.amount order by m.nonce), '{}') as amounts
+     from coin_moves m where m.sender = o.sender and ${isOpenSql}
+   ) u
+   where o.sender > $after and exists (${coveredSql('o')}) order by o.sender limit $limit`,
+)
+
+/**
+ * Takes moves up again that were set aside, the oldest one of each of these addresses: with the largest amount that is signed at its nonce and
+ * that the books have there. Not with less than what is `free` for it on the chain, as far as that is signed for: the rest is not credited yet, and
+ * nothing else can be sent at that nonce. Their wallets are held. Returns the addresses.
+ */
+export const resumeMoves = statement(
+  'coins_resume',
+  {
+    parameters: { addresses: arrayOf(text), free: arrayOf(numeric) },
+    columns: { addresses: arrayOf(text) },
+  },
+  `with oldest_moves as materialized (
+     select distinct on (m.sender) m.id, m.sender, seen.free
+     from coin_moves m join unnest($addresses, $free) as seen (address, free) on seen.address = m.sender
+     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+   ),
+   covering_wallets as materialized (
+     select o.id, f.hash, f.amount from wallets w join oldest_moves o on o.sender = w.address, lateral (
+       ${coveredSql('o')} order by amount desc, t.gas_price limit 1
+     ) f
+     where not exists (
+       select from coin_transactions t where t.move_id = o.id and ${leavesSql} > f.amount and ${leavesSql} <= o.free
+     )
+     order by w.user_id for no key update of w
+   ),
+   resumed_moves as (
+     update coin_moves m set stranded_at = null, updated_at = now(), amount = c.amount,
+       status = case when m.amount = c.amount then m.status else 'SIGNED' end,
+       transaction_hash = case when m.amount = c.amount then m.transaction_hash else c.hash end
+     from covering_wallets c
+     where m.id = c.id and m.stranded_at is not null
+     returning m.id, m.sender, m.amount, uuidv7() as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'resumed_moves',
+     reference: `'coins-resumed:' || id || ':' || transfer_id`,
+     lines: [
+       { book: 'DEPOSITS', currency: 'NUM', amount: 'amount' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-amount' },
+     ],
+   })}
+   select array(select sender from resumed_moves order by sender) as addresses`,
+)

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { withdrawalParam } from '../../http/rest/params.ts'
+import { amount, givenAmount, lowerCase, moment, neededText, presentPassword, same } from '../../http/rest/values.ts'
+import { quoteRoute } from '../wallet/quotes.rest.ts'
+
+const withdrawalRecord = z
+  .object({
+    id: same('Withdrawal.id', z.string()),
+    status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
+    amount: same('Withdrawal.amount', amount),
+    fee: same('Withdrawal.fee', amount),
+    total: same('Withdrawal.total', amount),
+    to: same('Withdrawal.to', z.string()),
+    transaction_hash: same('Withdrawal.transactionHash', z.string().nullable()),
+    failure: same('Withdrawal.failure', z.string().nullable()),
+    created_at: same('Withdrawal.createdAt', moment),
+    due_at: same('Withdrawal.dueAt', moment),
+    settled_at: same('Withdrawal.settledAt', moment.nullable()),
+  })
+  .meta({ id: 'Withdrawal', description: 'Coins that leave a wallet for an address on the chain.' })
+
+/** What is read of a withdrawal. */
+export const WithdrawalRecord = graphql(/* GraphQL */ `
+  fragment WithdrawalRecord on Withdrawal {
+    id
+    status
+    amount
+    fee
+    total
+    to
+    transactionHash
+    failure
+    createdAt
+    dueAt
+    settledAt
+  }
+`)
+
+const presentWithdrawal = (found: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
+  id: found.id,
+  status: lowerCase(found.status),
+  amount: found.amount,
+  fee: found.fee,
+  total: found.total,
+  to: found.to,
+  transaction_hash: found.transactionHash,
+  failure: found.failure,
+  created_at: found.createdAt,
+  due_at: found.dueAt,
+  settled_at: found.settledAt,
+})
+
+const quotedBody = {
+  amount: same('WithdrawInput.amount', givenAmount),
+  to: same('WithdrawInput.to', neededText(100)),
+  max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
+}
+
+const withdrawalFrom = ({ body }: RestRequest) => ({
+  // The service reports a missing amount together with all other problems.
+  amount: body.amount('amount') ?? '0',
+  to: body.text('to') ?? '',
+  maxFee: body.amount('max_fee'),
+})
+
+const quoteWithdrawal = quoteRoute({
+  path: 'quotes/withdrawals',
+  operationId: 'quoteWithdrawCoins',
+  summary: 'Quote a withdrawal',
+  description: 'No password is needed.',
+  body: z.object(quotedBody).meta({ id: 'WithdrawalToQuote', description: 'The amount and its destination.' }),
+  action: 'withdrawal:create',
+  type: 'WithdrawalQuote',
+  inputOf: (request) => ({ withdraw: withdrawalFrom(request) }),
+})
+
+const withdraw = defineRoute({
+  method: 'POST',
+  path: 'wallet/withdrawals',
+  operationId: 'withdrawCoins',
+  tag: 'Wallet',
+  summary: 'Withdraw currency units to an address on the chain',
+  description:
+    'The fee is added to the amount. You can cancel a withdrawal until it is signed. You are notified by mail.',
+  errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
+  body: z
+    .object({ ...quotedBody, current_password: same('WithdrawInput.currentPassword', presentPassword) })
+    .meta({ id: 'Withdraw', description: 'How much, and where to.' }),
+  action: 'withdrawal:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestWithdraw($input: WithdrawInput!) {
+      withdraw(input: $input) {
+        withdrawal {
+          ...WithdrawalRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: { ...withdrawalFrom(request), currentPassword: request.body.exactText('current_password') ?? '' },
+  }),
+  status: 201,
+  answer: withdrawalRecord,
+  present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal),
+  quote: quoteWithdrawal,
+})
+
+const list = defineList({
+  path: 'wallet/withdrawals',
+  operationId: 'listWithdrawals',
+  tag: 'Wallet',
+  summary: 'List your withdrawals, newest first',
+  action: 'withdrawal:read',
+  record: withdrawalRecord,
+  plural: 'Withdrawals',
+  searched: 'the address, the hash of the transaction or the failure',
+  order: 'newest',
+  operation: graphql(/* GraphQL */ `
+    query RestWithdrawals($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
+      withdrawals(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
+        totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
+        nodes {
+          ...WithdrawalRecord
+        }
+      }
+    }
+  `),
+  variables: (_request, part) => part,
+  connectionOf: ({ withdrawals }) => withdrawals,
+  present: presentWithdrawal,
+})
+
+const cancel = defineRoute({
+  method: 'POST',
+  path: 'wallet/withdrawals/:id/cancel',
+  operationId: 'cancelWithdrawal',
+  tag: 'Wallet',
+  summary: 'Cancel a withdrawal that nothing is signed for',
+  params: withdrawalParam,
+  errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],
+  action: 'withdrawal:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {
+      cancelWithdrawal(input: $input) {
+        withdrawal {
+          ...WithdrawalRecord
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: withdrawalRecord,
+  present: ({ cancelWithdrawal }) => presentWithdrawal(cancelWithdrawal.withdrawal),
+})
+
+/** Coins that people take out. */
+export const withdrawalRoutes = [withdraw, quoteWithdrawal, list, cancel]

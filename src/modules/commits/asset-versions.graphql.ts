@@ -1,0 +1,162 @@
+/** Versions of assets, and the differences between them. */
+
+import { builder } from '../../graphql/builder.ts'
+import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/sizes.ts'
+import { metadataIn } from '../assets/asset-tree.ts'
+import { AssetType } from '../assets/assets.graphql.ts'
+import { CHANGES_BYTES, describe, TREE_BYTES } from '../assets/metadata.graphql.ts'
+import { customField, type Metadata, metadataFields } from '../assets/metadata.ts'
+import { CommitType } from './commits.graphql.ts'
+import { MAX_TREE_BYTES, MAX_TREES } from './tree-service.ts'
+import { momentDescription } from './version-service.ts'
+
+const REGISTRATION = 1
+const versionPages = pageOf(100, 20, TREE_BYTES)
+
+const saidIn = <Name extends 'caption' | 'headline' | 'altText'>(tree: string, name: Name) =>
+  (metadataIn(tree) as Partial<Metadata>)[name] ?? metadataFields[name].empty
+
+const AssetVersionType = builder.prismaObject('Commit', {
+  variant: 'AssetVersion',
+  description:
+    'An asset as one of its commits left it, read from the asset tree of that commit. Fields that are not in the tree have no earlier versions: ' +
+    'tag, publicAccess, meta, signedMetadata and signature. Raises NOT_FOUND once the tree was erased with its asset.',
+  select: { id: true, tree: true },
+  fields: (t) => ({
+    commit: t.variant(CommitType, { description: 'The commit.' }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ tree }) => saidIn(tree, 'caption') }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ tree }) => saidIn(tree, 'headline') }),
+    altText: t.string({ ...describe(metadataFields.altText), resolve: ({ tree }) => saidIn(tree, 'altText') }),
+    nitCommitCustom: t.field({
+      ...jsonBytes(customField.size),
+      type: 'JSONObject',
+      description:
+        'Custom fields of the asset tree. A custom field with the name of another field of the tree, such as `abstract`, is shown as that field.',
+      resolve: ({ tree }) => metadataIn(tree).custom,
+    }),
+  }),
+})
+
+interface Diff {
+  asset: string
+  from: number
+  to: number
+}
+
+const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
+  description: 'The differences between two versions of an asset.',
+  fields: (t) => ({
+    from: t.prismaField({
+      ...jsonBytes(TREE_BYTES),
+      type: AssetVersionType,
+      nullable: true,
+      description: 'The first version.',
+      resolve: (query, { asset, from }, _args, { services }) => services.assets.commitAt(asset, from, query),
+    }),
+    to: t.prismaField({
+      ...jsonBytes(TREE_BYTES),
+      type: AssetVersionType,
+      nullable: true,
+      description: 'The second version.',
+      resolve: (query, { asset, to }, _args, { services }) => services.assets.commitAt(asset, to, query),
+    }),
+    changes: t.field({
+      ...jsonBytes(CHANGES_BYTES + 2 * TREE_BYTES),
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'The differences, as in `Commit.changes`: `{"caption": ["before", "after"]}`. Of custom fields only the keys that differ. Empty if nothing differs.',
+      resolve: ({ asset, from, to }, _args, { services }) => services.versions.changes(asset, from, to),
+    }),
+  }),
+})
+
+const ERRORS =
+  'Raises VALIDATION_FAILED, and NOT_FOUND if the asset was not registered yet, or the commit belongs to another asset.'
+
+builder.prismaObjectFields(AssetType, (t) => ({
+  version: t.read({
+    ...jsonBytes(TREE_BYTES),
+    type: AssetVersionType,
+    nullable: true,
+    description: 'The asset as a commit left it. Raises NOT_FOUND if the commit belongs to another asset.',
+    args: { commitId: t.arg.id({ required: true, description: 'Identifier of the commit.' }) },
+    resolve: (query, { id }, { commitId }, { services }) => services.assets.commitOf(id, commitId, query),
+  }),
+  versions: t.read({
+    type: [AssetVersionType],
+    ...versionPages,
+    description: 'The versions of the asset, newest first.',
+    args: {
+      limit: t.arg.int({ description: 'Maximum number of versions.' }),
+      before: t.arg.int({ description: 'Only versions before the commit with this sequence.' }),
+    },
+    resolve: (query, { id }, { limit, before }, { services, cutsPages }) => {
+      const page = { limit: limit ?? versionPages.defaultSize, offset: 0, after: before ?? undefined, cutsPages }
+      return services.assets.history(id, { ...page, isNewestFirst: true, search: undefined }, query)
+    },
+  }),
+  commitAt: t.read({
+    type: CommitType,
+    nullable: true,
+    description: `The newest commit at a time. ${ERRORS}`,
+    args: {
+      at: t.arg.string({ description: `The version: ${momentDescription}. The newest commit when left out.` }),
+    },
+    resolve: async (query, { id }, { at }, { services }) =>
+      services.assets.commitAt(id, await services.versions.sequenceOf(id, at, 'at'), query),
+  }),
+  diff: t.field({
+    type: AssetDiff,
+    nullable: true,
+    description: `The differences between two versions, in either order. ${ERRORS}`,
+    args: {
+      from: t.arg.string({ description: `The first version: ${momentDescription}. The registration when left out.` }),
+      to: t.arg.string({ description: `The second version: ${momentDescription}. The newest commit when left out.` }),
+    },
+    resolve: async ({ id }, { from, to }, { services }) => ({
+      asset: id,
+      from: typeof from === 'string' ? await services.versions.sequenceOf(id, from, 'from') : REGISTRATION,
+      to: await services.versions.sequenceOf(id, to, 'to'),
+    }),
+  }),
+}))
+
+const AssetTreeInput = builder.inputType('AssetTreeInput', {
+  description: 'An asset tree and the time of its commit.',
+  fields: (t) => ({
+    assetTreeCid: t.field({ type: 'CID', required: true, description: 'As a commit names it.' }),
+    createdAt: t.field({ type: 'DateTime', required: true, description: 'When it was committed.' }),
+  }),
+})
+
+interface Merge {
+  merged: Record<string, unknown>
+  trees: Record<string, unknown>[]
+}
+
+const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
+  description: 'What several asset trees tell together.',
+  fields: (t) => ({
+    mergedAssetTree: t.expose('merged', {
+      ...jsonBytes(MAX_TREE_BYTES),
+      type: 'JSONObject',
+      description: 'The newest value of every top-level key.',
+    }),
+    assetTrees: t.expose('trees', {
+      ...wholeDocument(MAX_TREE_BYTES, MAX_TREES),
+      type: ['JSONObject'],
+      description: 'The trees, in the order in which they were asked for.',
+    }),
+  }),
+})
+
+builder.queryField('mergedAssetTree', (t) =>
+  t.field({
+    type: MergedAssetTree,
+    description:
+      'Merges asset trees: at most 1,000 of them and 4 MB, of assets that you may see. Raises VALIDATION_FAILED, NOT_FOUND.',
+    args: { trees: t.arg({ type: [AssetTreeInput], required: true, description: 'The trees to merge.' }) },
+    resolve: (_root, { trees }, { actor, services }) => services.trees.merge(actor, { trees }),
+  }),
+)

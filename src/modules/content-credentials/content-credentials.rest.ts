@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { defineRoute } from '../../http/rest/define-route.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { nidParam } from '../../http/rest/params.ts'
+import { moment, same } from '../../http/rest/values.ts'
+
+const words = (field: string) => same(`ContentCredentials.${field}`, z.string().nullable())
+const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z.string()))
+
+const credentials = z
+  .object({
+    state: same('ContentCredentials.state', z.enum(['TRUSTED', 'VALID', 'INVALID', 'UNREADABLE', 'REMOTE'])),
+    trust_list: words('trustList'),
+    signer: words('signer'),
+    issuer: words('issuer'),
+    signed_at: words('signedAt'),
+    generator: words('generator'),
+    title: words('title'),
+    creators: several('creators'),
+    actions: several('actions'),
+    digital_source_type: words('digitalSourceType'),
+    mining: several('mining'),
+    problems: several('problems'),
+    not_checked: several('notChecked'),
+    remote_manifest_url: words('remoteManifestUrl'),
+    manifest_count: same('ContentCredentials.manifestCount', z.number().int()),
+    checked_at: same('ContentCredentials.checkedAt', moment),
+  })
+  .meta({
+    id: 'ContentCredentials',
+    description: 'A summary of the C2PA manifest in a file. The signer of the manifest makes these claims, not Annal.',
+  })
+
+const answer = z
+  .object({
+    ...nidParam.shape,
+    content_credentials: credentials
+      .nullable()
+      .describe('Null if the file has no manifest, or if the manifest has not been read yet.'),
+  })
+  .meta({ id: 'AssetContentCredentials', description: 'The manifest in a registered file.' })
+
+const read = defineRoute({
+  method: 'GET',
+  path: 'assets/:nid/content-credentials',
+  operationId: 'getContentCredentials',
+  tag: 'Assets',
+  summary: 'Read the manifest in a file',
+  description:
+    'Returns a summary of the C2PA manifest in the registered file. A job reads it soon after the registration. The signer of the manifest makes these claims; `state` is the result of the validation. `assets/{nid}/c2pa` returns the file with a manifest by Annal.',
+  params: nidParam,
+  errors: ['NOT_FOUND'],
+  action: 'asset:read',
+  operation: graphql(/* GraphQL */ `
+    query RestContentCredentials($id: ID!) {
+      asset(id: $id) {
+        nid
+        contentCredentials {
+          state
+          trustList
+          signer
+          issuer
+          signedAt
+          generator
+          title
+          creators
+          actions
+          digitalSourceType
+          mining
+          problems
+          notChecked
+          remoteManifestUrl
+          manifestCount
+          checkedAt
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ id: params.nid! }),
+  answer,
+  present: ({ asset }) => {
+    const { nid, contentCredentials: found } = asset!
+    return {
+      nid,
+      content_credentials: found && {
+        state: found.state,
+        trust_list: found.trustList,
+        signer: found.signer,
+        issuer: found.issuer,
+        signed_at: found.signedAt,
+        generator: found.generator,
+        title: found.title,
+        creators: found.creators,
+        actions: found.actions,
+        digital_source_type: found.digitalSourceType,
+        mining: found.mining,
+        problems: found.problems,
+        not_checked: found.notChecked,
+        remote_manifest_url: found.remoteManifestUrl,
+        manifest_count: found.manifestCount,
+        checked_at: found.checkedAt,
+      },
+    }
+  },
+})
+
+/** The route that reads the manifest in a registered file. */
+export const contentCredentialsRoutes = [read]

@@ -1,0 +1,77 @@
+import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
+import { builder, omitNullish } from '../../graphql/builder.ts'
+import { characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
+import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from '../../graphql/lists.ts'
+import { Node } from '../../graphql/node.ts'
+import { MAX_ACTION_ARGS_BYTES } from '../store/order-input.ts'
+import type { EventRecord } from './event-record.ts'
+import { eventTypes } from './event-type.ts'
+
+const pages = pageOf(1_000)
+
+/** Arguments of an order, and what stands around them. */
+const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
+
+const EventType = builder.objectRef<EventRecord>('Event').implement({
+  description: 'Something that happened to what is yours: an order, a payment, a commit, a delivery, a deposit.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      description: 'Identifier, as in `event_01h2x…`; the same as the `webhook-id` of the call that tells of it.',
+    }),
+    sequence: t.exposeInt('sequence', {
+      description:
+        'Position in your feed, from 1, without gaps. The first one is larger once older events are forgotten.',
+    }),
+    type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
+    commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
+    deliveryId: t.exposeID('deliveryId', {
+      nullable: true,
+      description: 'The webhook delivery it is about, which may be forgotten since.',
+    }),
+    data: t.field({
+      ...jsonBytes(DATA_BYTES),
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'For `order.paid`, `order.refunded` and `webhook.test` in the feed of the owner of the network app: the very body that the webhook is called with.',
+      resolve: (event, _args, { services }) => services.events.data(event),
+    }),
+    transferId: t.exposeID('transferId', { nullable: true, description: 'The transfer that moved money for it.' }),
+  }),
+})
+
+const EventConnection = builder.connectionObject(
+  {
+    type: EventType,
+    name: 'EventConnection',
+    description: 'A page of a feed.',
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'EventEdge', description: 'An event with its cursor.' },
+)
+
+builder.queryField('events', (t) =>
+  t.connection(
+    {
+      type: EventType,
+      ...pages,
+      description:
+        'Your feed, oldest first. An event stays for 90 days; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
+        'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      args: { search: searchArg(t, 'the type'), offset: offsetArg(t) },
+      resolve: async (_root, { offset: given, search, ...args }, { actor, services }) => {
+        const offset = given ?? 0
+        const page = await resolveCursorConnection(
+          { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },
+          (part: ResolveCursorConnectionArgs) => services.events.list(actor, { ...part, offset, search }),
+        )
+        const range = omitNullish({ after: args.after, before: args.before, search })
+        return { ...page, totalCount: () => services.events.count(actor, range, offset) }
+      },
+    },
+    EventConnection,
+  ),
+)

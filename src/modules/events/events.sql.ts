@@ -1,0 +1,92 @@
+import type { Event } from '../../db/prisma/client.ts'
+import {
+  arrayOf,
+  boolean,
+  int,
+  orNull,
+  type RowOf,
+  type SqlType,
+  statement,
+  text,
+  timestamp,
+  uuid,
+} from '../../db/sql.ts'
+
+/**
+ * Where a feed stands, and whether the session and the API key that somebody follows it with do, each null where there is
+ * none. With the place among those that were asked for, from 1.
+ */
+export const findStanding = statement(
+  'event_standing',
+  {
+    parameters: { feeds: arrayOf(uuid), sessions: arrayOf(orNull(uuid)), apiKeys: arrayOf(orNull(uuid)) },
+    columns: { position: int, sequence: int, stands: boolean },
+  },
+  `select asked.position::int, w.event_sequence as sequence,
+     (asked.session_id is null or exists (
+       select from access_tokens t join users u on u.id = t.user_id
+       where t.id = asked.session_id and u.locked_at is null and (t.expires_at is null or t.expires_at > now())))
+     and (asked.key_id is null or exists (
+       select from api_keys k where k.id = asked.key_id and k.revoked_at is null)) as stands
+   from unnest($feeds, $sessions, $apiKeys) with ordinality as asked (owner_id, session_id, key_id, position)
+     join wallets w on w.user_id = asked.owner_id`,
+)
+
+/** Events of one feed that are read at once. */
+export const FEED_PAGE = 200
+
+const eventColumns = {
+  id: uuid,
+  ownerId: uuid,
+  sequence: int,
+  type: text,
+  orderId: orNull(uuid),
+  commitId: orNull(uuid),
+  deliveryId: orNull(uuid),
+  transferId: orNull(uuid),
+  createdAt: timestamp,
+} satisfies Record<keyof Event, SqlType<unknown>>
+const fedColumns = {
+  ...eventColumns,
+  assetId: orNull(uuid),
+  assetOwnerId: orNull(uuid),
+  publicAccess: orNull(boolean),
+  assetIsDeleted: boolean,
+}
+
+/** An event, and the asset that its commit is of, as that stands now. */
+export type FedRow = RowOf<typeof fedColumns>
+
+/** What feeds tell after a position, oldest first. `feeds` and `positions` in pairs. */
+export const readFeeds = statement(
+  'event_feeds',
+  { parameters: { feeds: arrayOf(uuid), positions: arrayOf(int) }, columns: fedColumns },
+  `select e.id, e.owner_id as "ownerId", e.sequence, e.type, e.order_id as "orderId", e.commit_id as "commitId",
+     e.delivery_id as "deliveryId", e.transfer_id as "transferId", e.created_at as "createdAt", a.id as "assetId",
+     a.owner_id as "assetOwnerId", a.public_access as "publicAccess", a.deleted_at is not null as "assetIsDeleted"
+   from unnest($feeds, $positions) as asked (owner_id, after)
+     cross join lateral (
+       select * from events where owner_id = asked.owner_id and sequence > asked.after order by sequence limit ${FEED_PAGE}
+     ) e
+     left join commits c on c.id = e.commit_id left join assets a on a.id = c.asset_id
+   order by e.owner_id, e.sequence`,
+)
+
+/** Those of these access tokens and API keys that are good no more. */
+export const findEnded = statement(
+  'event_ended',
+  { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
+  `select id from unnest($ids) as asked (id)
+   where not exists (
+       select from access_tokens t join users u on u.id = t.user_id
+       where t.id = asked.id and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))
+     and not exists (select from api_keys k where k.id = asked.id and k.revoked_at is null)`,
+)
+
+/** Who may see these assets now; of deleted ones nothing is told. */
+export const findAssetFacts = statement(
+  'event_asset_facts',
+  { parameters: { assets: arrayOf(uuid) }, columns: { id: uuid, ownerId: uuid, publicAccess: boolean } },
+  `select id, owner_id as "ownerId", public_access as "publicAccess" from assets
+   where id = any ($assets) and deleted_at is null`,
+)

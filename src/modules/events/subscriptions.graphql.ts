@@ -1,0 +1,47 @@
+/** What callers can wait for, over server-sent events, in whichever process it happens. */
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import { builder } from '../../graphql/builder.ts'
+import { CommitType } from '../commits/commits.graphql.ts'
+import { OrderType } from '../store/orders.graphql.ts'
+
+builder.subscriptionType({
+  description: 'Waiting for changes, as server-sent events: send `Accept: text/event-stream`.',
+})
+
+builder.subscriptionField('commitUpdated', (t) =>
+  t.field({
+    type: CommitType,
+    description:
+      'A commit of this asset, each time one is accepted or its chain transaction is settled. Raises NOT_FOUND when there is no ' +
+      'such asset that you may see, THROTTLED when too many are open.',
+    args: { nid: t.arg.id({ required: true, description: 'The nid.' }) },
+    subscribe: (_root, { nid }, context, info) => {
+      const { actor, services } = context
+      return services.events.followCommits(
+        actor,
+        () => services.assets.get(actor, nid),
+        queryFromInfo({ context, info }),
+      )
+    },
+    resolve: (commit) => commit,
+  }),
+)
+
+builder.subscriptionField('orderUpdated', (t) =>
+  t.field({
+    type: OrderType,
+    description:
+      'Your order, each time something happens to it: it is paid, delivered, expired, cancelled or refunded. ' +
+      'Raises NOT_AUTHENTICATED, NOT_FOUND when there is no such order that you may see, and THROTTLED when too many are open.',
+    args: { id: t.arg.id({ required: true, description: 'The order.' }) },
+    subscribe: (_root, { id }, context, info) => {
+      const { actor, services } = context
+      const query = queryFromInfo({ context, info })
+      return services.events.followOrder(actor, () => services.orders.get(actor, id), {
+        key: JSON.stringify(query),
+        load: (uuid) => services.orders.find(actor, uuid, query),
+      })
+    },
+    resolve: (order) => order,
+  }),
+)

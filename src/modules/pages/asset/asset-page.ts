@@ -1,0 +1,161 @@
+/**
+ * An asset's page for people: what it is, who changed what, and how one finds out whether that is true. It shows what the interfaces show,
+ * by one operation of theirs, and needs no script.
+ */
+import { html } from 'hono/html'
+import { messages } from '../../../locales/messages.ts'
+import { DomainError } from '../../../shared/errors.ts'
+import { preferredLanguage } from '../../../shared/language.ts'
+import { layout, noticePage } from '../layout.ts'
+import type { FormPage, PageAnswer, PageRequest } from '../page.ts'
+import { refusalPage } from '../refusal.ts'
+import type { Run } from '../run.ts'
+import { type CheckOutcome, check, yourself } from './checked.ts'
+import { credentials } from './credentials.ts'
+import { head } from './head.ts'
+import { media } from './media.ts'
+import { readAsset, type ShownAsset } from './read.ts'
+import { clip, facts, moment, type Speech, titleOf, valueText } from './shown.ts'
+import { assetPolicy, assetStyle } from './style.ts'
+import { timeline } from './timeline.ts'
+
+const speechOf = (languages: string): Speech => {
+  const language = preferredLanguage(languages)
+  return { language, words: messages[language].pages.asset }
+}
+
+/** Who may see it may read it; a copy of what is public may be shown only after asking again whether it still is. */
+const headersOf = (isPublic: boolean, { language }: Speech, baseUrl: string): Record<string, string> => ({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Language': language,
+  'Content-Security-Policy': assetPolicy(baseUrl),
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': isPublic ? 'no-cache' : 'no-store',
+  Vary: 'Accept-Language, Authorization',
+  ...(!isPublic && { 'X-Robots-Tag': 'noindex' }),
+})
+
+const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'notYet'>> = {
+  UNAVAILABLE: 'busy',
+  VALIDATION_FAILED: 'tooLong',
+  CONFLICT: 'notYet',
+}
+
+/** Has the chain asked. Raises what the person can do nothing about. */
+async function askTheChain({ params, context: { actor, services } }: PageRequest): Promise<CheckOutcome> {
+  try {
+    return { checked: await services.histories.verify(actor, params.nid!) }
+  } catch (error) {
+    const refused = error instanceof DomainError ? refusalCodes[error.code] : undefined
+    if (refused === undefined) throw error
+    return { refused }
+  }
+}
+
+/** What the service knows of it. */
+const about = (asset: ShownAsset, speech: Speech) => {
+  const { language, words } = speech
+  const named = ({ displayName, address }: ShownAsset['owner']) =>
+    html`<bdi>${displayName}</bdi> <code>${address}</code>`
+  return html`<section aria-labelledby="about"><h2 id="about">${words.about}</h2>
+${facts(
+  [words.registeredBy, named(asset.creator)],
+  asset.owner.address !== asset.creator.address && [words.owner, named(asset.owner)],
+  [words.registered, moment(asset.uploadedAt, language)],
+  asset.commitCount > 1 && [words.changed, moment(asset.updatedAt, language)],
+  [words.file, asset.assetFileName],
+  [words.identifier, html`<code>${asset.nid}</code>`],
+  ['SHA-256', html`<code>${asset.proofHash}</code>`],
+)}
+</section>`
+}
+
+/** Custom fields have any name, also one that the service uses, so they stand by themselves and are told to be their owner's. */
+const described = (asset: ShownAsset, speech: Speech) => {
+  const { words } = speech
+  const custom = Object.entries(asset.nitCommitCustom)
+  if (custom.length === 0) return html``
+  return html`<section aria-labelledby="described"><h2 id="described">${words.described}</h2>
+<p>${words.describedText}</p>
+${facts(...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?? words.nothing] as const))}
+</section>`
+}
+
+/** The request as whoever has the link that it came with. */
+async function byLink(request: PageRequest): Promise<PageRequest> {
+  const { params, query, context } = request
+  const actor = await context.services.assetLinks.readerOf(context.actor, params.nid!, query)
+  return { ...request, context: { ...context, actor } }
+}
+
+/** What makes a link good, to be carried on to what the page leads to. */
+function linkOf(query: URLSearchParams): Record<string, string> {
+  const parts = ['link', 'expires', 'signature'].map((name) => [name, query.get(name)])
+  return Object.fromEntries(parts.filter(([, value]) => value !== null))
+}
+
+const addressOf = (path: string, query: Record<string, string>) => {
+  const text = new URLSearchParams(query).toString()
+  return text ? `${path}?${text}` : path
+}
+
+/** Shows assets at their own addresses; the button there has the chain asked. */
+export function createAssetPage({ run }: { run: Run }): FormPage {
+  async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
+    const { params, query, context, languages } = request
+    const speech = speechOf(languages)
+    const older = query.get('older')
+    const asset = await readAsset(run, params.nid!, older, context)
+    const place = await context.services.histories.place()
+    const hasC2pa = await context.services.contentCredentials.isOffered(asset.nid)
+    const link = asset.publicAccess ? {} : linkOf(query)
+    const { baseUrl } = context
+    const url = baseUrl + context.services.assetLinks.pathOf(asset.nid)
+    const at = (cursor?: string) => addressOf(url, { ...link, ...(cursor !== undefined && { older: cursor }) })
+    const checked = outcome && 'checked' in outcome ? outcome.checked : undefined
+    const isWritten = ['INCLUDED', 'FINAL'].includes(asset.registration.status)
+    const proofUrl = isWritten ? addressOf(`${baseUrl}/api/v3/assets/${asset.nid}/proof/`, link) : null
+    const title = titleOf(asset)
+    return {
+      status: 200,
+      headers: headersOf(asset.publicAccess, speech, baseUrl),
+      html: layout({
+        language: speech.language,
+        title: `${title} – Annal`,
+        style: assetStyle,
+        ...(asset.publicAccess && { head: head(asset, url, speech) }),
+        content: html`<p class="brand">Annal</p>
+<h1>${title}</h1>
+${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
+${media(asset, hasC2pa, speech)}
+${asset.caption && html`<p class="caption">${asset.caption}</p>`}
+${about(asset, speech)}
+${described(asset, speech)}
+${credentials(asset, speech)}
+${check(outcome, speech)}
+${timeline(asset, { at, isNewest: older === null, checked }, speech)}
+${yourself(asset, { proofUrl, place, baseUrl }, speech)}`,
+      }),
+    }
+  }
+
+  return {
+    path: '/assets/:nid',
+    reason: 'A page for people: what an asset is, its history, and how to check it.',
+    show: async (request) => page(await byLink(request)),
+    async submit(request) {
+      const read = await byLink(request)
+      return page(read, await askTheChain(read))
+    },
+    refusal(code, status, languages) {
+      if (code !== 'NOT_FOUND') return refusalPage(code, status, languages, false)
+      const { language, words } = speechOf(languages)
+      return noticePage(status, {
+        language,
+        title: words.missing,
+        kind: 'bad',
+        paragraphs: [words.missingText, words.missingNext],
+      })
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/** Who changed what, and what carries it. */
+import { html } from 'hono/html'
+import { fill } from '../../../locales/messages.ts'
+import type { Html } from '../layout.ts'
+import { marksOf } from './checked.ts'
+import type { Checked, ShownAsset, ShownCommit } from './read.ts'
+import { clip, facts, moment, type Speech, valueText } from './shown.ts'
+
+/** The name under which commits tell of custom fields, which are shown one by one. */
+const CUSTOM = 'nit_commit_custom'
+
+/** By key, and as a map: a plain object knows a `constructor` that nobody gave it. */
+const customIn = (value: unknown) =>
+  new Map<string, unknown>(typeof value === 'object' && value !== null ? Object.entries(value) : [])
+
+/** Changes of a commit that are shown. A commit has room for a thousand small ones, and a page has fifty commits. */
+const MOST_CHANGES = 50
+
+type Change = [name: string, before: unknown, after: unknown]
+
+/** What a commit changed, field by field. Before a registration there was nothing, whatever an empty field holds. */
+function changesOf({ changes, sequence }: ShownCommit, { words }: Speech): Change[] {
+  const names: Record<string, string> = words.fields
+  return Object.entries(changes).flatMap(([field, change]): Change[] => {
+    const [before, after] = Array.isArray(change) ? change : []
+    if (field !== CUSTOM)
+      return [[Object.hasOwn(names, field) ? names[field]! : field, sequence === 1 ? undefined : before, after]]
+    const [old, now] = [customIn(before), customIn(after)]
+    return [...new Set([...old.keys(), ...now.keys()])].map((key) => [key, old.get(key), now.get(key)])
+  })
+}
+
+/** Old and new: read out as such, and told apart without colours. */
+function change([field, before, after]: Change, speech: Speech): Html {
+  const { words } = speech
+  const name = clip(field)
+  const [old, now] = [valueText(before, speech), valueText(after, speech)]
+  const shown = now === undefined ? html`<span class="quiet">${words.nothing}</span>` : html`<ins>${now}</ins>`
+  if (old === undefined) return html`<dt>${name}</dt><dd>${shown}</dd>`
+  return html`<dt>${name}</dt><dd><span class="hidden">${words.before} </span><del>${old}</del> <span aria-hidden="true">→</span> <span class="hidden">${words.after} </span>${shown}</dd>`
+}
+
+/** A transaction by its hash, as a link where an explorer is known. */
+export const transaction = (hash: string, explorerUrl: string | null): Html =>
+  explorerUrl === null ? html`<code>${hash}</code>` : html`<a href="${explorerUrl}"><code>${hash}</code></a>`
+
+function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech): Html {
+  const { language, words } = speech
+  const { sequence, user, createdAt, message, transactionHash, explorerUrl, blockNumber, status } = shown
+  const changes = changesOf(shown, speech)
+  return html`<li>
+<h3>${sequence === 1 ? words.registration : words.change}</h3>
+<p class="quiet">${moment(createdAt, language)} · <bdi>${user.displayName}</bdi></p>
+${message && html`<p class="message">${message}</p>`}
+${changes.length > 0 && html`<dl class="changes">${changes.slice(0, MOST_CHANGES).map((each) => change(each, speech))}</dl>`}
+${changes.length > MOST_CHANGES && html`<p class="quiet">${fill(words.moreChanges, { count: changes.length - MOST_CHANGES })}</p>`}
+${facts(
+  [words.status, words.statuses[status]],
+  blockNumber !== null && [words.block, String(blockNumber)],
+  transactionHash !== null && [words.transaction, transaction(transactionHash, explorerUrl)],
+)}
+${checked ? marksOf(checked, shown, speech) : ''}
+</li>
+`
+}
+
+/** A page of the history, newest first. `at`: the page's own path with its query, to which a cursor can be added. */
+export function timeline(
+  asset: ShownAsset,
+  { at, isNewest, checked }: { at: (older?: string) => string; isNewest: boolean; checked: Checked | undefined },
+  speech: Speech,
+): Html {
+  const { words } = speech
+  const { nodes, pageInfo } = asset.commits
+  return html`<section aria-labelledby="history"><h2 id="history">${words.history}</h2>
+<p class="quiet">${fill(words.historyText, { count: asset.commitCount })}</p>
+<ol class="timeline" reversed start="${nodes[0]?.sequence ?? asset.commitCount}">
+${nodes.map((each) => commit(each, checked, speech))}</ol>
+<p class="pages no-print">${!isNewest && html`<a href="${at()}#history">${words.newest}</a> `}${pageInfo.hasNextPage && pageInfo.endCursor !== null && html`<a href="${at(pageInfo.endCursor)}#history">${words.older}</a>`}</p>
+</section>`
+}

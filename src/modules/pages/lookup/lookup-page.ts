@@ -1,0 +1,172 @@
+/**
+ * The page on which people find out whether a file is registered. The file is hashed where it is, and the hash is what the address of the answer
+ * says; without scripts there is a field for it. It shows what the interfaces show, by one operation of theirs.
+ */
+import { html, raw } from 'hono/html'
+import { fill, type Messages, messages } from '../../../locales/messages.ts'
+import type { ErrorCode } from '../../../shared/errors.ts'
+import { canonicalNid } from '../../../shared/ids.ts'
+import type { Language } from '../../../shared/language.ts'
+import { preferredLanguage } from '../../../shared/language.ts'
+import { facts, moment, titleOf } from '../asset/shown.ts'
+import type { LookupPageQuery } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { type Html, layout } from '../layout.ts'
+import type { FormPage, PageAnswer, PageRequest } from '../page.ts'
+import { refusalPage } from '../refusal.ts'
+import type { Run } from '../run.ts'
+import { lookupPolicy, lookupScript, lookupStyle } from './style.ts'
+
+const LookupPage = graphql(/* GraphQL */ `
+  query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
+    lookup(sha256: $sha256, cid: $cid, first: $first, after: $after) {
+      totalCount
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      nodes {
+        nid
+        headline
+        assetFileName
+        uploadedAt
+        commitCount
+        creator {
+          displayName
+        }
+        registration {
+          status
+          blockNumber
+        }
+      }
+    }
+  }
+`)
+
+type Registrations = LookupPageQuery['lookup']
+type Outcome = { registrations: Registrations } | 'wrong' | undefined
+
+interface Speech {
+  language: Language
+  words: Messages['pages']['lookup']
+}
+
+const SHOWN = 20
+
+/** A hash that stands by itself among what a tool wrote. */
+const HASH = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi
+
+/**
+ * Reads a hash or a CID that a person typed or copied. It may contain spaces, or be the whole line of `sha256sum`, `openssl` or PowerShell. Such a line
+ * contains the file name, too: a hash at its start is the right one, or else the last hash.
+ */
+function fileOf(given: string): { sha256: string } | { cid: string } {
+  const text = given.replace(/\s/g, '')
+  if (canonicalNid(text) !== undefined) return { cid: text }
+  const [first, ...others] = [...given.trim().matchAll(HASH)]
+  if (first) return { sha256: (first.index <= 1 ? first : (others.at(-1) ?? first))[0].toLowerCase() }
+  return { sha256: text.toLowerCase() }
+}
+
+const form = (given: string, isWrong: boolean, { words }: Speech): Html =>
+  html`<div id="choose" class="field" hidden>
+<label for="upload">${words.choose}</label>
+<p class="rule" id="upload-rule">${words.chooseText}</p>
+<input type="file" id="upload" autocomplete="off" aria-describedby="upload-rule">
+<progress aria-label="${words.progress}" max="1" value="0" hidden></progress>
+<p id="status" role="status" data-reading="${words.reading}" data-done="${words.done}" data-failed="${words.failed}"></p>
+</div>
+<form method="get" action="/lookup">
+<div class="field">
+<label for="file">${words.or}</label>
+<p class="rule" id="file-rule">${words.orText}</p>
+${isWrong ? html`<p class="wrong" id="file-wrong" role="alert">${words.wrong}</p>` : ''}
+<input id="file" name="file" value="${given}" autocomplete="off" autocapitalize="none" spellcheck="false" required aria-describedby="${isWrong ? 'file-wrong ' : ''}file-rule"${isWrong ? raw(' aria-invalid="true"') : ''}>
+</div>
+<button type="submit">${words.button}</button>
+</form>`
+
+const registered = (asset: Registrations['nodes'][number], { language, words }: Speech): Html =>
+  html`<li><h3>${titleOf(asset)}</h3>
+${facts(
+  [words.registered, moment(asset.uploadedAt, language)],
+  [words.by, asset.creator.displayName],
+  [words.commits, String(asset.commitCount)],
+  [words.chain, words.statuses[asset.registration.status]],
+)}
+<p><a href="/assets/${asset.nid}">${words.link}</a></p></li>`
+
+function answer(given: string, { totalCount, nodes, pageInfo }: Registrations, speech: Speech): Html {
+  const { words } = speech
+  const isKnown = totalCount > 0
+  const next = `/lookup?${new URLSearchParams({ file: given, after: pageInfo.endCursor ?? '' })}`
+  return html`<div class="notice ${isKnown ? 'good' : 'open'}" role="status">
+<h2>${isKnown ? words.found : words.unknown}</h2>
+<p>${isKnown ? words.foundText : words.unknownText}</p>
+<p>${words.asked}: <code>${given}</code></p>
+${totalCount > 1 ? html`<p>${fill(words.foundMany, { count: totalCount })}</p>` : ''}
+</div>
+${isKnown ? html`<ul class="registrations">${nodes.map((asset) => registered(asset, speech))}</ul>` : ''}
+${pageInfo.hasNextPage ? html`<p><a href="${next}">${words.more}</a></p>` : ''}`
+}
+
+function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
+  const { language, words } = speech
+  const found = typeof outcome === 'object' ? outcome.registrations : undefined
+  const heading = found ? (found.totalCount > 0 ? words.found : words.unknown) : words.title
+  const title = outcome === 'wrong' ? fill(words.problemTitle, { title: words.title }) : heading
+  return {
+    status: outcome === 'wrong' ? 400 : 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Language': language,
+      'Content-Security-Policy': lookupPolicy,
+      'Referrer-Policy': 'no-referrer',
+      // Somebody's file is nobody else's business.
+      'Cache-Control': given ? 'no-store' : 'no-cache',
+      Vary: 'Accept-Language, Authorization',
+      ...(given && { 'X-Robots-Tag': 'noindex' }),
+    },
+    html: layout({
+      language,
+      title: `${title} – Annal`,
+      style: lookupStyle,
+      content: html`<p class="brand">Annal</p>
+<h1>${words.title}</h1>
+${found ? answer(given, found, speech) : html`<p>${words.intro}</p>`}
+${form(given, outcome === 'wrong', speech)}
+<script>${raw(lookupScript)}</script>`,
+    }),
+  }
+}
+
+interface Dependencies {
+  run: Run
+  /** Why an operation was refused, if it was. */
+  codeOf: (error: unknown) => ErrorCode | undefined
+}
+
+/** Looks up the file whose SHA-256 or CID is given as `file`, in the address or in a form. */
+export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
+  async function lookUp({ languages, context }: PageRequest, given: string, after: string | null) {
+    const language = preferredLanguage(languages)
+    const speech = { language, words: messages[language].pages.lookup }
+    if (given === '') return page('', undefined, speech)
+    try {
+      const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
+      return page(given, { registrations: lookup }, speech)
+    } catch (error) {
+      // Where a page of the list begins is nothing that a person typed.
+      if (codeOf(error) === 'VALIDATION_FAILED' && after === null) return page(given, 'wrong', speech)
+      throw error
+    }
+  }
+
+  return {
+    path: '/lookup',
+    reason: 'A page for people: whether a file is registered, by a hash that their browser makes.',
+    show: (request) => lookUp(request, (request.query.get('file') ?? '').trim(), request.query.get('after')),
+    submit: (request, given) => lookUp(request, (given.get('file') ?? '').trim(), null),
+    refusal: (code, status, languages) => refusalPage(code, status, languages, false),
+  }
+}

@@ -1,0 +1,75 @@
+/** Pages for people: plain HTML, and forms that are sent to the page's own address. */
+import type { IncomingMessage } from 'node:http'
+import { refusalHeaders, statuses } from '../../http/error-status.ts'
+import { mediaTypeOf } from '../../http/headers.ts'
+import type { DirectRoute } from '../../http/rest/define-route.ts'
+import { refusalOf } from '../../http/rest/execute.ts'
+import { escapesUtf8 } from '../../http/rest/form-text.ts'
+import { sendPage } from '../../http/rest/send.ts'
+import { DomainError } from '../../shared/errors.ts'
+import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
+import type { BodyReaders } from '../assets/uploads.ts'
+import type { PageAnswer, PageRequest, Pages } from './page.ts'
+
+/** A form of ours is a few words. */
+const MAX_FORM_BYTES = 10_000
+
+type PresentRefusal = NonNullable<DirectRoute['presentRefusal']>
+type ReadText = BodyReaders<IncomingMessage>['readText']
+
+/** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
+  const type = mediaTypeOf(req.headers['content-type'])
+  if (type !== 'application/x-www-form-urlencoded' && type !== '') {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form of a page is sent as application/x-www-form-urlencoded.')
+  }
+  const text = await readText(req, MAX_FORM_BYTES)
+  if (!escapesUtf8(text)) throw new DomainError('PARSE_ERROR', 'The form is not valid UTF-8.')
+  return new URLSearchParams(text)
+}
+
+/** What page routes are made of. */
+interface PageRouteParts {
+  pages: Pages
+  readText: ReadText
+  watch: RequestWatch
+}
+
+/** Creates two routes for each page with a form: one shows it, one handles what is submitted. */
+export function createPageRoutes({ pages, readText, watch }: PageRouteParts): DirectRoute[] {
+  /** Also where the page itself was not asked: a person reads it. */
+  const presentBy =
+    (refusal: Pages['refusal']): PresentRefusal =>
+    ({ code }, req) =>
+      refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
+
+  const serve =
+    (
+      answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>,
+      presentRefusal: PresentRefusal,
+    ): DirectRoute['handle'] =>
+    async ({ req, reply, params, query, context }) => {
+      const languages = req.headers['accept-language'] ?? ''
+      let page: PageAnswer
+      try {
+        // A token that is good no more is as good as none.
+        page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
+      } catch (error) {
+        const refusal = refusalOf(error, context)
+        watch.refused(reply.raw, refusal.code)
+        page = presentRefusal(refusal, req)
+        reply.headers(refusalHeaders(refusal))
+      }
+      sendPage(reply, page)
+    }
+
+  return pages.forms.flatMap(({ path, reason, show, submit, refusal = pages.refusal }): DirectRoute[] => {
+    const presentRefusal = presentBy(refusal)
+    const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req, readText))
+    const shared = { path, reason, isOpenToStaleTokens: true, presentRefusal }
+    return [
+      { ...shared, method: 'GET', handle: serve(show, presentRefusal) },
+      { ...shared, method: 'POST', handle: serve(take, presentRefusal) },
+    ]
+  })
+}

@@ -1,0 +1,280 @@
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { orderByFrom } from '../../http/rest/pagination.ts'
+import { networkAppParam } from '../../http/rest/params.ts'
+import {
+  amount,
+  givenAmount,
+  givenText,
+  lowerCase,
+  moment,
+  neededText,
+  nothing,
+  same,
+  url,
+} from '../../http/rest/values.ts'
+import { validationFailed } from '../../shared/errors.ts'
+
+/** The GraphQL fields that the record of a network app needs. */
+export const NetworkAppRecord = graphql(/* GraphQL */ `
+  fragment NetworkAppRecord on NetworkApp {
+    id
+    name
+    priceMode
+    price
+    webhookUrl
+    isActive
+    deliveryFailurePolicy
+    createdAt
+    updatedAt
+  }
+`)
+
+/** The policy for paid orders whose webhook failed permanently, in lower case. */
+export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
+/** The price mode in lower case. */
+export const priceMode = z.enum(['fixed'])
+
+/** A network app as it is answered. */
+const networkAppRecord = z
+  .object({
+    id: same('NetworkApp.id', z.string()),
+    name: same('NetworkApp.name', z.string()),
+    price_mode: same('NetworkApp.priceMode', priceMode),
+    price: same('NetworkApp.price', amount),
+    webhook_url: same('NetworkApp.webhookUrl', url.nullable()),
+    is_active: same('NetworkApp.isActive', z.boolean()),
+    delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy),
+    created_at: same('NetworkApp.createdAt', moment),
+    updated_at: same('NetworkApp.updatedAt', moment),
+  })
+  .meta({ id: 'NetworkApp', description: 'A paid action with a price and, optionally, a webhook.' })
+
+/** The same in the answers that show the secret of its webhook, which no other does. */
+const networkAppWithSecret = networkAppRecord
+  .extend({ webhook_secret: same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
+  .meta({ id: 'NetworkAppWithSecret', description: 'A network app and the secret of its webhook, shown this once.' })
+
+/** A network app as callers read it. */
+const presentNetworkApp = (app: NetworkAppRecordFragment): z.output<typeof networkAppRecord> => ({
+  id: app.id,
+  name: app.name,
+  price_mode: lowerCase(app.priceMode),
+  price: app.price,
+  webhook_url: app.webhookUrl,
+  is_active: app.isActive,
+  delivery_failure_policy: lowerCase(app.deliveryFailurePolicy),
+  created_at: app.createdAt,
+  updated_at: app.updatedAt,
+})
+
+const givenWebhook = givenText(2048).nullable()
+
+const policyFrom = ({ body }: RestRequest) =>
+  body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
+
+/** Returns the price mode. The interface requires it, although GraphQL has a default. Raises VALIDATION_FAILED. */
+function priceModeFrom({ body }: RestRequest) {
+  const mode = body.choice('price_mode', { fixed: 'FIXED' } as const)
+  if (mode === undefined) throw validationFailed({ priceMode: ['This field is required.'] })
+  return mode
+}
+
+const create = defineRoute({
+  method: 'POST',
+  path: 'store/network-apps',
+  operationId: 'createNetworkApp',
+  tag: 'Store',
+  summary: 'Register a network app',
+  description: 'Its sales are yours. The secret of its webhook is shown in this answer only.',
+  errors: ['IDEMPOTENCY_KEY_REUSED'],
+  body: z
+    .object({
+      name: same('CreateNetworkAppInput.name', neededText(100)),
+      price_mode: priceMode.describe('How the price is determined. Must be `fixed`.'),
+      price: same('CreateNetworkAppInput.price', givenAmount),
+      webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+      delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    })
+    .meta({ id: 'CreateNetworkApp', description: 'A paid action to sell.' }),
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {
+      createNetworkApp(input: $input) {
+        webhookSecret
+        networkApp {
+          ...NetworkAppRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: {
+      name: request.body.text('name') ?? '',
+      priceMode: priceModeFrom(request),
+      price: request.body.text('price') ?? '',
+      webhookUrl: request.body.textOrNull('webhook_url'),
+      deliveryFailurePolicy: policyFrom(request),
+    },
+  }),
+  status: 201,
+  answer: networkAppWithSecret,
+  present: ({ createNetworkApp: { networkApp, webhookSecret } }) => ({
+    ...presentNetworkApp(networkApp),
+    webhook_secret: webhookSecret,
+  }),
+})
+
+const list = defineList({
+  path: 'store/network-apps',
+  operationId: 'listNetworkApps',
+  tag: 'Store',
+  summary: 'List network apps',
+  description:
+    'Newest first; an app with exactly the given `name` comes before. The list includes network apps that are no longer sold.',
+  filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
+  action: 'store:administer',
+  record: networkAppRecord,
+  plural: 'NetworkApps',
+  searched: 'the name',
+  order: 'newest',
+  operation: graphql(/* GraphQL */ `
+    query RestNetworkApps($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $orderBy: ListOrder, $filter: NetworkAppFilter) {
+      networkApps(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, orderBy: $orderBy, filter: $filter) {
+        totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
+        nodes {
+          ...NetworkAppRecord
+        }
+      }
+    }
+  `),
+  variables: ({ query }, part) => ({
+    ...part,
+    orderBy: orderByFrom(query),
+    filter: { name: query.get('name') },
+  }),
+  connectionOf: ({ networkApps }) => networkApps,
+  present: presentNetworkApp,
+})
+
+const read = defineRoute({
+  method: 'GET',
+  path: 'store/network-apps/:id',
+  operationId: 'getNetworkApp',
+  tag: 'Store',
+  summary: 'Read a network app',
+  params: networkAppParam,
+  action: 'store:read',
+  operation: graphql(/* GraphQL */ `
+    query RestNetworkApp($id: ID!) {
+      networkApp(id: $id) {
+        ...NetworkAppRecord
+      }
+    }
+  `),
+  variables: ({ params }) => ({ id: params.id! }),
+  answer: networkAppRecord,
+  present: ({ networkApp }) => presentNetworkApp(networkApp!),
+})
+
+const update = defineRoute({
+  method: 'PATCH',
+  path: 'store/network-apps/:id',
+  operationId: 'updateNetworkApp',
+  tag: 'Store',
+  summary: 'Change a network app',
+  params: networkAppParam,
+  body: z
+    .object({
+      name: same('UpdateNetworkAppInput.name', neededText(100)).optional(),
+      price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
+      webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+      delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    })
+    .meta({
+      id: 'UpdateNetworkApp',
+      description: 'Only what is given changes; null or empty text removes the webhook.',
+    }),
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {
+      updateNetworkApp(input: $input) {
+        networkApp {
+          ...NetworkAppRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: {
+      id: request.params.id!,
+      name: request.body.text('name'),
+      price: request.body.text('price'),
+      webhookUrl: request.body.textOrNull('webhook_url'),
+      deliveryFailurePolicy: policyFrom(request),
+    },
+  }),
+  answer: networkAppRecord,
+  present: ({ updateNetworkApp }) => presentNetworkApp(updateNetworkApp.networkApp),
+})
+
+const deactivate = defineRoute({
+  method: 'DELETE',
+  path: 'store/network-apps/:id',
+  operationId: 'deactivateNetworkApp',
+  tag: 'Store',
+  summary: 'Take a network app out of sale',
+  description: 'Orders that were made stay as they are.',
+  params: networkAppParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {
+      deactivateNetworkApp(input: $input) {
+        networkApp {
+          id
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  status: 204,
+  answer: nothing,
+  present: () => undefined,
+})
+
+const rotateSecret = defineRoute({
+  method: 'POST',
+  path: 'store/network-apps/:id/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  tag: 'Store',
+  summary: 'Sign the calls of a network app with a new secret',
+  description: 'It is shown in this answer only.',
+  params: networkAppParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {
+      rotateWebhookSecret(input: $input) {
+        webhookSecret
+        networkApp {
+          ...NetworkAppRecord
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: networkAppWithSecret,
+  present: ({ rotateWebhookSecret: { networkApp, webhookSecret } }) => ({
+    ...presentNetworkApp(networkApp),
+    webhook_secret: webhookSecret,
+  }),
+})
+
+/** Network apps. Administrators manage and list them; signed-in users read one by its identifier. */
+export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]

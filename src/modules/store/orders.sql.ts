@@ -1,0 +1,330 @@
+import type { Order, OrderStatus } from '../../db/prisma/client.ts'
+import {
+  boolean,
+  bytes,
+  givenSql,
+  int,
+  joinedStatement,
+  numeric,
+  orNull,
+  type RowOf,
+  type SqlType,
+  statement,
+  text,
+  textOf,
+  timestamp,
+  uuid,
+} from '../../db/sql.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { remembered, rememberSql } from '../../shared/idempotency.ts'
+import { eventSql } from '../events/event-sql.ts'
+import {
+  type EntryLine,
+  heldAccountSql,
+  nextTransferSql,
+  pointsFirstSql,
+  postTransferSql,
+} from '../wallet/ledger-sql.ts'
+import { deliveryJobs } from '../webhooks/delivery-job-sql.ts'
+
+/** Orders that one statement ends or empties. */
+export const ORDERS_AT_ONCE = 500
+
+/** What an update of orders sets to erase their arguments: they may carry a live token, and nothing needs them any more. */
+export const eraseArgumentsSql = (order: string) =>
+  `action_args = null, action_args_erased_at = case when ${order}.action_args is null then ${order}.action_args_erased_at else now() end`
+
+/** An order as a writing statement returns it: amounts are decimal strings. */
+const orderColumns = {
+  id: uuid,
+  buyerId: uuid,
+  networkAppId: uuid,
+  networkAppName: text,
+  status: textOf<OrderStatus>(),
+  actionArgs: orNull(bytes),
+  actionArgsErasedAt: orNull(timestamp),
+  price: numeric,
+  quotedPoints: numeric,
+  quotedNum: numeric,
+  pointsPaid: numeric,
+  numPaid: numeric,
+  pointsRefunded: numeric,
+  numRefunded: numeric,
+  transferId: orNull(uuid),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+  paidAt: orNull(timestamp),
+  settledAt: orNull(timestamp),
+} satisfies Record<keyof Order, SqlType<unknown>>
+
+/** An order under the names that Prisma has for its fields. */
+export type OrderRow = RowOf<typeof orderColumns>
+
+const orderSql = (from: string) => `
+  ${from}.id, ${from}.buyer_id as "buyerId", ${from}.network_app_id as "networkAppId",
+  ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs",
+  ${from}.action_args_erased_at as "actionArgsErasedAt", ${from}.price,
+  ${from}.quoted_points as "quotedPoints", ${from}.quoted_num as "quotedNum", ${from}.points_paid as "pointsPaid",
+  ${from}.num_paid as "numPaid", ${from}.points_refunded as "pointsRefunded", ${from}.num_refunded as "numRefunded", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
+  ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
+
+/** The app a caller names, by id or name, with what the caller has. No app: no row. */
+export const findOffer = statement(
+  'order_offer',
+  {
+    parameters: { buyer: uuid, app: orNull(uuid), name: text },
+    columns: {
+      id: uuid,
+      name: text,
+      price: text,
+      open: int,
+      free_in: orNull(int),
+      points: text,
+      num: text,
+      closed: boolean,
+    },
+  },
+  `select a.id, a.name, a.price::text, w.open_orders as open, (
+     select ceil(extract(epoch from min(o.expires_at) - now()))::int from orders o
+     where o.buyer_id = w.user_id and o.status = 'CREATED'
+   ) as free_in, w.points::text, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
+   where a.deactivated_at is null and w.user_id = $buyer
+     and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
+)
+
+const quoted = pointsFirstSql('points', 'price')
+
+/**
+ * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
+ * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
+ * `app`: its UUID, or null when the name tells. `window`: seconds.
+ */
+export const insertOrder = joinedStatement(
+  'order_insert',
+  {
+    apart: ['buyer'],
+    parameters: {
+      order: uuid,
+      buyer: uuid,
+      app: orNull(uuid),
+      name: text,
+      actionArgs: orNull(bytes),
+      window: int,
+      maxCost: orNull(numeric),
+      maxOpen: int,
+      ...remembered,
+    },
+    columns: orderColumns,
+  },
+  ({ item, skipsLocked, place }) => `with ${item},
+   wanted as (
+     select item.*, a.id as app_id, a.name as app_name, a.price
+     from item join network_apps a on a.deactivated_at is null
+       and case when item.app is null then lower(a.name) = lower(item.name) else a.id = item.app end
+       and a.price <= coalesce(item.max_cost, a.price)
+     ${skipsLocked ? `${heldAccountSql.join('item.buyer')} ${heldAccountSql.locks}` : ''}
+   ),
+   updated_wallet as (
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from wanted
+     where w.user_id = wanted.buyer and w.closed_at is null and w.open_orders < wanted.max_open
+       and w.points + w.num >= wanted.price
+     returning w.event_sequence as sequence, w.points, w.num, clock_timestamp() as at, wanted.*
+   ),
+   created_order as (
+     insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
+       created_at, expires_at)
+     select "order", buyer, app_id, app_name, action_args, price, ${quoted.points}, ${quoted.num},
+       at, date_trunc('milliseconds', at) + make_interval(secs => "window")
+     from updated_wallet returning *
+   ),
+   ${eventSql({
+     from: 'updated_wallet',
+     owner: 'buyer',
+     sequence: 'sequence',
+     type: 'order.created',
+     order: '"order"',
+   })},
+   ${rememberSql('"order"::text', 'updated_wallet', givenSql('updated_wallet'))}
+   select ${place} ${orderSql('created_order')}
+   from created_order join updated_wallet on updated_wallet.order = created_order.id`,
+)
+
+/** Why an order could not be paid or withdrawn, by the database's clock. */
+export const findOrderState = statement(
+  'order_state',
+  {
+    parameters: { order: uuid, buyer: uuid },
+    columns: {
+      status: textOf<OrderStatus>(),
+      overdue: boolean,
+      is_sold: boolean,
+      price: text,
+      points: text,
+      num: text,
+    },
+  },
+  `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
+     o.price::text, w.points::text, w.num::text
+   from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
+     join wallets s on s.user_id = a.owner_id
+   where o.id = $order and o.buyer_id = $buyer`,
+)
+
+/**
+ * A reading that changes nothing waits for nobody: a server whose standby has taken its place, and that does not know it yet, would answer that
+ * something is not there. This waits for the synchronous standbys, as a write does, where there are any.
+ */
+export const awaitStandbys = statement(
+  'order_await',
+  { columns: { at: text } },
+  `select pg_logical_emit_message(true, 'annal', '')::text as at`,
+)
+
+const payment = pointsFirstSql('buyer.points', 'sale.price')
+
+/** What a payment takes from the buyer's wallet and adds to the owner's, in the order of the books. */
+const saleLines: readonly EntryLine[] = [
+  { wallet: 'split.buyer', currency: 'POINTS', amount: '-split.points' },
+  { wallet: 'split.buyer', currency: 'NUM', amount: '-split.num' },
+  { wallet: 'split.owner_id', currency: 'POINTS', amount: 'split.points - split.points_share' },
+  { wallet: 'split.owner_id', currency: 'NUM', amount: 'split.num - split.num_share' },
+  { book: 'REVENUE', currency: 'POINTS', amount: 'split.points_share' },
+  { book: 'REVENUE', currency: 'NUM', amount: 'split.num_share' },
+]
+
+/**
+ * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
+ * ids so that two sales never wait for each other. Balances are written from what was locked: PostgreSQL holds the CHECKs to what
+ * is made of the row as the statement saw it first, which would be below zero where money came in meanwhile. The clock is read when all that is held, so that no waiting carries a
+ * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share, of all sales that are
+ * paid together in one change of the wallet. The events, the webhook's delivery and the mails' jobs stand in the same statement: all
+ * of it happens or nothing. A receiver that is gone gets a delivery, too, which is given up in place of a call: so the order ends as
+ * its app asks for, and is never told to have been served.
+ */
+export const payOrder = joinedStatement(
+  'order_pay',
+  {
+    apart: ['order', 'buyer'],
+    parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...remembered },
+    columns: { ...orderColumns, ownerId: uuid },
+  },
+  ({ item, skipsLocked, place }) => `with ${item},
+   locked_order as materialized (
+     select item.*, o.network_app_id, o.price, o.expires_at
+     from item join orders o on o.id = item.order and o.buyer_id = item.buyer
+       -- Not by the index of open orders, of which there may be more than the planner knows.
+       and case when o.status = 'CREATED' then true end
+     for update of o ${skipsLocked ? 'skip locked' : ''}
+   ),
+   sale as materialized (
+     select locked_order.*, a.owner_id, a.webhook_url is not null as calls
+     from locked_order join network_apps a on a.id = locked_order.network_app_id
+     where locked_order.price <= coalesce(locked_order.max_cost, locked_order.price)
+   ),
+   party as materialized (select buyer as user_id from sale union select owner_id from sale),
+   locked_wallets as materialized (
+     select w.user_id, w.points, w.num, w.closed_at
+     from party join wallets w on w.user_id = party.user_id
+     order by w.user_id for no key update of w
+   ),
+   moment as materialized (
+     select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from locked_wallets) as held where held.n > 0
+   ),
+   split as materialized (
+     select sale.*, transfer.transfer_id, moment.at, paid.points, paid.num,
+       round(paid.points * sale.platform_share, 18) as points_share, round(paid.num * sale.platform_share, 18) as num_share
+     from sale cross join moment
+       join locked_wallets owner on owner.user_id = sale.owner_id and owner.closed_at is null
+       join locked_wallets buyer on buyer.user_id = sale.buyer and buyer.closed_at is null
+         and buyer.points + buyer.num >= sale.price and moment.at < sale.expires_at
+       cross join lateral (select ${payment.points} as points, ${payment.num} as num) as paid
+       cross join lateral (
+         select ${nextTransferSql('party')} as transfer_id from locked_wallets party
+         where party.user_id in (sale.buyer, sale.owner_id) order by transfer_id desc limit 1
+       ) as transfer
+   ),
+   feed as materialized (select "order", transfer_id, buyer as user_id from split union select "order", transfer_id, owner_id from split),
+   movement as materialized (
+     select user_id, sum(points) as points, sum(num) as num, sum(bought)::int as bought
+     from (
+       select buyer as user_id, -points as points, -num as num, 1 as bought from split
+       union all select owner_id, points - points_share, num - num_share, 0 from split
+     ) as change group by user_id
+   ),
+   updated_wallets as (
+     update wallets w set points = held.points + movement.points, num = held.num + movement.num,
+       event_sequence = w.event_sequence + (select count(*) from feed where feed.user_id = w.user_id),
+       open_orders = w.open_orders - movement.bought
+     from movement, locked_wallets held where held.user_id = movement.user_id and w.user_id = movement.user_id
+     returning w.user_id, old.event_sequence as before
+   ),
+   ${postTransferSql({ from: 'split', reference: `'order:' || "order"`, omitsZeros: true, lines: saleLines })},
+   paid_order as (
+     update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
+       points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,
+       settled_at = case when split.calls then null else split.at end
+     from split where o.id = split.order
+     returning o.*
+   ),
+   ${eventSql({
+     from: 'feed join updated_wallets on updated_wallets.user_id = feed.user_id',
+     owner: 'feed.user_id',
+     sequence: 'updated_wallets.before + row_number() over (partition by feed.user_id order by feed.transfer_id)',
+     type: 'order.paid',
+     order: 'feed.order',
+     transfer: 'feed.transfer_id',
+   })},
+   inserted_delivery as (
+     insert into webhook_deliveries (event_id, network_app_id, order_id)
+     select inserted_events.id, split.network_app_id, split.order
+     from split join inserted_events on inserted_events.order_id = split.order and inserted_events.owner_id = split.owner_id
+     where split.calls
+     returning id, network_app_id, order_id
+   ),
+   ${enqueueSql(
+     'enqueued_jobs',
+     deliveryJobs(
+       '(select d.*, split.trace from inserted_delivery d join split on split.order = d.order_id) as delivery',
+       'trace',
+     ),
+     {
+       queue: 'mail',
+       from: `split, (values ('receipt'), ('sale')) as mail (template)`,
+       data: { template: 'template', orderId: 'split.order' },
+       trace: 'split.trace',
+     },
+   )},
+   ${rememberSql('split.order::text', 'split', givenSql('split'))}
+   select ${place} ${orderSql('paid_order')}, split.owner_id as "ownerId"
+   from paid_order join split on split.order = paid_order.id, (select count(*) from enqueued_jobs) as jobs`,
+)
+
+/** Withdraws an open order. */
+export const cancelOrder = statement(
+  'order_cancel',
+  { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderColumns },
+  `with locked_order as materialized (
+     select id, status, expires_at from orders where id = $order and buyer_id = $buyer for update
+   ),
+   open_order as materialized (
+     select id from locked_order where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
+   ),
+   updated_wallet as (
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from open_order
+     where w.user_id = $buyer
+     returning w.event_sequence as sequence
+   ),
+   cancelled_order as (
+     update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')}
+     from open_order where o.id = open_order.id returning o.*
+   ),
+   ${eventSql({
+     from: 'cancelled_order, updated_wallet',
+     owner: 'cancelled_order.buyer_id',
+     sequence: 'updated_wallet.sequence',
+     type: 'order.cancelled',
+     order: 'cancelled_order.id',
+   })},
+   ${rememberSql('$order::text', 'cancelled_order')}
+   select ${orderSql('cancelled_order')} from cancelled_order`,
+)

@@ -1,0 +1,118 @@
+/** Points that administrators give to users. A grant is a transfer with a reason. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
+import { z } from 'zod'
+import type { Database } from '../../db/database-types.ts'
+import { numeric, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import type { Actor } from '../../shared/actor.ts'
+import { notFound } from '../../shared/errors.ts'
+import {
+  fingerprintOf,
+  type Idempotency,
+  type IdempotencyContext,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
+import { fromId } from '../../shared/ids.ts'
+import { parse, positiveAmount, requiredText } from '../../shared/input.ts'
+import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
+import { findByName } from '../accounts/account-locks.sql.ts'
+import { normalizeEmail } from '../accounts/email-address.ts'
+import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../events/event-sql.ts'
+import type { FeedNotifications } from '../events/notification-types.ts'
+import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
+
+/** `userId` is an ID, an e-mail address or a username. */
+const grantInput = z.strictObject({
+  userId: requiredText(254).transform(normalizeEmail),
+  amount: positiveAmount,
+  reason: requiredText(500),
+})
+
+const grantColumns = { id: uuid, userId: uuid, amount: numeric, reason: text, createdAt: timestamp }
+/** Points that an administrator gave to a user. `id` is the UUID of the transfer. */
+export type Grant = RowOf<typeof grantColumns>
+
+const findGrant = statement(
+  'grant_find',
+  { parameters: { grant: uuid }, columns: grantColumns },
+  `select t.id, e.wallet_id as "userId", e.amount, coalesce(t.reason, '') as reason, t.created_at as "createdAt"
+   from transfers t join entries e on e.transfer_id = t.id and e.wallet_id is not null
+   where t.id = $grant and t.reference = 'grant:' || t.id`,
+)
+
+const insertGrant = statement(
+  'grant_insert',
+  {
+    parameters: { user: uuid, amount: numeric, reason: text, ...audited, ...remembered },
+    columns: { id: uuid },
+  },
+  `with credited_wallet as (
+     update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1
+     where w.user_id = $user and w.closed_at is null
+     returning w.user_id, w.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'credited_wallet',
+     reference: `'grant:' || transfer_id`,
+     reason: '$reason',
+     lines: [
+       { wallet: 'credited_wallet.user_id', currency: 'POINTS', amount: '$amount' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: '-$amount' },
+     ],
+   })},
+   ${eventSql({ from: 'credited_wallet', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
+   ${auditSql({
+     from: 'credited_wallet',
+     user: '$actor',
+     action: 'points.granted',
+     subject: `type_id('grant', transfer_id)`,
+     address: '$address',
+   })},
+   ${rememberSql('transfer_id::text', 'credited_wallet')}
+   select transfer_id as id from credited_wallet`,
+)
+
+interface Dependencies {
+  database: Database
+  notifications: Pick<FeedNotifications, 'notify'>
+  idempotency: Idempotency
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+}
+
+/** Creates the service that gives points to users. */
+export function createGrantService({ database, notifications, idempotency, verifiesAddresses }: Dependencies) {
+  return {
+    /** Returns a grant by its UUID, or null. Users see their own grants; administrators see all of them. */
+    async find(actor: Actor, uuid: string): Promise<Grant | null> {
+      const [grant] = await database.query(findGrant, { grant: uuid })
+      return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
+    },
+
+    /** Gives points to a user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND. */
+    async grant(actor: Actor, rawInput: z.input<typeof grantInput>, context: IdempotencyContext): Promise<Grant> {
+      assertMay(actor, 'store:administer')
+      const input = parse(grantInput, rawInput)
+      const id = await idempotency.once(actor, context, 'grantPoints', input, async () => {
+        const [user] = await database.query(findByName, {
+          user: fromId(input.userId, 'user')?.uuid ?? null,
+          name: input.userId,
+          mustBeVerified: verifiesAddresses,
+        })
+        if (!user) throw notFound('User')
+        const [made] = await database.query(insertGrant, {
+          ...{ user: user.id, amount: input.amount, reason: input.reason },
+          ...auditorOf(actor),
+          ...fingerprintOf(context),
+        })
+        // The account was deleted after it was found.
+        if (!made) throw notFound('User')
+        notifications.notify(user.id)
+        return made.id
+      })
+      const [grant] = await database.query(findGrant, { grant: id })
+      if (!grant) throw notFound('Grant')
+      return grant
+    },
+  }
+}

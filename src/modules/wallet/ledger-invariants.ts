@@ -1,0 +1,155 @@
+/** Invariants of the ledger and the wallets: transfers, deposits, grants, withdrawals, and append-only tables. */
+
+import type { Invariant } from '../../db/invariants/invariant.ts'
+import { text } from '../../db/sql.ts'
+import { NIL_UUID } from '../../shared/ids.ts'
+
+/** Those of books and wallets, in the order in which they are told. */
+export const bookInvariants: Invariant[] = [
+  {
+    id: 'I1',
+    sentence: 'The entries of every transfer, and of all together, sum to zero per currency.',
+    columns: { subject: text, currency: text, amount: text },
+    query: `select 'transfer:' || transfer_id as subject, currency::text, sum(amount)::text as amount
+            from entries group by transfer_id, currency having sum(amount) <> 0`,
+  },
+  {
+    id: 'I2',
+    sentence: 'The balances of a wallet are the sums of its entries.',
+    columns: { subject: text, num: text, points: text, num_entries: text, points_entries: text },
+    query: `select 'user:' || w.user_id as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
+            from wallets w left join lateral (
+              select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+                     coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
+              from entries where wallet_id = w.user_id) e on true
+            where w.num <> e.num or w.points <> e.points`,
+  },
+  {
+    id: 'C9',
+    sentence:
+      'The balance that is noted at a transfer is the sum of the wallet’s entries up to it, and none is missing.',
+    columns: { subject: text, transfer: text, num: text, points: text, num_entries: text, points_entries: text },
+    query: `with parts as (
+              select s.*, e.num as num_since, e.points as points_since
+              from (select *, lag(transfer_id) over (partition by wallet_id order by transfer_id) as earlier from statement_balances) s,
+                lateral (
+                  select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+                    coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
+                  from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
+                    and transfer_id > coalesce(s.earlier, '${NIL_UUID}')
+                ) e
+            ), told as (
+              select *, sum(num_since) over up as num_entries, sum(points_since) over up as points_entries
+              from parts window up as (partition by wallet_id order by transfer_id)
+            )
+            select 'user:' || wallet_id as subject, 'transfer:' || transfer_id as transfer, num::text, points::text, num_entries::text, points_entries::text
+              from told where num <> num_entries or points <> points_entries
+            union all
+            select 'user:' || e.wallet_id, 'transfer:' || e.transfer_id, null, null, null, null from entries e
+              where e.wallet_id is not null and notes_balance(e.transfer_id)
+                and not exists (select from statement_balances s where s.wallet_id = e.wallet_id and s.transfer_id = e.transfer_id)`,
+  },
+  {
+    id: 'I3',
+    sentence: 'No balance is below zero.',
+    columns: { subject: text, num: text, points: text },
+    query: `select 'user:' || user_id as subject, num::text, points::text from wallets where num < 0 or points < 0`,
+  },
+  {
+    id: 'C3',
+    sentence: 'Every deposit has one transfer of its amount; every grant adds points to one wallet.',
+    query: `select d.reference as subject, 'no transfer of its amount' as problem from deposits d
+              where d.status <> 'PENDING' and d.amount is distinct from (
+                select sum(e.amount) from transfers t join entries e on e.transfer_id = t.id
+                where t.reference = d.reference and e.wallet_id = d.wallet_id and e.currency = 'NUM')
+            union all
+            select t.reference, 'does not add points to one wallet' from transfers t
+              where t.reference like 'grant:%' and (
+                select count(*) filter (where wallet_id is not null and currency = 'POINTS' and amount > 0) <> 1
+                from entries where transfer_id = t.id)`,
+  },
+  {
+    id: 'C6',
+    sentence:
+      'What came in is in the books exactly while it counts: not before, and not when the chain has lost it; what wallets owe for frozen deposits stands in SHORTFALL.',
+    query: `select d.reference as subject, 'the books say ' || booked.amount::text || ' of a deposit that is ' || d.status as problem
+              from deposits d, lateral (
+                select coalesce(-sum(e.amount), 0) as amount from entries e join transfers t on t.id = e.transfer_id
+                where e.book in ('DEPOSITS', 'TOKENS') and t.reference in (
+                  select d.reference union all
+                  select kind || substr(d.reference, 9) || ':' || n
+                  from generate_series(1, d.freezes) n, (values ('deposit-freeze:'), ('deposit-release:')) as k (kind))
+              ) booked
+              where booked.amount <> case d.status when 'CREDITED' then d.amount else 0 end
+            union all
+            select 'SHORTFALL', 'the book says ' || booked || ' and the deposits ' || owed from (
+                select (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL') as booked,
+                  (select coalesce(sum(shortfall), 0) from deposits) as owed) sums where booked <> owed`,
+  },
+  {
+    id: 'C7',
+    sentence:
+      'What is under way and what lies in the treasury is what the moves of coins say; each was signed, and settled, in the books once.',
+    columns: { subject: text, booked: text, moved: text },
+    query: `with booked as (
+              select coalesce(sum(e.amount) filter (where e.book = 'UNDER_WAY'), 0) as under_way,
+                coalesce(sum(e.amount) filter (where e.book = 'TREASURY'), 0) as treasury
+              from entries e join transfers t on t.id = e.transfer_id
+              where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
+            ), moved as (
+              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED') and stranded_at is null), 0) as under_way,
+                coalesce(sum(case
+                  when kind = 'WITHDRAWAL' and status in ('FINAL', 'FAILED') then arrived + fee
+                  when kind = 'WITHDRAWAL' then amount
+                  when status = 'FINAL' then -arrived end), 0) as treasury
+              from coin_moves
+            )
+            select 'under way' as subject, booked.under_way::text as booked, moved.under_way::text as moved
+              from booked, moved where booked.under_way <> moved.under_way
+            union all
+            select 'treasury', booked.treasury::text, moved.treasury::text
+              from booked, moved where booked.treasury <> moved.treasury`,
+  },
+  {
+    id: 'C8',
+    sentence:
+      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; none is confirmed whose coins were refused; what has not arrived stands in WITHDRAWALS.',
+    query: `select coalesce('withdrawal:' || x.id, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
+              from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
+              where x.id is null or t.reference is null
+            union all
+            select 'withdrawal:' || x.id, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
+              left join entries e on e.transfer_id = t.id and e.wallet_id = x.wallet_id
+              group by x.id having coalesce(-sum(e.amount), 0) <> x.amount + x.fee
+            union all
+            select 'withdrawal:' || x.id, 'given back without being over, or over without being given back' from withdrawals x
+              left join transfers t on t.reference = 'withdrawal-refund:' || x.id
+              where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
+            union all
+            select 'withdrawal:' || x.id, 'confirmed, and its move failed' from withdrawals x join coin_moves m on m.id = x.move_id
+              where x.status = 'CONFIRMED' and m.status = 'FAILED'
+            union all
+            select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
+              select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
+                (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
+                  where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL')
+                  + (select coalesce(sum(t.value), 0) from coin_moves m join coin_transactions t on t.move_id = m.id
+                    where m.wallet_id is null and m.status not in ('FINAL', 'FAILED')) as moved) sums
+              where booked <> moved`,
+  },
+  {
+    id: 'I7',
+    sentence:
+      'Transfers, entries, noted balances, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled; and of no table is a trigger or a reference switched off.',
+    query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
+            from (values ('transfers'), ('entries'), ('statement_balances'), ('commits'), ('events')) as wanted (name),
+              (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
+            where not exists (
+              select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
+                and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)
+            union all
+            select r.relname, coalesce('reference ' || c.conname, 'trigger ' || t.tgname) || ' is switched off'
+            from pg_trigger t join pg_class r on r.oid = t.tgrelid left join pg_constraint c on c.oid = t.tgconstraint and c.contype = 'f'
+            where r.relnamespace = 'public'::regnamespace and t.tgenabled not in ('O', 'A')`,
+  },
+]

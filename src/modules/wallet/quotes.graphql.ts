@@ -1,0 +1,174 @@
+import type { Context } from '../../context.ts'
+import { builder, omitNullish } from '../../graphql/builder.ts'
+import { atMost, characters } from '../../graphql/limits/sizes.ts'
+import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
+import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'
+import type { WithdrawalQuote } from '../coins/withdrawal-service.ts'
+import { withdrawalFields } from '../coins/withdrawals.graphql.ts'
+import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
+import type { RefundQuote } from '../store/refund-service.ts'
+import { RefundOrderInput } from '../store/refunds.graphql.ts'
+import type { Problem, Quote } from './quote.ts'
+
+const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
+  description: 'One reason for which the mutation would be refused.',
+  fields: (t) => ({
+    code: t.expose('code', { type: ErrorCodeType, description: 'The `extensions.code` of the error.' }),
+    message: t.exposeString('message', { ...characters(1000), description: 'The problem, in a sentence.' }),
+    field: t.exposeString('field', {
+      ...characters(64),
+      nullable: true,
+      description: 'Name of the input field. Null if the problem concerns no field.',
+    }),
+  }),
+})
+
+type AnyQuote = Quote | WithdrawalQuote | RefundQuote
+
+const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
+  description: 'The cost of a mutation now, and every reason for which it would be refused.',
+  resolveType: (quote) => {
+    if ('price' in quote) return 'PaymentQuote'
+    return 'fee' in quote ? 'WithdrawalQuote' : 'RefundQuote'
+  },
+  fields: (t) => ({
+    total: t.expose('total', {
+      type: 'Decimal',
+      description: 'The amount that the mutation would charge, or the amount that a refund would return.',
+    }),
+    available: t.field({
+      type: 'Decimal',
+      description:
+        'The amount that the wallet can pay: points and currency units, or only currency units for a withdrawal. For a refund, the amount that can still be refunded.',
+      resolve: (quote) => ('refundable' in quote ? quote.refundable : quote.available),
+    }),
+    problems: t.expose('problems', {
+      ...atMost(50),
+      type: [QuoteProblem],
+      description: 'Every reason for which the mutation would be refused. Empty if it would succeed.',
+    }),
+  }),
+})
+
+builder.objectRef<Quote>('PaymentQuote').implement({
+  description: 'The cost of a commit or an order, and how the wallet pays for it: points first.',
+  interfaces: [QuoteInterface],
+  fields: (t) => ({
+    price: t.expose('price', { type: 'Decimal', description: 'Price without gas.' }),
+    gas: t.expose('gas', { type: 'Decimal', description: 'Fee for the chain transaction.' }),
+    num: t.expose('num', { type: 'Decimal', description: 'Balance of the wallet in currency units.' }),
+    points: t.expose('points', { type: 'Decimal', description: 'Balance of the wallet in points.' }),
+    pointsCharged: t.expose('pointsCharged', { type: 'Decimal', description: 'Part of the total paid in points.' }),
+    numCharged: t.expose('numCharged', { type: 'Decimal', description: 'Part of the total paid in currency units.' }),
+    missing: t.expose('missing', { type: 'Decimal', description: 'Part of the total that the wallet cannot pay.' }),
+  }),
+})
+
+builder.objectRef<WithdrawalQuote>('WithdrawalQuote').implement({
+  description: 'The cost of a withdrawal.',
+  interfaces: [QuoteInterface],
+  fields: (t) => ({
+    amount: t.expose('amount', { type: 'Decimal', description: 'The amount that would arrive.' }),
+    fee: t.expose('fee', { type: 'Decimal', description: 'Fee for the chain transaction, at the present gas price.' }),
+    leftToday: t.expose('leftToday', {
+      type: 'Decimal',
+      description: 'The amount that can still be withdrawn in these 24 hours.',
+    }),
+  }),
+})
+
+builder.objectRef<RefundQuote>('RefundQuote').implement({
+  description: 'The amount that a refund would return. Currency units are returned before points.',
+  interfaces: [QuoteInterface],
+  fields: (t) => ({
+    num: t.expose('num', { type: 'Decimal', description: 'Part of the total in currency units.' }),
+    points: t.expose('points', { type: 'Decimal', description: 'Part of the total in points.' }),
+  }),
+})
+
+const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
+  description: 'A registration, with or without its file.',
+  fields: (t) => ({
+    assetFile: t.field({
+      type: 'Upload',
+      description:
+        'The file. Nothing of it is kept. Without it, only the other fields are checked. DUPLICATE_ASSET is reported only of an asset ' +
+        'that you may see; the mutation also raises it if someone else registered the file privately.',
+    }),
+    ...registrationFields(t),
+  }),
+})
+
+const QuoteWithdrawInput = builder.inputType('QuoteWithdrawInput', {
+  description: 'A withdrawal, without the password.',
+  fields: withdrawalFields,
+})
+
+const QuoteInput = builder.inputType('QuoteInput', {
+  description: 'The mutation to quote, with its input.',
+  isOneOf: true,
+  fields: (t) => ({
+    registerAsset: t.field({ type: QuoteRegisterAssetInput, description: 'A registration. Returns a PaymentQuote.' }),
+    updateAssetMetadata: t.field({
+      type: UpdateAssetMetadataInput,
+      description: 'A change of metadata. Returns a PaymentQuote.',
+    }),
+    revertAsset: t.field({ type: RevertAssetInput, description: 'A revert. Returns a PaymentQuote.' }),
+    createOrder: t.field({
+      type: CreateOrderInput,
+      description: 'An order. Returns a PaymentQuote with the cost of its confirmation.',
+    }),
+    confirmOrder: t.field({ type: ConfirmOrderInput, description: 'A confirmation. Returns a PaymentQuote.' }),
+    withdraw: t.field({ type: QuoteWithdrawInput, description: 'A withdrawal. Returns a WithdrawalQuote.' }),
+    refundOrder: t.field({
+      type: RefundOrderInput,
+      description: 'A refund; for administrators. Returns a RefundQuote.',
+    }),
+  }),
+})
+
+function quote({ actor, services }: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
+  if (input.registerAsset) {
+    const { assetFile, ...registration } = omitNullish(input.registerAsset)
+    return services.assets.quoteRegistration(actor, assetFile && (() => assetFile), registration)
+  }
+  if (input.updateAssetMetadata) {
+    const { id, ...update } = omitNullish(input.updateAssetMetadata)
+    return services.assets.quoteUpdate(actor, { ...update, nid: id })
+  }
+  if (input.revertAsset) {
+    const { id, ...revert } = omitNullish(input.revertAsset)
+    return services.assets.quoteRevert(actor, { ...revert, nid: id })
+  }
+  if (input.createOrder) return services.orders.quoteCreation(actor, omitNullish(input.createOrder))
+  if (input.confirmOrder) {
+    const { id, ...payment } = omitNullish(input.confirmOrder)
+    return services.orders.quotePayment(actor, id, payment)
+  }
+  if (input.withdraw) return services.withdrawals.quote(actor, omitNullish(input.withdraw))
+  return services.refunds.quote(actor, omitNullish(input.refundOrder!))
+}
+
+builder.queryField('quote', (t) =>
+  t.field({
+    type: QuoteInterface,
+    description:
+      'The cost of a paid mutation now, and every reason for which it would be refused. Nothing is written or charged. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, UNTRUSTED_CLIENT, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, THROTTLED, ' +
+      'INSUFFICIENT_STORAGE, UNAVAILABLE.',
+    args: { input: t.arg({ type: QuoteInput, required: true, description: 'The mutation.' }) },
+    resolve: (_root, { input }, context) => quote(context, input),
+  }),
+)
+
+const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
+
+/** The vocabulary of refusals as an enumeration, made from `shared/errors.ts`. */
+const ErrorCodeType = builder.enumType('ErrorCode', {
+  description:
+    'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',
+  values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<
+    ErrorCode,
+    { description: string }
+  >,
+})

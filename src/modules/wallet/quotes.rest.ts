@@ -1,0 +1,192 @@
+/** Quotes: the cost of a request and every reason for which it would be refused. */
+import { z } from 'zod'
+import { snakeCase, statuses } from '../../http/error-status.ts'
+import { defineRoute, type RestRequest, type Route } from '../../http/rest/define-route.ts'
+import type { QuoteInput, RestQuoteQuery } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { amount, same } from '../../http/rest/values.ts'
+import { type FieldErrors, validationFailed } from '../../shared/errors.ts'
+import { AMOUNT, toUnits } from '../../shared/money.ts'
+
+const facts = {
+  dry_run: z.literal(true).describe('Always true. Nothing was written or charged.'),
+  errors: z
+    .array(
+      z.object({
+        type: z.string().describe('The `error.type` of the refusal.'),
+        message: same('QuoteProblem.message', z.string()),
+        field: z.string().nullable().describe('The field with the problem. Null if the problem concerns no field.'),
+      }),
+    )
+    .describe('Every reason for which the real request would be refused now. Empty if it would succeed.'),
+}
+
+const records = {
+  PaymentQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      price: same('PaymentQuote.price', amount),
+      gas: same('PaymentQuote.gas', amount),
+      total_cost: same('PaymentQuote.total', amount),
+      balance: z
+        .object({ num: same('PaymentQuote.num', amount), points: same('PaymentQuote.points', amount) })
+        .describe('The balance of the wallet.'),
+      available: same('PaymentQuote.available', amount),
+      points_charged: same('PaymentQuote.pointsCharged', amount),
+      num_charged: same('PaymentQuote.numCharged', amount),
+      missing: same('PaymentQuote.missing', amount),
+      errors: facts.errors,
+    })
+    .meta({ id: 'Quote', description: 'The cost of a request, and every reason for which it would be refused.' }),
+  WithdrawalQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      amount: same('WithdrawalQuote.amount', amount),
+      fee: same('WithdrawalQuote.fee', amount),
+      total: same('WithdrawalQuote.total', amount),
+      available: same('WithdrawalQuote.available', amount),
+      left_today: same('WithdrawalQuote.leftToday', amount),
+      errors: facts.errors,
+    })
+    .meta({
+      id: 'WithdrawalQuote',
+      description: 'The cost of a withdrawal, and every reason for which it would be refused.',
+    }),
+  RefundQuote: z
+    .object({
+      dry_run: facts.dry_run,
+      num: same('RefundQuote.num', amount),
+      points: same('RefundQuote.points', amount),
+      total: same('RefundQuote.total', amount),
+      refundable: same('RefundQuote.available', amount),
+      errors: facts.errors,
+    })
+    .meta({
+      id: 'RefundQuote',
+      description: 'The amount a refund would return, and every reason for which it would be refused.',
+    }),
+}
+
+type Quote = RestQuoteQuery['quote']
+type QuoteRecord = z.output<(typeof records)[keyof typeof records]>
+
+/** Lists all reasons for which the real call would be refused. `unread`: the problems of fields that could not be read. */
+const presentProblems = (problems: Quote['problems'], unread: FieldErrors = {}): QuoteRecord['errors'] => [
+  ...Object.entries(unread).flatMap(([field, messages]) =>
+    messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
+  ),
+  // The service reports an unreadable field as missing.
+  ...problems
+    .map(({ code, message, field }) => ({ type: statuses[code].type, message, field: field && snakeCase(field) }))
+    .filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
+]
+
+function present(quote: Quote, { unread }: RestRequest): QuoteRecord {
+  const common = { dry_run: true as const, errors: presentProblems(quote.problems, unread) }
+  switch (quote.__typename) {
+    case 'PaymentQuote':
+      return {
+        ...common,
+        price: quote.price,
+        gas: quote.gas,
+        total_cost: quote.total,
+        balance: { num: quote.num, points: quote.points },
+        available: quote.available,
+        points_charged: quote.pointsCharged,
+        num_charged: quote.numCharged,
+        missing: quote.missing,
+      }
+    case 'WithdrawalQuote': {
+      const { amount, fee, total, available, leftToday } = quote
+      return { ...common, amount, fee, total, available, left_today: leftToday }
+    }
+    case 'RefundQuote':
+      return { ...common, num: quote.num, points: quote.points, total: quote.total, refundable: quote.available }
+  }
+}
+
+const operation = graphql(/* GraphQL */ `
+  query RestQuote($input: QuoteInput!) {
+    quote(input: $input) {
+      __typename
+      total
+      available
+      problems {
+        code
+        message
+        field
+      }
+      ... on PaymentQuote {
+        price
+        gas
+        num
+        points
+        pointsCharged
+        numCharged
+        missing
+      }
+      ... on WithdrawalQuote {
+        amount
+        fee
+        leftToday
+      }
+      ... on RefundQuote {
+        num
+        points
+      }
+    }
+  }
+`)
+
+interface QuoteRoute
+  extends Pick<
+    Route,
+    | 'path'
+    | 'operationId'
+    | 'summary'
+    | 'description'
+    | 'params'
+    | 'headers'
+    | 'errors'
+    | 'action'
+    | 'apiKey'
+    | 'files'
+    | 'admit'
+  > {
+  body: z.ZodObject
+  /** The type of the quote. A PaymentQuote when left out. */
+  type?: keyof typeof records
+  /** The quoted request, as the query `quote` takes it. */
+  inputOf: (request: RestRequest) => QuoteInput
+}
+
+/** Defines a route that answers the cost of a request and every reason for which it would be refused. */
+export const quoteRoute = ({ inputOf, type = 'PaymentQuote', ...route }: QuoteRoute) =>
+  defineRoute({
+    method: 'POST',
+    tag: 'Quotes',
+    isQuote: true,
+    ...route,
+    operation,
+    variables: (request) => ({ input: inputOf(request) }),
+    answer: records[type] as z.ZodType<QuoteRecord>,
+    present: ({ quote }, request) => present(quote, request),
+  })
+
+/** Returns true if two decimal texts are the same amount. Invalid texts are reported later, by their reader. */
+const isSameAmount = (one: string, other: string) =>
+  one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
+
+/**
+ * Returns the maximum cost that a caller accepts, from the body or the query. Raises VALIDATION_FAILED if the two differ; a quote
+ * reports that instead.
+ */
+export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
+  const inBody = body.amount('max_cost')
+  const inQuery = query.get('max_cost') ?? undefined
+  if (inBody === undefined || inQuery === undefined || isSameAmount(inBody, inQuery)) return inBody ?? inQuery
+  const details = { max_cost: ['It is given twice, and differs.'] }
+  if (!unread) throw validationFailed(details)
+  Object.assign(unread, details)
+  return undefined
+}

@@ -1,0 +1,259 @@
+import type { DeliveryStatus } from '../../db/prisma/client.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  float,
+  int,
+  orNull,
+  type ParametersOf,
+  type RowOf,
+  statement,
+  text,
+  textOf,
+  timestamp,
+  uuid,
+} from '../../db/sql.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
+import { remembered, rememberSql } from '../../shared/idempotency.ts'
+import { audited, auditSql } from '../audit/audit-sql.ts'
+import { newsSql } from '../store/delivery-events-sql.ts'
+import { refundSql } from '../store/refund-sql.ts'
+import { deliveryJobs } from './delivery-job-sql.ts'
+
+/** What of a paid order its receiver is told, where the event is about one. Amounts are decimal strings. */
+const saleColumns = {
+  order_id: orNull(uuid),
+  buyer_id: orNull(uuid),
+  network_app_name: orNull(text),
+  price: orNull(text),
+  num_paid: orNull(text),
+  points_paid: orNull(text),
+  created_at: orNull(timestamp),
+  paid_at: orNull(timestamp),
+}
+/** What of a refund its receiver is told, where the event is one. Amounts are decimal strings. */
+const refundColumns = {
+  refund_id: orNull(uuid),
+  refunded_at: orNull(timestamp),
+  refund_points: orNull(text),
+  refund_num: orNull(text),
+  /** In all, with this one. */
+  points_refunded: orNull(text),
+  num_refunded: orNull(text),
+}
+
+/** An event that receivers are told of, with everything that they are told. */
+export const webhookEventColumns = {
+  event_id: uuid,
+  type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
+  occurred_at: timestamp,
+  network_app_id: uuid,
+  ...saleColumns,
+  ...refundColumns,
+  action_args: orNull(bytes),
+}
+/** These columns, of the event `e`, the network app `a`, the order `o` and the refund `r`, of which both may be missing. */
+export const webhookEventColumnsSql = `e.id as event_id, e.type, e.created_at as occurred_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
+     o.network_app_name, o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
+     r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
+     (r.points_before + r.points)::text as points_refunded, (r.num_before + r.num)::text as num_refunded`
+
+const dueColumns = {
+  ...webhookEventColumns,
+  attempt_count: int,
+  /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the order it tells of was refunded or its arguments are erased. */
+  webhook_url: orNull(text),
+  webhook_secret: orNull(bytes),
+  /** While it still signs. */
+  previous_secret: orNull(bytes),
+  now: timestamp,
+}
+
+/** A delivery whose time has come, with everything its receiver is told. */
+export type DueDelivery = RowOf<typeof dueColumns>
+
+/** Whether a receiver may still be told: of a payment not once it was given back whole, nor without its arguments. */
+const isTellableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`
+
+/**
+ * The delivery, if its time has come, or whenever it is with `atOnce`. No row: it is settled, or put off: a job that was
+ * overtaken by another one finds nothing to do. The second of grace is for times that were rounded.
+ */
+export const findDue = statement(
+  'delivery_due',
+  { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
+  `select ${webhookEventColumnsSql}, d.attempt_count,
+     case when a.webhook_disabled_at is null and ${isTellableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
+     case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
+   from webhook_deliveries d
+   join events e on e.id = d.event_id
+   join network_apps a on a.id = d.network_app_id
+   left join orders o on o.id = d.order_id
+   left join refunds r on r.transfer_id = e.transfer_id
+   where d.id = $delivery and d.status = 'PENDING' and ($atOnce or d.next_attempt_at <= now() + interval '1 second')`,
+)
+
+/**
+ * The attempt's row. Whoever read the same number of attempts (`before`) and comes second finds no target, and nothing
+ * happens. `duration`: milliseconds.
+ */
+const attempt = {
+  delivery: uuid,
+  before: int,
+  duration: int,
+  statusCode: orNull(int),
+  failure: orNull(text),
+  response: text,
+}
+/** What came of an attempt. */
+export type AttemptFacts = ParametersOf<typeof attempt>
+
+const attemptSql = `
+  locked_delivery as materialized (
+    select d.id, d.order_id, d.network_app_id, e.type as event_type from webhook_deliveries d join events e on e.id = d.event_id
+    where d.id = $delivery and d.status = 'PENDING' and d.attempt_count = $before for update of d
+  ),
+  inserted_attempt as (
+    insert into webhook_attempts (delivery_id, number, started_at, duration, status_code, failure, response)
+    select id, $before + 1, now() - make_interval(secs => $duration / 1000.0), $duration, $statusCode, $failure, $response
+    from locked_delivery
+  )`
+
+const settleSql = (status: DeliveryStatus) => `
+  settled_delivery as (
+    update webhook_deliveries d set status = '${status}', attempt_count = $before + 1, next_attempt_at = null, settled_at = now()
+    from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id, locked_delivery.event_type
+  )`
+
+/** `feeds`: whose feeds of events have grown. */
+const grownColumns = { feeds: arrayOf(uuid) }
+
+/** The receiver took it: so an order whose payment it was told is served, even after it had been given up. */
+export const recordDelivered = statement(
+  'delivery_delivered',
+  { parameters: attempt, columns: grownColumns },
+  `with ${attemptSql},
+   ${settleSql('DELIVERED')},
+   served_order as (
+     update orders o set status = 'SUCCESS', settled_at = now() from settled_delivery
+     where o.id = settled_delivery.order_id and settled_delivery.event_type = 'order.paid'
+       and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
+   ),
+   new_events (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, 'order.succeeded', id, null::uuid from served_order
+     union all
+     select a.owner_id, 'delivery.delivered', null, settled_delivery.id
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
+   ),
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select owner_id from new_events) order by user_id for no key update
+   ),
+   updated_wallets as (
+     update wallets w set event_sequence = w.event_sequence + counted.n
+     from (
+       select owner_id, count(*)::int as n from new_events join locked_wallets on user_id = owner_id group by owner_id
+     ) as counted
+     where w.user_id = counted.owner_id
+     returning w.user_id, w.event_sequence - counted.n as before
+   ),
+   ${newsSql()}
+   select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
+)
+
+/** It failed and is tried again in so many seconds. */
+export const recordRetry = statement(
+  'delivery_retry',
+  { parameters: { ...attempt, seconds: float }, columns: { next_attempt_at: timestamp } },
+  `with ${attemptSql},
+   postponed_delivery as (
+     update webhook_deliveries d set attempt_count = $before + 1,
+       next_attempt_at = now() + make_interval(secs => $seconds)
+     from locked_delivery where d.id = locked_delivery.id returning d.id, d.network_app_id, d.next_attempt_at
+   ),
+   ${enqueueSql('enqueued_jobs', { ...deliveryJobs('postponed_delivery'), startAfter: 'next_attempt_at' })}
+   select next_attempt_at from postponed_delivery, (select count(*) from enqueued_jobs) as jobs`,
+)
+
+/**
+ * It failed for good. `goneUrl`: the URL that answered that it is gone, which disables it; else null. The app's policy decides what
+ * becomes of the order, and the buyer is told.
+ */
+export const recordGivenUp = statement(
+  'delivery_given_up',
+  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: grownColumns },
+  `with ${attemptSql},
+   ${settleSql('GIVEN_UP')},
+   disabled_app as (
+     update network_apps a set webhook_disabled_at = now(), updated_at = now() from settled_delivery
+     where a.id = settled_delivery.network_app_id and a.webhook_url = $goneUrl
+   ),
+   ended_order as (
+     update orders o set settled_at = now(),
+       action_args = case a.delivery_failure_policy when 'KEEP' then o.action_args end,
+       action_args_erased_at = case when a.delivery_failure_policy = 'REFUND' and o.action_args is not null then now() end,
+       points_refunded = case a.delivery_failure_policy when 'REFUND' then o.points_paid else o.points_refunded end,
+       num_refunded = case a.delivery_failure_policy when 'REFUND' then o.num_paid else o.num_refunded end,
+       status = case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
+     where o.id = settled_delivery.order_id and settled_delivery.event_type = 'order.paid' and o.status = 'PENDING'
+     returning o.id, o.buyer_id, o.status, a.owner_id, o.transfer_id, o.points_paid, o.num_paid,
+       old.points_refunded as points_before, old.num_refunded as num_before
+   ),
+   refund as materialized (
+     select *, points_paid - points_before as points, num_paid - num_before as num from ended_order where status = 'REFUNDED'
+   ),
+   new_events (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid
+     from ended_order
+     union all
+     select owner_id, 'order.refunded', id, null from ended_order where status = 'REFUNDED' and owner_id <> buyer_id
+     union all
+     select a.owner_id, 'delivery.given-up', null, settled_delivery.id
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
+   ),
+   ${refundSql({
+     from: 'refund',
+     reference: `'order-refund:' || split.id`,
+     record: { id: 'uuidv7()', reason: `''`, refundedBy: 'null' },
+     news: 'new_events',
+   })},
+   ${newsSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
+   ${enqueueSql('enqueued_jobs', {
+     queue: 'mail',
+     from: 'ended_order',
+     data: { template: `case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end`, orderId: 'id' },
+   })}
+   select array(select distinct owner_id from new_events) as feeds
+   from settled_delivery, (select count(*) from enqueued_jobs) as jobs`,
+)
+
+/**
+ * Sends a delivery once more, now. The delivery is locked before its order, as by what writes down an attempt. `subject`: the delivery as
+ * callers see it. No row: it tells of a payment that was given back or whose arguments are erased, or its app has no webhook to call.
+ */
+export const replayDelivery = statement(
+  'delivery_replay',
+  { parameters: { delivery: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
+  `with locked_delivery as materialized (
+     select id, order_id, event_id, network_app_id from webhook_deliveries where id = $delivery for update
+   ),
+   locked_order as materialized (
+     select o.* from orders o where o.id = (select order_id from locked_delivery) for update
+   ),
+   tellable_delivery as (
+     select d.id from locked_delivery d
+     join network_apps a on a.id = d.network_app_id
+     join events e on e.id = d.event_id
+     left join locked_order o on o.id = d.order_id
+     where ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
+   ),
+   reopened_delivery as (
+     update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
+     from tellable_delivery where d.id = tellable_delivery.id returning d.id, d.network_app_id
+   ),
+   ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
+   ${auditSql({ from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
+   ${rememberSql('$delivery::text', 'reopened_delivery')}
+   select id from reopened_delivery, (select count(*) from enqueued_jobs) as jobs`,
+)

@@ -1,0 +1,220 @@
+import { z } from 'zod'
+import { defineList, LARGE_RECORDS } from '../../http/rest/define-list.ts'
+import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
+import type {
+  DeliveryStatus,
+  WebhookDeliveryDetailFragment,
+  WebhookDeliveryRecordFragment,
+} from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { deliveryParam, networkAppParam } from '../../http/rest/params.ts'
+import { anyObject, lowerCase, moment, same } from '../../http/rest/values.ts'
+
+/** What is read of a delivery. */
+export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
+  fragment WebhookDeliveryRecord on WebhookDelivery {
+    id
+    eventId
+    eventType
+    orderId
+    networkAppId
+    status
+    attemptCount
+    nextAttemptAt
+    createdAt
+    settledAt
+    attempts {
+      number
+      startedAt
+      duration
+      statusCode
+      failure
+      response
+    }
+  }
+`)
+
+/** What is read of one delivery, and not of each in a list. */
+export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
+  fragment WebhookDeliveryDetail on WebhookDelivery {
+    ...WebhookDeliveryRecord
+    payload
+  }
+`)
+
+const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
+
+const attemptRecord = z
+  .object({
+    number: same('WebhookAttempt.number', z.number().int()),
+    started_at: same('WebhookAttempt.startedAt', moment),
+    duration_ms: same('WebhookAttempt.duration', z.number().int()),
+    status_code: same('WebhookAttempt.statusCode', z.number().int().nullable()),
+    failure: same('WebhookAttempt.failure', z.string().nullable()),
+    response: same('WebhookAttempt.response', z.string()),
+  })
+  .meta({ id: 'WebhookAttempt', description: 'One call of a receiver and what came of it.' })
+
+const deliveryRecord = z
+  .object({
+    id: same('WebhookDelivery.id', z.string()),
+    event_id: same('WebhookDelivery.eventId', z.string()),
+    event_type: same('WebhookDelivery.eventType', z.string()),
+    order_id: same('WebhookDelivery.orderId', z.string().nullable()),
+    network_app_id: same('WebhookDelivery.networkAppId', z.string()),
+    status: same('WebhookDelivery.status', deliveryStatus),
+    attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
+    next_attempt_at: same('WebhookDelivery.nextAttemptAt', moment.nullable()),
+    created_at: same('WebhookDelivery.createdAt', moment),
+    settled_at: same('WebhookDelivery.settledAt', moment.nullable()),
+    attempts: same('WebhookDelivery.attempts', z.array(attemptRecord)),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'One event on its way to the webhook of a network app.' })
+
+const presentDelivery = (delivery: WebhookDeliveryRecordFragment): z.output<typeof deliveryRecord> => ({
+  id: delivery.id,
+  event_id: delivery.eventId,
+  event_type: delivery.eventType,
+  order_id: delivery.orderId,
+  network_app_id: delivery.networkAppId,
+  status: lowerCase(delivery.status),
+  attempt_count: delivery.attemptCount,
+  next_attempt_at: delivery.nextAttemptAt,
+  created_at: delivery.createdAt,
+  settled_at: delivery.settledAt,
+  attempts: delivery.attempts.map(({ number, startedAt, duration, statusCode, failure, response }) => ({
+    number,
+    started_at: startedAt,
+    duration_ms: duration,
+    status_code: statusCode,
+    failure,
+    response,
+  })),
+})
+
+const deliveryDetail = deliveryRecord
+  .extend({ payload: same('WebhookDelivery.payload', anyObject) })
+  .meta({ id: 'WebhookDeliveryDetail', description: 'One event on its way, with what the receiver is sent.' })
+
+const presentDetail = (delivery: WebhookDeliveryDetailFragment): z.output<typeof deliveryDetail> => ({
+  ...presentDelivery(delivery),
+  payload: delivery.payload,
+})
+
+/** `?status=given_up`: the same words as in an answer. */
+const statusFrom = ({ query }: RestRequest) => (query.get('status')?.toUpperCase() || undefined) as DeliveryStatus
+
+const list = defineList({
+  path: 'store/webhook-deliveries',
+  operationId: 'listWebhookDeliveries',
+  tag: 'Store',
+  summary: 'List webhook deliveries, newest first',
+  description: 'One that is settled is forgotten after 90 days unless the operator says otherwise, 30 at least.',
+  filters: {
+    network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
+    order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),
+    status: same('WebhookDeliveryFilter.status', deliveryStatus).optional(),
+  },
+  action: 'store:administer',
+  record: deliveryRecord,
+  plural: 'WebhookDeliveries',
+  searched: 'the type of the event or the name of the network app',
+  order: 'newest',
+  partSize: LARGE_RECORDS,
+  hasBoundedCount: true,
+  operation: graphql(/* GraphQL */ `
+    query RestWebhookDeliveries($first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String, $filter: WebhookDeliveryFilter) {
+      webhookDeliveries(first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search, filter: $filter) {
+        totalCount
+        pageInfo {
+          startCursor
+          endCursor
+        }
+        nodes {
+          ...WebhookDeliveryRecord
+        }
+      }
+    }
+  `),
+  variables: (request, part) => ({
+    ...part,
+    filter: {
+      networkAppId: request.query.get('network_app_id') || undefined,
+      orderId: request.query.get('order_id') || undefined,
+      status: statusFrom(request),
+    },
+  }),
+  connectionOf: ({ webhookDeliveries }) => webhookDeliveries,
+  present: presentDelivery,
+})
+
+const read = defineRoute({
+  method: 'GET',
+  path: 'store/webhook-deliveries/:id',
+  operationId: 'getWebhookDelivery',
+  tag: 'Store',
+  summary: 'Read a webhook delivery',
+  params: deliveryParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    query RestWebhookDelivery($id: ID!) {
+      webhookDelivery(id: $id) {
+        ...WebhookDeliveryDetail
+      }
+    }
+  `),
+  variables: ({ params }) => ({ id: params.id! }),
+  answer: deliveryDetail,
+  present: ({ webhookDelivery }) => presentDetail(webhookDelivery!),
+})
+
+const replay = defineRoute({
+  method: 'POST',
+  path: 'store/webhook-deliveries/:id/replay',
+  operationId: 'replayWebhookDelivery',
+  tag: 'Store',
+  summary: 'Send a webhook delivery once more',
+  description: 'With the same `webhook-id`, so that a receiver that has it already takes no notice.',
+  params: deliveryParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {
+      replayWebhookDelivery(input: $input) {
+        webhookDelivery {
+          ...WebhookDeliveryDetail
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: deliveryDetail,
+  present: ({ replayWebhookDelivery }) => presentDetail(replayWebhookDelivery.webhookDelivery),
+})
+
+const test = defineRoute({
+  method: 'POST',
+  path: 'store/network-apps/:id/test-events',
+  operationId: 'sendTestEvent',
+  tag: 'Store',
+  summary: 'Call the webhook of a network app once, as a test',
+  description:
+    'With a signed event of the type `webhook.test`, which is about no order and charges nobody. It has one attempt; nothing follows from it.',
+  params: networkAppParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestSendTestEvent($input: SendTestEventInput!) {
+      sendTestEvent(input: $input) {
+        webhookDelivery {
+          ...WebhookDeliveryDetail
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { networkAppId: params.id! } }),
+  status: 201,
+  answer: deliveryDetail,
+  present: ({ sendTestEvent }) => presentDetail(sendTestEvent.webhookDelivery),
+})
+
+/** Webhook deliveries, for administrators. */
+export const webhookDeliveryRoutes = [list, read, replay, test]

@@ -1,0 +1,158 @@
+/**
+ * Counts what is open at the same time in all processes, such as streams and bytes of uploads. Each process acquires an amount of a subject
+ * before it uses it, and renews its entry every 20 seconds. An entry expires after a minute, so a killed process blocks nobody for longer.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../db/database-types.ts'
+import { arrayOf, bigint, float, statement, text } from '../db/sql.ts'
+import type { Log } from './log.ts'
+
+/** Seconds until an entry expires that is not renewed. */
+const ENTRY_SECONDS = 60
+
+/** Entry of this process in `holders`. */
+const entrySql = (amount: string) =>
+  `jsonb_build_object($process, jsonb_build_object('amount', ${amount}, 'until', extract(epoch from now()) + $seconds))`
+
+/** Aggregate over the valid entries of the other processes in the row `c`. */
+const ofOthersSql = (what: string) =>
+  `(select ${what} from jsonb_each(c.holders - $process) as other (process, held)
+    where (held->>'until')::float8 > extract(epoch from now()))`
+
+const othersSql = ofOthersSql(`coalesce(jsonb_object_agg(process, held), '{}')`)
+/** The wanted amount, or what the others leave of the maximum. */
+const grantedSql = `least($wanted, $max - ${ofOthersSql(`coalesce(sum((held->>'amount')::bigint), 0)::bigint`)})`
+
+/**
+ * Sets the amount of this process to at most `wanted`, if at least `needed` is available. Returns no row otherwise. The row lock serializes
+ * the processes, so that the maximum is exact.
+ */
+const acquireAmount = statement(
+  'concurrency_acquire',
+  {
+    parameters: { subject: text, process: text, needed: bigint, wanted: bigint, max: bigint, seconds: float },
+    columns: { amount: bigint },
+  },
+  `insert into concurrency_counters as c (subject, holders, until)
+   values ($subject, ${entrySql('$wanted')}, now() + make_interval(secs => $seconds))
+   on conflict (subject) do update set
+     holders = ${othersSql} || ${entrySql(grantedSql)}, until = excluded.until
+   where ${grantedSql} >= $needed
+   returning (holders->$process->>'amount')::bigint as amount`,
+)
+
+/** Sets the amounts of this process, whatever the others hold. */
+const setAmounts = statement(
+  'concurrency_set',
+  { parameters: { subjects: arrayOf(text), amounts: arrayOf(bigint), process: text, seconds: float } },
+  `insert into concurrency_counters as c (subject, holders, until)
+   select subject, case when amount > 0 then ${entrySql('amount')} else '{}' end, now() + make_interval(secs => $seconds)
+   from unnest($subjects, $amounts) as item (subject, amount) order by subject
+   on conflict (subject) do update set holders = ${othersSql} || excluded.holders, until = excluded.until`,
+)
+
+/** Deletes subjects without a valid entry. */
+const deleteExpired = statement(
+  'concurrency_delete_expired',
+  {},
+  'delete from concurrency_counters where until < now()',
+)
+
+/** An amount that is acquired; `wanted` is the same as `needed` when missing. */
+export interface Acquisition {
+  max: number
+  needed: number
+  wanted?: number
+}
+
+/** Counter of what all processes together have open, by subject. */
+export interface ConcurrencyCounter {
+  /** Acquires at least `needed` and up to `wanted`, so that all processes hold at most `max`. Returns the acquired amount, or 0. Throws UNAVAILABLE. */
+  acquire(subject: string, acquisition: Acquisition): Promise<number>
+  /** Releases an amount. Fulfilled when the other processes can acquire it. Never throws; a failed release is repeated later. */
+  release(subject: string, amount: number): Promise<void>
+  /** Returns whether this process alone may hold `needed` more. */
+  hasRoomHere(subject: string, acquisition: Acquisition): boolean
+  /** Renews the entries of this process. Throws UNAVAILABLE. */
+  renew(): Promise<void>
+  /** Deletes expired entries. Throws UNAVAILABLE. */
+  sweep(): Promise<void>
+}
+
+/** Creates the counter of this process. */
+export function createConcurrencyCounter({
+  database,
+  log,
+}: {
+  database: Pick<Database, 'query'>
+  log: Log
+}): ConcurrencyCounter {
+  const process = randomUUID()
+  /** Held amounts. A subject stays with 0 until the database has its release. */
+  const held = new Map<string, number>()
+  /** The last statement of each subject. Statements of a subject run one after the other, so that the newest amount is written last. */
+  const lines = new Map<string, Promise<unknown>>()
+
+  const heldOf = (subject: string) => held.get(subject) ?? 0
+
+  function inOrder<T>(subjects: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = subjects.map((subject) => lines.get(subject))
+    const result = Promise.all(before).then(work)
+    const line = result.catch(() => {})
+    for (const subject of subjects) lines.set(subject, line)
+    void line.then(() => {
+      for (const subject of subjects) if (lines.get(subject) === line) lines.delete(subject)
+    })
+    return result
+  }
+
+  const write = (subjects: readonly string[]) =>
+    inOrder(subjects, async () => {
+      const amounts = subjects.map(heldOf)
+      await database.query(setAmounts, { subjects, amounts: amounts.map(String), process, seconds: ENTRY_SECONDS })
+      for (const [index, subject] of subjects.entries())
+        if (amounts[index] === 0 && heldOf(subject) === 0) held.delete(subject)
+    })
+
+  const hasRoomHere = (subject: string, { max, needed }: Acquisition) => heldOf(subject) + needed <= max
+
+  return {
+    hasRoomHere,
+    acquire: (subject, acquisition) =>
+      inOrder([subject], async () => {
+        if (!hasRoomHere(subject, acquisition)) return 0
+        const { max, needed, wanted = needed } = acquisition
+        const before = heldOf(subject)
+        // If the statement fails, it may still have been executed. The next renewal corrects the entry.
+        held.set(subject, before)
+        const [acquired] = await database.query(acquireAmount, {
+          ...{ subject, process, max: String(max), seconds: ENTRY_SECONDS },
+          needed: String(before + needed),
+          wanted: String(Math.min(before + wanted, max)),
+        })
+        if (!acquired) {
+          if (heldOf(subject) === 0) held.delete(subject)
+          return 0
+        }
+        const granted = Number(acquired.amount) - before
+        // Other amounts may have been released meanwhile.
+        held.set(subject, heldOf(subject) + granted)
+        return granted
+      }),
+    async release(subject, amount) {
+      held.set(subject, heldOf(subject) - amount)
+      await write([subject]).catch((error: unknown) =>
+        log.debug(
+          { err: error, subject: subject.split(':', 1)[0] },
+          'Failed to release a concurrency counter; retrying',
+        ),
+      )
+    },
+    async renew() {
+      if (held.size > 0) await write([...held.keys()])
+    },
+    async sweep() {
+      await database.query(deleteExpired, {})
+    },
+  }
+}

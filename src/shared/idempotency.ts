@@ -1,0 +1,250 @@
+/**
+ * Safe retries. A key is written by the very statement that has the effect, so it is finished or absent (invariant I8).
+ * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
+ */
+import { createHash, createHmac, createSecretKey } from 'node:crypto'
+import type { Database } from '../db/database-types.ts'
+import { boolean, bytes, int, orNull, statement, text } from '../db/sql.ts'
+import type { LocalCipher } from '../keys/key-types.ts'
+import type { Actor, UserActor } from './actor.ts'
+import { DomainError, LostKeyError } from './errors.ts'
+
+const SENDER_BYTES = 16
+/** Of answers to requests that cost nothing: so many are kept of one sender in an hour. */
+const FREE_ANSWERS_BYTES = 100_000_000
+/** Everybody without an account, and the system. */
+const nobody = Buffer.alloc(SENDER_BYTES)
+
+/** One request's wish to be carried out once. `fingerprint` is set when a service method took the key. */
+export interface IdempotencyContext {
+  readonly key: string | undefined
+  fingerprint?: Fingerprint
+  /** The answer holds a secret, which is made anew for a retry and never kept. */
+  isSecret?: boolean
+  /** The request may be sent again and again for nothing: its answers do not fill the disk. */
+  isFree?: boolean
+  replayed: boolean
+}
+
+/** What a key is kept under, and what it stands for. */
+export interface Fingerprint {
+  /** Who sent it (the bytes of a user's UUID, or zeros), and a SHA-256 over that and the key. */
+  scope: Buffer
+  /** What it was sent for: an HMAC, because a payload may hold a password, and a dump must not tell it. */
+  payloadHash: Buffer
+}
+
+/**
+ * Scopes of an earlier version are the digest alone. What is found may stand on this server alone, where somebody cancelled the wait for
+ * the synchronous standbys: the message in the write-ahead log has the reading wait for them, too, and all that was written before is
+ * then where the message is.
+ */
+const findKey = statement(
+  'idempotency_find',
+  { parameters: { scope: bytes }, columns: { scope: bytes, payload_hash: bytes, result: text, answer: orNull(text) } },
+  `select scope, payload_hash, result, answer
+   from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0))
+   where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
+)
+/** Keeps a key whose request had nothing to do. No row: it is kept already. */
+const rememberKey = statement(
+  'idempotency_remember',
+  { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
+  `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
+   on conflict (scope) do nothing returning true as kept`,
+)
+/** Keeps the sealed answer beside its key. */
+const keepAnswer = statement(
+  'idempotency_keep',
+  { parameters: { scope: bytes, answer: text } },
+  'update idempotency_keys set answer = $answer where scope = $scope',
+)
+/** The same, unless so many bytes of the sender's would be kept that count against `subject` in an hour. */
+const keepFreeAnswer = statement(
+  'idempotency_keep_free',
+  { parameters: { scope: bytes, answer: text, subject: text, most: int } },
+  `with counted as (
+     insert into limits as l (key, window_end, count) values ($subject, now() + interval '1 hour', octet_length($answer))
+     on conflict (key) do update set
+       count = case when l.window_end <= now() then excluded.count else least(l.count, $most) + excluded.count end,
+       window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
+     returning count
+   )
+   update idempotency_keys set answer = $answer from counted where scope = $scope and counted.count <= $most`,
+)
+
+const digest = (...parts: string[]) => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length}:`).update(part)
+  return hash.digest()
+}
+
+/** JSON with sorted keys, so that equal inputs have equal digests. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, v: unknown) =>
+    v && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  ) ?? ''
+
+const senderOf = (actor: Pick<UserActor, 'kind' | 'id'> | { kind: 'anonymous' | 'system' }) =>
+  actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody
+
+/**
+ * Which keys a person sent: signed in, or, when the key names them, without an account. Other people's keys may name what
+ * was this person's once, such as a file that was registered again. `user`: SQL of a UUID.
+ */
+export const sentBySql = (user: string) => `(
+  scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
+  or (result = ${user}::text
+    and (octet_length(scope) = 32 or substring(scope from 1 for ${SENDER_BYTES}) = '\\x${nobody.toString('hex')}'::bytea))
+)`
+
+/** Parameters of a statement with a `remembered` part. */
+export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
+
+/** What they are given; both null when the caller sent no key. */
+export const fingerprintOf = ({ fingerprint }: IdempotencyContext) => ({
+  scope: fingerprint?.scope ?? null,
+  payloadHash: fingerprint?.payloadHash ?? null,
+})
+
+const asParameter = (name: string) => `$${name}`
+
+/**
+ * The part of a writing statement that keeps the key with its effect. `result`: SQL of what the effect made; `from`: the part that
+ * tells the effect happened; `given`: SQL of what the caller gave as that parameter.
+ */
+export const rememberSql = (result: string, from: string, given: (name: string) => string = asParameter) => `
+  inserted_idempotency_key as (
+    insert into idempotency_keys (scope, payload_hash, result)
+    select ${given('scope')}, ${given('payloadHash')}, ${result} from ${from} where ${given('scope')} is not null)`
+
+const userScope = (actor: UserActor, key: string) => Buffer.concat([senderOf(actor), digest(actor.id, key)])
+
+function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
+  if (actor.kind === 'user') return userScope(actor, key)
+  // Strangers may hit upon the same key: what they send tells them apart.
+  const who = actor.kind === 'anonymous' ? [actor.kind, payloadHash.toString('hex')] : [actor.kind]
+  return Buffer.concat([senderOf(actor), digest(...who, key)])
+}
+
+/** A lock that was waited for too long: with a key, it is that of the same request, still under way. */
+const isLocked = (error: unknown) =>
+  error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
+const inUse = (cause: unknown) =>
+  new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The request with this idempotency key is still being carried out.', {
+    retryAfter: 1,
+    cause,
+  })
+
+/** Raised for a replay that cannot be answered with what the request made, as a secret that is worth nothing any more. `what` became of it. */
+export const outlived = (what: string) =>
+  new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
+
+/** Runs a request with an idempotency key at most once (decision 4). */
+export interface Idempotency {
+  /** Whether this user has used this key before. What it was used for is not looked at. */
+  isKnown(actor: UserActor, context: IdempotencyContext): Promise<boolean>
+  /**
+   * Runs `work` unless this key was used before, and returns the id of what the effect made.
+   * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
+   */
+  once(
+    actor: Actor,
+    context: IdempotencyContext,
+    operation: string,
+    input: unknown,
+    work: () => Promise<string>,
+  ): Promise<string>
+  /**
+   * Keeps the key of a request that had nothing to do, and returns what is kept with it. Somebody with the same key was quicker:
+   * then it is a replay, of what they made.
+   */
+  remember(context: IdempotencyContext, result: string): Promise<string>
+  /** The REST body that answered the first time, if it was kept. */
+  recall(context: IdempotencyContext): Promise<unknown>
+  /** Keeps it; of requests that cost nothing up to 100 MB of one sender in an hour. */
+  keep(context: IdempotencyContext, answer: unknown): Promise<void>
+}
+
+interface Dependencies {
+  database: Database
+  /** 32 bytes. */
+  key: Uint8Array
+  /** An answer may hold what is sealed wherever else it lies. */
+  answers: LocalCipher
+}
+
+/** Idempotency keys in the database. `key` hashes what was sent, `answers` seals what was answered over REST. */
+export function createIdempotency({ database, key, answers }: Dependencies): Idempotency {
+  const secret = createSecretKey(key)
+  const digestOf = (operation: string, input: unknown) =>
+    createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
+
+  /** What an earlier request with its key made; then the attempt is a replay of it. */
+  async function find(context: IdempotencyContext, fingerprint: Fingerprint): Promise<string | undefined> {
+    const [row] = await database.query(findKey, { scope: fingerprint.scope })
+    if (!row) return undefined
+    if (!row.payload_hash.equals(fingerprint.payloadHash)) {
+      throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
+    }
+    context.replayed = true
+    return row.result
+  }
+
+  /** The thing is told as it is now when the kept answer does not open any more: the derivation key was exchanged. */
+  function openAnswer(answer: string, scope: Buffer): unknown {
+    try {
+      return JSON.parse(answers.open(answer, scope.toString('hex')))
+    } catch (error) {
+      if (error instanceof LostKeyError) return undefined
+      throw error
+    }
+  }
+
+  return {
+    async isKnown(actor, { key }) {
+      return key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
+    },
+    async once(actor, context, operation, input, work) {
+      if (context.key === undefined) return work()
+      const payloadHash = digestOf(operation, input)
+      const fingerprint = { scope: scopeOf(actor, context.key, payloadHash), payloadHash }
+      context.fingerprint = fingerprint
+      const before = await find(context, fingerprint)
+      if (before !== undefined) return before
+      try {
+        return await work()
+      } catch (error) {
+        // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
+        const theirs = await find(context, fingerprint)
+        if (theirs !== undefined) return theirs
+        throw isLocked(error) ? inUse(error) : error
+      }
+    },
+    async remember(context, result) {
+      const { fingerprint } = context
+      context.isFree = true
+      if (!fingerprint) return result
+      const [written] = await database.query(rememberKey, { ...fingerprint, result })
+      const theirs = written ? undefined : await find(context, fingerprint)
+      return theirs ?? result
+    },
+    async recall(context) {
+      if (!context.fingerprint) return undefined
+      const [row] = await database.query(findKey, { scope: context.fingerprint.scope })
+      return row?.answer ? openAnswer(row.answer, row.scope) : undefined
+    },
+    async keep(context, answer) {
+      if (!context.fingerprint || context.isSecret) return
+      const { scope } = context.fingerprint
+      const kept = { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) }
+      if (!context.isFree) await database.query(keepAnswer, kept)
+      else {
+        const subject = `free-answers:${scope.subarray(0, SENDER_BYTES).toString('hex')}`
+        await database.query(keepFreeAnswer, { ...kept, subject, most: FREE_ANSWERS_BYTES })
+      }
+    },
+  }
+}

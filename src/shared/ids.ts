@@ -1,0 +1,97 @@
+import { TypeID } from 'typeid-js'
+import { canonicalCid } from '../../packages/verify/src/canonical-cid.ts'
+import { notFound } from './errors.ts'
+
+/**
+ * Identifiers as callers see them: an asset's is its nid, the others are TypeIDs, a prefix and a sortable UUID
+ * (`user_01h2x…`). The same on both doors; the database holds the plain UUID.
+ */
+const idPrefixes = [
+  'user',
+  'commit',
+  'key',
+  'session',
+  'transfer',
+  'app',
+  'order',
+  'event',
+  'delivery',
+  'grant',
+  'audit',
+  'refund',
+  'withdrawal',
+  'deposit',
+  'link',
+  'job',
+] as const
+/** What an identifier is of. */
+export type IdPrefix = (typeof idPrefixes)[number]
+
+const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
+
+/** The prefix of this name, or undefined. */
+export const idPrefix = (name: string): IdPrefix | undefined => prefixes.get(name)
+
+/** A UUID in lower case, as the database writes it. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The least UUID, which is nobody's: what is read in the order of UUIDs begins behind it. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+/** Every pair of base-32 digits, by its ten bits. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)
+
+/**
+ * A UUID's TypeID. The library's encoder takes 4 µs an id, a third of the time of a page of 41 rows, so this direction
+ * is ours (0.3 µs); a test holds it to the library's.
+ */
+export function toId(prefix: IdPrefix, uuid: string): string {
+  const hex = uuid.replaceAll('-', '')
+  // 128 bits, read from the right in groups of 20 bits (four base-32 digits); 8 bits remain on the left.
+  let id = ''
+  for (let end = 32; end > 2; end -= 5) {
+    const bits = Number.parseInt(hex.slice(end - 5, end), 16)
+    id = PAIRS[bits >> 10]! + PAIRS[bits & 1023]! + id
+  }
+  return `${prefix}_${PAIRS[Number.parseInt(hex.slice(0, 2), 16)]}${id}`
+}
+
+/** The UUID behind a TypeID, or undefined when it is not one (of this prefix). */
+export function fromId(id: string, prefix?: IdPrefix): { prefix: IdPrefix; uuid: string } | undefined {
+  const separator = id.indexOf('_')
+  const found = prefixes.get(id.slice(0, separator))
+  if (!found || (prefix && found !== prefix)) return undefined
+  try {
+    return { prefix: found, uuid: TypeID.fromString(id).toUUID() }
+  } catch {
+    return undefined
+  }
+}
+
+/** The UUID behind a TypeID of this prefix. Raises NOT_FOUND, of what `what` calls it, when it is not one. */
+export function uuidFrom(id: string, prefix: IdPrefix, what: string): string {
+  const found = fromId(id, prefix)
+  if (!found) throw notFound(what)
+  return found.uuid
+}
+
+/** Returns whether a text is a nid in its canonical form: a CIDv1 in base 32, of a raw leaf or dag-pb, with SHA2-256. */
+export const isNid = (text: string) => /^baf(kre|ybe)i[a-z2-7]{52}$/.test(text)
+
+/**
+ * Returns the canonical nid of an asset, or the canonical CID of a tree or block. Accepts each form that `canonicalCid` accepts. Returns undefined
+ * if the text cannot name anything that Annal stores.
+ */
+export function canonicalNid(text: string): string | undefined {
+  if (isNid(text)) return text
+  const cid = canonicalCid(text)
+  return cid !== undefined && isNid(cid) ? cid : undefined
+}
+
+/**
+ * SQL: the least UUID that is made at a moment or later. Identifiers are sortable by time: so the rows of a span are found by the primary key.
+ * They count from 1970: of what came before, as a hundred years ago, it is the least of all.
+ */
+export const firstIdSql = (moment: string): string =>
+  `(lpad(to_hex(greatest(extract(epoch from ${moment}) * 1000, 0)::bigint), 12, '0') || repeat('0', 20))::uuid`

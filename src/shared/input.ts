@@ -1,0 +1,129 @@
+/** Pieces of input schemas, and the one way in which bad input is told. */
+import { z } from 'zod'
+import { nameProblem, showable, tidied } from './display-name.ts'
+import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
+import { canonicalNid, fromId, type IdPrefix } from './ids.ts'
+import {
+  findProblem,
+  isDeeper,
+  isJsonObject,
+  MAX_JSON_DEPTH,
+  NOT_AN_OBJECT,
+  NOT_JSON,
+  problemInJson,
+  tellProblem,
+  textProblem,
+  tooDeep,
+} from './json-input.ts'
+
+/** People count characters, not bytes or UTF-16 units. */
+export const length = (text: string) => [...text].length
+
+/** A value with a rule that tells what is wrong. */
+export const checked = <Output, Input>(
+  schema: z.ZodType<Output, Input>,
+  problemOf: (value: Output) => string | undefined,
+) =>
+  schema.superRefine((value, context) => {
+    const message = problemOf(value)
+    if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
+  })
+
+/** Text that PostgreSQL and a person can hold, at most `max` characters. */
+export const text = (max: number) =>
+  checked(
+    z.string({ error: 'Expected text.' }),
+    (value) =>
+      textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
+  )
+
+/** Trimmed text of at most `max` characters. White space at both ends does not count. */
+export const trimmedText = (max: number) =>
+  z
+    .string({ error: 'Expected text.' })
+    .transform((value) => value.trim())
+    .pipe(text(max))
+
+const isGiven = (value: string) => value.length > 0
+const BLANK = 'This field may not be blank.'
+
+/** Trimmed text of 1 to `max` characters. */
+export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BLANK)
+
+/** Text of 1 to `max` characters, kept as it was sent. */
+export const nonBlankText = (max: number) => text(max).refine(isGiven, BLANK)
+
+/** An identifier with this prefix, as callers see it. */
+export const idInput = (prefix: IdPrefix) =>
+  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+
+/** The CID of an asset, a tree or a block, in any form. The value is the canonical CID. */
+export const cidInput = (message: string) =>
+  z.string({ error: 'Expected text.' }).transform((given, context) => {
+    const cid = canonicalNid(given)
+    if (cid === undefined) context.addIssue({ code: 'custom', message, input: given })
+    return cid ?? z.NEVER
+  })
+
+/** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
+export const label = (max: number) => text(max).transform(showable)
+
+/** A trimmed name of at most `max` characters that other users see. Rejects names with invisible characters. */
+export const shownName = (max: number) =>
+  checked(z.string({ error: 'Expected text.' }).transform(tidied).pipe(text(max)), nameProblem)
+
+/** The same; something must be left. */
+export const requiredName = (max: number) => shownName(max).refine(isGiven, BLANK)
+
+const told = (value: unknown) => {
+  const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
+  return problem && tellProblem(problem)
+}
+
+/** A JSON object, of which the very values can be kept. It is given on as it is. */
+export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), told)
+
+/** JSON text of so many bytes at most, kept as it was sent: what its strings and numbers are is not ours to judge. */
+export const jsonText = (bytes: number) =>
+  checked(text(Number.POSITIVE_INFINITY), (value) => {
+    if (Buffer.byteLength(value) > bytes) return `Ensure this field has no more than ${bytes / 1024} KB.`
+    try {
+      return isDeeper(JSON.parse(value), MAX_JSON_DEPTH) ? tooDeep : undefined
+    } catch {
+      return NOT_JSON
+    }
+  })
+
+function fieldErrors({ issues }: z.ZodError): FieldErrors {
+  const fields: FieldErrors = {}
+  for (const issue of issues) {
+    const field = issue.path.length ? String(issue.path[0]) : 'nonFieldErrors'
+    fields[field] = [...(fields[field] ?? []), issue.message]
+  }
+  return fields
+}
+
+/** What a caller gave, checked and completed by a schema. Raises VALIDATION_FAILED with every problem of every field. */
+export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  throw validationFailed(fieldErrors(result.error))
+}
+
+/** For a dry run: the fields that are good, and what `parse` would raise for the others. */
+export function inspect<Schema extends z.ZodObject>(
+  schema: Schema,
+  input: object,
+): { data: Partial<z.output<Schema>>; refusals: DomainError[] } {
+  const result = schema.safeParse(input)
+  if (result.success) return { data: result.data, refusals: [] }
+  const fields = fieldErrors(result.error)
+  const good = Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(fields, name)))
+  return { data: schema.partial().parse(good) as Partial<z.output<Schema>>, refusals: [validationFailed(fields)] }
+}
+
+/** An amount above 0 as a decimal string, as large as the ledger can hold. */
+export const positiveAmount = z
+  .string({ error: 'Expected an amount such as 0.5.' })
+  .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
+  .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')

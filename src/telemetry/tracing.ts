@@ -1,0 +1,154 @@
+/**
+ * Spans of OpenTelemetry, sent over OTLP. Only this file knows the SDK. Nothing of it is set for the whole process, so that two
+ * services in one process do not mix, and nothing is instrumented behind our back.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { DomainError } from '../shared/errors.ts'
+import type { Origin, SpanFacts, SpanOptions, Tracer } from './telemetry-types.ts'
+
+/** Options of tracing. */
+export interface TracingOptions {
+  /** URL that receives spans. */
+  url: string
+  /** Share of the traces that are kept, from 0 to 1. */
+  share: number
+  /** Milliseconds between two exports. */
+  exportEvery: number
+}
+
+/** A request that is followed. */
+export interface FollowedRequest {
+  /** Carries out what answers it. */
+  run<T>(work: () => T): T
+  /** Its answer was sent, or its caller has gone. A fault of ours when `isFault`. */
+  end(name: string, facts: SpanFacts, isFault: boolean): void
+}
+
+/** Traces of one process. */
+export interface Tracing {
+  tracer: Tracer
+  /** Begins the span of a request, below the caller's own where its headers tell of one. */
+  begin(method: string, headers: IncomingHttpHeaders): FollowedRequest
+  /** Sends what is left; takes no longer than a few seconds, and raises nothing. */
+  close(): Promise<void>
+}
+
+/** Milliseconds that what is left may take to be sent. */
+const CLOSE_MS = 3_000
+
+const kinds = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
+
+/** Of an error only what it is: its message may hold what a caller sent. */
+const kindOf = (error: unknown) =>
+  error instanceof DomainError ? error.code : error instanceof Error ? error.name : 'unknown'
+
+const propagator = new W3CTraceContextPropagator()
+
+const contextOf = (origin: Origin | undefined): Context | undefined => {
+  if (!origin) return undefined
+  const context = propagator.extract(ROOT_CONTEXT, { traceparent: origin }, defaultTextMapGetter)
+  return trace.getSpanContext(context) && context
+}
+
+async function finish<T>(spans: readonly Span[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', kindOf(error))
+    throw error
+  } finally {
+    for (const span of spans) span.end()
+  }
+}
+
+/** Makes and sends spans from now on. */
+export async function openTracing(options: TracingOptions, version: string): Promise<Tracing> {
+  const own = resourceFromAttributes({ 'service.name': 'annal', 'service.version': version })
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(own)
+      .merge(detectResources({ detectors: [envDetector] })),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: options.url }),
+        scheduledDelayMillis: options.exportEvery,
+      }),
+    ],
+  })
+  const spans = provider.getTracer('annal', version)
+  const current = new AsyncLocalStorage<Context>()
+
+  const start = (name: string, { kind, facts }: SpanOptions, context: Context, startTime?: number) => {
+    const given = { ...(facts && { attributes: { ...facts } }), ...(startTime !== undefined && { startTime }) }
+    return spans.startSpan(name, { kind: kind ? kinds[kind] : SpanKind.INTERNAL, ...given }, context)
+  }
+
+  const tracer: Tracer = {
+    span(name, spanOptions, work) {
+      const context = current.getStore()
+      if (!context) return work()
+      const span = start(name, spanOptions, context)
+      return current.run(trace.setSpan(context, span), () => finish([span], work))
+    },
+    resume(origins, name, spanOptions, work) {
+      const contexts = origins.flatMap((origin) => contextOf(origin) ?? [])
+      const started = contexts.map((context) => start(name, spanOptions, context))
+      const [first] = started
+      if (!first) return work()
+      return current.run(trace.setSpan(contexts[0]!, first), () => finish(started, work))
+    },
+    note(origin, name, spanOptions, milliseconds) {
+      const context = contextOf(origin)
+      if (context) start(name, spanOptions, context, Date.now() - milliseconds).end()
+    },
+    origin() {
+      const context = current.getStore()
+      if (!context) return null
+      const carrier: { traceparent?: string } = {}
+      propagator.inject(context, carrier, defaultTextMapSetter)
+      return carrier.traceparent ?? null
+    },
+  }
+
+  return {
+    tracer,
+    begin(method, headers) {
+      const remote = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+      const span = spans.startSpan(method, { kind: SpanKind.SERVER }, remote)
+      const context = trace.setSpan(remote, span)
+      return {
+        run: (work) => current.run(context, work),
+        end(name, facts, isFault) {
+          span.updateName(name).setAttributes({ ...facts })
+          if (isFault) span.setStatus({ code: SpanStatusCode.ERROR })
+          span.end()
+        },
+      }
+    },
+    async close() {
+      const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref())
+      await Promise.race([provider.shutdown().catch(() => undefined), late])
+    },
+  }
+}
