@@ -91,7 +91,7 @@ function addRawRoute(
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
-  const { config, database, contentStore, telemetry, log, publicUrl } = deps
+  const { config, contentStore, telemetry, log, publicUrl } = deps
   const layer = createServices(deps)
   const { services, linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
@@ -99,8 +99,8 @@ export function createApp(deps: Dependencies): App {
   /** Lines of a request have its ID. */
   const logOf = (res: ServerResponse) => () => log.child({ requestId: res.getHeader('X-Request-Id') })
   const baseUrlOf = createBaseUrl({ configured: config.publicUrl, fallback: publicUrl })
-  const shared = { services, database, linkConfig }
-  const createContext = createRequestContexts({ ...shared, logOf, watch, clientAddress, baseUrlOf })
+  const shared = { ...layer.context, services }
+  const createContext = createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf })
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES, maxFields: MAX_FIELDS }
   const largeAnswers = createSemaphore(largeAnswerOptions)

@@ -1,33 +1,55 @@
-/** What a resolver gets. */
-
-import type { Chain } from './chain/chain-types.ts'
+/**
+ * What use cases work with. `app.ts` builds the `AppContext` once per process. Each request, job and command adds its caller. A use case is a
+ * function `(context, input)` that names the few fields it needs: `Pick<Context, 'actor' | 'database'>`, short `Use<'actor' | 'database'>`.
+ */
+import type { Chain, Histories } from './chain/chain-types.ts'
+import type { Config } from './config.ts'
 import type { Database } from './db/database-types.ts'
-import type { AccountServices } from './modules/accounts/account-services.ts'
-import type { StatisticsService } from './modules/admin/statistics.ts'
-import type { AssetServices } from './modules/assets/asset-services.ts'
-import type { AuditService } from './modules/audit/audit-service.ts'
-import type { HeldCoinService } from './modules/coins/held-coin-service.ts'
-import type { WithdrawalService } from './modules/coins/withdrawal-service.ts'
-import type { EventService } from './modules/events/event-service.ts'
-import type { StoreServices } from './modules/store/store-services.ts'
-import type { WalletServices } from './modules/wallet/wallet-services.ts'
+import type { ContentStore, PictureMaker } from './files/file-types.ts'
+import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/key-types.ts'
+import type { ComposeMail, Mailer } from './mail/mail-types.ts'
+import type { Coins } from './modules/coins/coin-types.ts'
+import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { Actor } from './shared/actor.ts'
-import type { Idempotency, IdempotencyContext } from './shared/idempotency.ts'
+import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
+import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
-import type { RequestQuota } from './shared/rate-limiter.ts'
+import type { RateLimiter, RequestQuota } from './shared/rate-limiter.ts'
+import type { Meter, Tracer } from './telemetry/telemetry-types.ts'
 
-/** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
-export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
-  audit: AuditService
-  events: EventService
-  statistics: StatisticsService
-  withdrawals: WithdrawalService
-  heldCoins: HeldCoinService
-  idempotency: Idempotency
-  requestQuota: RequestQuota
+/** Parts of the process that all requests, jobs and commands share. */
+export interface AppContext {
+  readonly config: Config
+  readonly database: Database
+  readonly contentStore: ContentStore
+  readonly custody: Custody
+  readonly passwords: PasswordHasher
+  readonly pictures: PictureMaker
+  readonly vault: KeyVault
+  readonly envelopeCipher: EnvelopeCipher
+  readonly mailer: Mailer
+  readonly composeMail: ComposeMail
+  readonly coins: Coins
+  readonly notifications: FeedNotifications
+  /** Gas fee of a commit at this time, in currency units. */
+  gasFee(): string
+  /** Histories on the chain. Undefined in commands that need no chain. */
+  readonly histories: Histories | undefined
+  readonly chain: Chain
+  readonly meter: Meter
+  readonly tracer: Tracer
+  /** Log of the process. Requests use `requestLog`, which adds their ID. */
+  readonly log: Log
+  /** Base URL of the service, without a trailing slash. Commits on the chain contain it. Links in responses start with `baseUrl`. */
+  readonly publicUrl: string
+  readonly linkConfig: LinkConfig
+  readonly idempotencySecrets: IdempotencySecrets
+  readonly rateLimiter: RateLimiter
+  readonly requestQuota: RequestQuota
+  readonly counter: ConcurrencyCounter
 }
 
-/** Facts that links and records are made from. */
+/** Facts from which links and records are made. */
 export interface LinkConfig {
   /** The base URL of the installation, without a trailing slash. Commits on the chain contain it. Links in responses start with `Context.baseUrl`. */
   publicUrl: string
@@ -39,32 +61,38 @@ export interface LinkConfig {
   signFilePath(assetId: string, cid: string): string
 }
 
-/** What a request comes with. */
-export interface Context {
-  /** Where this caller reaches the service, without a trailing slash. */
-  readonly baseUrl: string
+/** A request, with everything that use cases need. */
+export interface Context extends AppContext {
   readonly actor: Actor
-  /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */
+  /** True when the access token is invalid or expired. Then the actor is anonymous, and most requests are rejected. */
   readonly hasStaleToken: boolean
-  readonly services: Services
-  readonly database: Pick<Database, 'read'>
-  readonly linkConfig: LinkConfig
-  /**
-   * The log, with what the request is called there; made when it is asked for, since most requests have nothing to say. No getter: V8 makes each object
-   * that is written with one a shape of its own, and keeps that, and all that the getter holds, until its whole heap is marked.
-   */
-  readonly log: () => Log
-  /** True when long texts may end a page early. Only set by a reader that continues where the page ended. */
+  /** Base URL that this caller uses, without a trailing slash. */
+  readonly baseUrl: string
+  /** Returns the log of the request. It is created on first use. A getter here would make each context a hidden class of its own in V8. */
+  readonly requestLog: () => Log
+  /** True when long texts may end a page early. Only a reader that continues at the end of the page sets it. */
   readonly cutsPages?: boolean
-  /** The request's idempotency key, if it has one. */
   readonly idempotency: IdempotencyContext
 }
 
+/** Returns the context of a job or a command. The system itself is the caller. */
+export const asSystem = (app: AppContext): Context => ({
+  ...app,
+  actor: { kind: 'system' },
+  hasStaleToken: false,
+  baseUrl: app.publicUrl,
+  requestLog: () => app.log,
+  idempotency: { key: undefined, replayed: false },
+})
+
+/** The context of a use case that needs these fields only. */
+export type Use<Field extends keyof Context> = Pick<Context, Field>
+
+/** The caller of a request. */
+export type Identity = Use<'actor' | 'hasStaleToken'>
+
 /** Returns the absolute URL of bytes of an asset. `isOpen`: whether anyone may read them; all others get a signed link. */
 export const fileUrl = (
-  { baseUrl, linkConfig }: Pick<Context, 'baseUrl' | 'linkConfig'>,
+  { baseUrl, linkConfig }: Use<'baseUrl' | 'linkConfig'>,
   { assetId, cid, isOpen }: { assetId: string; cid: string; isOpen: boolean },
 ) => baseUrl + (isOpen ? `/ipfs/${cid}` : linkConfig.signFilePath(assetId, cid))
-
-/** Who asks. */
-export type Identity = Pick<Context, 'actor' | 'hasStaleToken'>

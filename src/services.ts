@@ -5,7 +5,7 @@ import manifest from '../package.json' with { type: 'json' }
 import type { Histories } from './chain/chain-types.ts'
 import { createExplorerUrl } from './chain/explorer.ts'
 import type { Config } from './config.ts'
-import type { LinkConfig, Services } from './context.ts'
+import type { AppContext, LinkConfig } from './context.ts'
 import type { Database } from './db/database-types.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import type { ContentCredentials, ContentStore, PictureMaker } from './files/file-types.ts'
@@ -38,9 +38,10 @@ import { createActionArgs } from './modules/store/action-args.ts'
 import { createStoreServices } from './modules/store/store-services.ts'
 import { createWalletServices } from './modules/wallet/wallet-services.ts'
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
+import type { Services } from './services-context.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
 import { throttled } from './shared/errors.ts'
-import { createIdempotency } from './shared/idempotency.ts'
+import { createIdempotency, createIdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import { isServiceKey } from './shared/rate-limit-key.ts'
 import { createRateLimiter, createRequestQuota } from './shared/rate-limiter.ts'
@@ -75,6 +76,8 @@ export interface ServiceDependencies {
 
 /** The services, with what works in the background on them. */
 export interface ServiceLayer {
+  /** What use cases work with, without a caller. */
+  context: AppContext
   services: Services
   maintenance: Maintenance
   linkConfig: LinkConfig
@@ -147,16 +150,33 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     signFilePath: links.sign,
   }
 
-  const idempotency = createIdempotency({
-    database,
-    key: vault.derive('idempotency'),
-    answers: createLocalCipher(vault.derive('idempotency-answers')),
-  })
   const { limits } = config
   const rateLimiter = createRateLimiter({ database, meter, limits })
   const requestQuota = createRequestQuota({ meter, limits })
   const counter = createConcurrencyCounter({ database, log })
   const exports = createSemaphore(exportOptions)
+  const composeMail = createMailComposer({ currency: config.money.currency, publicUrl })
+  const idempotencySecrets = createIdempotencySecrets(
+    vault.derive('idempotency'),
+    createLocalCipher(vault.derive('idempotency-answers')),
+  )
+  const idempotency = createIdempotency({ database, idempotencySecrets })
+  const gasFee = deps.gasFee ?? (() => config.money.gasFee)
+  const chain = { wake: () => deps.relay.wake(), explorerUrl }
+  const context: AppContext = {
+    ...deps,
+    histories: deps.histories,
+    meter,
+    tracer,
+    composeMail,
+    gasFee,
+    chain,
+    linkConfig,
+    idempotencySecrets,
+    rateLimiter,
+    requestQuota,
+    counter,
+  }
   const shared = {
     ...deps,
     meter,
@@ -166,12 +186,12 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     requestQuota,
     counter,
     actionArgs: createActionArgs(deps),
-    compose: createMailComposer({ currency: config.money.currency, publicUrl }),
+    compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }
   const wallet = createWalletServices({
     ...shared,
-    gasFee: deps.gasFee ?? (() => config.money.gasFee),
+    gasFee,
     config: config.money,
   })
   const { pricing, funds } = wallet
@@ -195,7 +215,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     verifications: createSemaphore(verificationOptions),
     proofs: createSemaphore(proofOptions),
     manifests: createSemaphore(manifestOptions),
-    chain: { wake: () => deps.relay.wake(), explorerUrl },
+    chain,
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
@@ -229,6 +249,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   })
 
   return {
+    context,
     services,
     maintenance,
     linkConfig,

@@ -3,7 +3,7 @@
  * forgotten. Each must be noticed by the matrix.
  */
 import { isObjectType } from 'graphql'
-import type { Context, Services } from '../../src/context.ts'
+import type { Context, Services } from '../../src/services-context.ts'
 import type { Actor } from '../../src/shared/actor.ts'
 import { notFound } from '../../src/shared/errors.ts'
 import type { Finding, MatrixParts } from './authz-matrix.ts'

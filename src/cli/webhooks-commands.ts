@@ -1,7 +1,7 @@
 /** `annal webhooks`. */
 import { type Command, Option } from 'commander'
-import type { Services } from '../context.ts'
 import type { DeliveryFilter } from '../modules/webhooks/delivery-service.ts'
+import type { Services } from '../services-context.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
 import { createProgress } from './progress.ts'

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql'
-import type { Context } from '../context.ts'
+import type { Context } from '../services-context.ts'
 import { compileOperation } from './fast-path/compile-operation.ts'
 import type { CompiledOperation } from './fast-path/root-field.ts'
 

@@ -2,7 +2,7 @@
 import { PothosValidationError } from '@pothos/core'
 import { type ASTNode, GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga'
-import type { Context } from '../context.ts'
+import type { Context } from '../services-context.ts'
 import { DomainError, type ErrorCode, errorCodes, type FieldErrors } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import type { NodeContext } from './node-context.ts'
@@ -105,15 +105,15 @@ type Result = Parameters<typeof handleStreamOrSingleExecutionResult>[0]
 
 /** Masks the errors of an execution and logs the unexpected ones with the request ID. Yoga masks without the context. */
 export function useMaskedErrors(): Plugin<Context> {
-  const mask = (payload: Result, { log }: Context) =>
+  const mask = (payload: Result, { requestLog }: Context) =>
     handleStreamOrSingleExecutionResult(payload, ({ result, setResult }) => {
-      if (result.errors) setResult({ ...result, errors: result.errors.map((error) => maskError(error, log)) })
+      if (result.errors) setResult({ ...result, errors: result.errors.map((error) => maskError(error, requestLog)) })
     })
   return {
     onExecute: ({ args: { contextValue } }) => ({ onExecuteDone: (payload) => mask(payload, contextValue) }),
     onSubscribe: ({ args: { contextValue } }) => ({
       onSubscribeResult: (payload) => mask(payload, contextValue),
-      onSubscribeError: ({ error, setError }) => setError(maskError(error, contextValue.log)),
+      onSubscribeError: ({ error, setError }) => setError(maskError(error, contextValue.requestLog)),
     }),
   }
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Context } from '../context.ts'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
+import type { Context } from '../services-context.ts'
 
 /** What a GraphQL plugin knows of a request before the caller is authenticated. */
 export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
   /** The log of the request. */
-  log: Context['log']
+  requestLog: Context['requestLog']
   /** Finds out who asks and with what. */
   findCaller(): Promise<Context>
   /** The body, if that is text. Raises what `BodyReaders` say. */
@@ -17,7 +17,7 @@ export interface NodeContext {
 /** How a request is read. */
 export interface RequestReaders {
   createContext(req: IncomingMessage, res: ServerResponse): Promise<Context>
-  logOf(res: ServerResponse): Context['log']
+  logOf(res: ServerResponse): Context['requestLog']
   body: Pick<BodyReaders<IncomingMessage>, 'readText' | 'maxBytes'>
 }
 
@@ -41,7 +41,7 @@ export const newNodeContext = (
 ): NodeContext => ({
   req,
   res,
-  log: logOf(res),
+  requestLog: logOf(res),
   findCaller: once(() => createContext(req, res)),
   readText: once(() => body.readText(req, body.maxBytes)),
 })

@@ -1,5 +1,5 @@
 import { brandWithType } from '@pothos/core'
-import type { Context } from '../context.ts'
+import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
 

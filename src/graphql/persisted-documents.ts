@@ -7,7 +7,7 @@ import { defaultExtractPersistedOperationId, usePersistedOperations } from '@gra
 import { GraphQLError } from 'graphql'
 import type { GraphQLParams, Plugin } from 'graphql-yoga'
 import { LRUCache } from 'lru-cache'
-import type { Context } from '../context.ts'
+import type { Context } from '../services-context.ts'
 import { type ErrorCode, errorMeanings } from '../shared/errors.ts'
 import type { NodeContext } from './node-context.ts'
 import { hashOf, keyOf, type TrustedDocuments } from './trusted-documents.ts'

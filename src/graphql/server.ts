@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
-import type { Context } from '../context.ts'
 import { mediaTypeOf } from '../http/headers.ts'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
+import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { blindTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
@@ -58,7 +58,7 @@ export function createGraphQLHandler({
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
   /** The log of a request. */
-  logOf(res: ServerResponse): Context['log']
+  logOf(res: ServerResponse): Context['requestLog']
   body: BodyReaders<IncomingMessage>
   /** Whether the schema is told. */
   introspection: boolean
@@ -168,7 +168,7 @@ const useCaller = (): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
     const context = await serverContext.findCaller().catch((error: unknown) => {
-      throw maskError(error, serverContext.log)
+      throw maskError(error, serverContext.requestLog)
     })
     // No operation that accepts an invalid token takes files, so the body need not be read.
     const hasFiles = mediaTypeOf(serverContext.req.headers['content-type']) === 'multipart/form-data'

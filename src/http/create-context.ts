@@ -1,6 +1,7 @@
 /** Creates the context of a request from its headers: the caller, the idempotency key and the base URL. Both APIs use it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { Context, Identity } from '../context.ts'
+import type { Identity } from '../context.ts'
+import type { Context, SharedContext } from '../services-context.ts'
 import { validationFailed } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 
@@ -42,9 +43,10 @@ interface ContextOptions {
   admit?: (identity: Identity) => void
 }
 
-interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConfig'> {
+interface Dependencies {
+  shared: SharedContext
   /** The log of a request. */
-  logOf(res: ServerResponse): Context['log']
+  logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
   /** Where a request comes from, past proxies that are trusted. */
   clientAddress(req: IncomingMessage): string
@@ -53,15 +55,7 @@ interface Dependencies extends Pick<Context, 'services' | 'database' | 'linkConf
 }
 
 /** Creates contexts of requests. Creating one throws THROTTLED, VALIDATION_FAILED, and the errors of `admit`. */
-export function createRequestContexts({
-  services,
-  database,
-  linkConfig,
-  logOf,
-  watch,
-  clientAddress,
-  baseUrlOf,
-}: Dependencies) {
+export function createRequestContexts({ shared, logOf, watch, clientAddress, baseUrlOf }: Dependencies) {
   return async (
     req: IncomingMessage,
     res: ServerResponse,
@@ -72,9 +66,9 @@ export function createRequestContexts({
     const address = clientAddress(req)
     const identity = isUncounted
       ? anonymousAt(address)
-      : await services.accounts.authenticate({ ...credentials, address })
+      : await shared.services.accounts.authenticate({ ...credentials, address })
     if (identity.actor.kind === 'user') watch.identified(res, identity.actor.id)
-    if (!isUncounted) await services.requestQuota.consume(identity.actor, costOf(req))
+    if (!isUncounted) await shared.services.requestQuota.consume(identity.actor, costOf(req))
     admit?.(identity)
     // Other headers are validated after the request is counted and the caller is authorized.
     const key = headers['idempotency-key'] as string | undefined
@@ -82,12 +76,10 @@ export function createRequestContexts({
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
     }
     return {
+      ...shared,
       ...identity,
       baseUrl: baseUrlOf(req),
-      services,
-      database,
-      linkConfig,
-      log: logOf(res),
+      requestLog: logOf(res),
       idempotency: { key, replayed: false },
     }
   }

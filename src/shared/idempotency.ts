@@ -2,7 +2,7 @@
  * Safe retries. A key is written by the very statement that has the effect, so it is finished or absent (invariant I8).
  * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
  */
-import { createHash, createHmac, createSecretKey } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Database } from '../db/database-types.ts'
 import { boolean, bytes, int, orNull, statement, text } from '../db/sql.ts'
 import type { LocalCipher } from '../keys/key-types.ts'
@@ -54,13 +54,13 @@ const rememberKey = statement(
    on conflict (scope) do nothing returning true as kept`,
 )
 /** Keeps the sealed answer beside its key. */
-const keepAnswer = statement(
+const insertAnswer = statement(
   'idempotency_keep',
   { parameters: { scope: bytes, answer: text } },
   'update idempotency_keys set answer = $answer where scope = $scope',
 )
 /** The same, unless so many bytes of the sender's would be kept that count against `subject` in an hour. */
-const keepFreeAnswer = statement(
+const insertFreeAnswer = statement(
   'idempotency_keep_free',
   { parameters: { scope: bytes, answer: text, subject: text, most: int } },
   `with counted as (
@@ -168,83 +168,139 @@ export interface Idempotency {
   keep(context: IdempotencyContext, answer: unknown): Promise<void>
 }
 
-interface Dependencies {
-  database: Database
-  /** 32 bytes. */
-  key: Uint8Array
-  /** An answer may hold what is sealed wherever else it lies. */
+/** Keys of idempotency: `digestKey` hashes requests, `answers` encrypts REST responses. */
+export interface IdempotencySecrets {
+  digestKey: KeyObject
+  /** A response may contain a value that is encrypted everywhere else. */
   answers: LocalCipher
 }
 
-/** Idempotency keys in the database. `key` hashes what was sent, `answers` seals what was answered over REST. */
-export function createIdempotency({ database, key, answers }: Dependencies): Idempotency {
-  const secret = createSecretKey(key)
-  const digestOf = (operation: string, input: unknown) =>
-    createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
+/** The parts of a context that `once` and the other functions here need. */
+export interface IdempotentContext {
+  readonly actor: Actor
+  readonly database: Database
+  readonly idempotency: IdempotencyContext
+  readonly idempotencySecrets: IdempotencySecrets
+}
 
-  /** What an earlier request with its key made; then the attempt is a replay of it. */
-  async function find(context: IdempotencyContext, fingerprint: Fingerprint): Promise<string | undefined> {
-    const [row] = await database.query(findKey, { scope: fingerprint.scope })
-    if (!row) return undefined
-    if (!row.payload_hash.equals(fingerprint.payloadHash)) {
-      throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
-    }
-    context.replayed = true
-    return row.result
+const digestOf = ({ digestKey }: IdempotencySecrets, operation: string, input: unknown) =>
+  createHmac('sha256', digestKey).update(`${operation}\n`).update(canonical(input)).digest()
+
+/** Returns the result of an earlier request with this key, and marks this request as its replay. */
+async function findResult(
+  { database, idempotency }: Pick<IdempotentContext, 'database' | 'idempotency'>,
+  fingerprint: Fingerprint,
+): Promise<string | undefined> {
+  const [row] = await database.query(findKey, { scope: fingerprint.scope })
+  if (!row) return undefined
+  if (!row.payload_hash.equals(fingerprint.payloadHash)) {
+    throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
   }
+  idempotency.replayed = true
+  return row.result
+}
 
-  /** The thing is told as it is now when the kept answer does not open any more: the derivation key was exchanged. */
-  function openAnswer(answer: string, scope: Buffer): unknown {
-    try {
-      return JSON.parse(answers.open(answer, scope.toString('hex')))
-    } catch (error) {
-      if (error instanceof LostKeyError) return undefined
-      throw error
-    }
+/** Returns whether the user has used this key before, for any request. */
+export const isKnownKey = async (
+  { database, idempotency: { key } }: Pick<IdempotentContext, 'database' | 'idempotency'>,
+  actor: UserActor,
+): Promise<boolean> => key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
+
+/**
+ * Runs `work` unless this key was used before. Returns the ID of the result. `work` writes the key with `idempotencyParams(context)` in the
+ * statement that has the effect. Throws IDEMPOTENCY_KEY_REUSED if the key was used with a different input.
+ */
+export async function once(
+  context: IdempotentContext,
+  operation: string,
+  input: unknown,
+  work: () => Promise<string>,
+): Promise<string> {
+  const { actor, idempotency, idempotencySecrets } = context
+  if (idempotency.key === undefined) return work()
+  const payloadHash = digestOf(idempotencySecrets, operation, input)
+  const fingerprint = { scope: scopeOf(actor, idempotency.key, payloadHash), payloadHash }
+  idempotency.fingerprint = fingerprint
+  const earlier = await findResult(context, fingerprint)
+  if (earlier !== undefined) return earlier
+  try {
+    return await work()
+  } catch (error) {
+    // A concurrent request with the same key may have caused any error. Its result counts.
+    const concurrent = await findResult(context, fingerprint)
+    if (concurrent !== undefined) return concurrent
+    throw isLocked(error) ? inUse(error) : error
   }
+}
 
+/** Parameters of a statement with `rememberSql`. Both are null if the caller sent no key. */
+export const idempotencyParams = ({ idempotency }: Pick<IdempotentContext, 'idempotency'>) => fingerprintOf(idempotency)
+
+/** Stores the key of a request that changed nothing. Returns the stored result, which may be that of a concurrent request. */
+export async function remember(
+  context: Pick<IdempotentContext, 'database' | 'idempotency'>,
+  result: string,
+): Promise<string> {
+  const { database, idempotency } = context
+  const { fingerprint } = idempotency
+  idempotency.isFree = true
+  if (!fingerprint) return result
+  const [written] = await database.query(rememberKey, { ...fingerprint, result })
+  const concurrent = written ? undefined : await findResult(context, fingerprint)
+  return concurrent ?? result
+}
+
+/** Decrypts a stored response. Returns undefined if the key was rotated away: the resource is read again instead. */
+function openAnswer(answers: LocalCipher, answer: string, scope: Buffer): unknown {
+  try {
+    return JSON.parse(answers.open(answer, scope.toString('hex')))
+  } catch (error) {
+    if (error instanceof LostKeyError) return undefined
+    throw error
+  }
+}
+
+type StoredAnswerContext = Pick<IdempotentContext, 'database' | 'idempotency' | 'idempotencySecrets'>
+
+/** Returns the REST body of the first response to this key, or undefined if it was not stored. */
+export async function recallAnswer({
+  database,
+  idempotency,
+  idempotencySecrets,
+}: StoredAnswerContext): Promise<unknown> {
+  if (!idempotency.fingerprint) return undefined
+  const [row] = await database.query(findKey, { scope: idempotency.fingerprint.scope })
+  return row?.answer ? openAnswer(idempotencySecrets.answers, row.answer, row.scope) : undefined
+}
+
+/** Stores the REST body of a response. Responses to free requests are stored up to 100 MB per sender and hour. */
+export async function keepAnswer(
+  { database, idempotency, idempotencySecrets }: StoredAnswerContext,
+  answer: unknown,
+): Promise<void> {
+  if (!idempotency.fingerprint || idempotency.isSecret) return
+  const { scope } = idempotency.fingerprint
+  const stored = { scope, answer: idempotencySecrets.answers.seal(JSON.stringify(answer), scope.toString('hex')) }
+  if (!idempotency.isFree) await database.query(insertAnswer, stored)
+  else {
+    const subject = `free-answers:${scope.subarray(0, SENDER_BYTES).toString('hex')}`
+    await database.query(insertFreeAnswer, { ...stored, subject, most: FREE_ANSWERS_BYTES })
+  }
+}
+
+/** Creates the secrets from a 32-byte key. */
+export const createIdempotencySecrets = (key: Uint8Array, answers: LocalCipher): IdempotencySecrets => ({
+  digestKey: createSecretKey(key),
+  answers,
+})
+
+/** The functions above for services that are not yet functions. */
+export function createIdempotency(deps: { database: Database; idempotencySecrets: IdempotencySecrets }): Idempotency {
   return {
-    async isKnown(actor, { key }) {
-      return key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
-    },
-    async once(actor, context, operation, input, work) {
-      if (context.key === undefined) return work()
-      const payloadHash = digestOf(operation, input)
-      const fingerprint = { scope: scopeOf(actor, context.key, payloadHash), payloadHash }
-      context.fingerprint = fingerprint
-      const before = await find(context, fingerprint)
-      if (before !== undefined) return before
-      try {
-        return await work()
-      } catch (error) {
-        // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
-        const theirs = await find(context, fingerprint)
-        if (theirs !== undefined) return theirs
-        throw isLocked(error) ? inUse(error) : error
-      }
-    },
-    async remember(context, result) {
-      const { fingerprint } = context
-      context.isFree = true
-      if (!fingerprint) return result
-      const [written] = await database.query(rememberKey, { ...fingerprint, result })
-      const theirs = written ? undefined : await find(context, fingerprint)
-      return theirs ?? result
-    },
-    async recall(context) {
-      if (!context.fingerprint) return undefined
-      const [row] = await database.query(findKey, { scope: context.fingerprint.scope })
-      return row?.answer ? openAnswer(row.answer, row.scope) : undefined
-    },
-    async keep(context, answer) {
-      if (!context.fingerprint || context.isSecret) return
-      const { scope } = context.fingerprint
-      const kept = { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) }
-      if (!context.isFree) await database.query(keepAnswer, kept)
-      else {
-        const subject = `free-answers:${scope.subarray(0, SENDER_BYTES).toString('hex')}`
-        await database.query(keepFreeAnswer, { ...kept, subject, most: FREE_ANSWERS_BYTES })
-      }
-    },
+    isKnown: (actor, idempotency) => isKnownKey({ ...deps, idempotency }, actor),
+    once: (actor, idempotency, operation, input, work) => once({ ...deps, actor, idempotency }, operation, input, work),
+    remember: (idempotency, result) => remember({ ...deps, idempotency }, result),
+    recall: (idempotency) => recallAnswer({ ...deps, idempotency }),
+    keep: (idempotency, answer) => keepAnswer({ ...deps, idempotency }, answer),
   }
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
-const path = (name: string) => JSON.stringify(new URL(`../../src/platform/${name}`, import.meta.url).href)
+const path = (name: string) => JSON.stringify(new URL(`../../src/telemetry/${name}`, import.meta.url).href)
 
 it('An unhandled promise rejection is logged as an error and does not end the process', async () => {
   const program = `

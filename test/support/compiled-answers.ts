@@ -1,8 +1,8 @@
 /** What an operation is answered when it is compiled, and by the executor. */
 import { type DocumentNode, type ExecutionResult, execute, getOperationAST } from 'graphql'
-import type { Context } from '../../src/context.ts'
 import { compileOperation } from '../../src/graphql/fast-path/compile-operation.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import type { Context } from '../../src/services-context.ts'
 import type { DomainError } from '../../src/shared/errors.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -10,11 +10,10 @@ import type { TestApp } from './test-app.ts'
 export async function contextOf(app: TestApp, token: string | undefined, apiKey?: string): Promise<Context> {
   return {
     ...(await app.services.accounts.authenticate({ token, apiKey, address: '127.0.0.1' })),
+    ...app.context,
     services: app.services,
-    database: app.installation.database,
     baseUrl: app.url,
-    linkConfig: app.linkConfig,
-    log: () => app.log,
+    requestLog: () => app.log,
     idempotency: { key: undefined, replayed: false },
   }
 }

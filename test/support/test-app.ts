@@ -35,6 +35,7 @@ export interface TestApp {
   env: Record<string, string>
   installation: Installation
   chain: ChainConnection
+  context: App['context']
   services: App['services']
   linkConfig: App['linkConfig']
   maintenance: App['maintenance']
@@ -172,6 +173,7 @@ export async function createTestApp({
     env: variables,
     installation,
     chain,
+    context: app.context,
     services: app.services,
     linkConfig: app.linkConfig,
     maintenance: app.maintenance,

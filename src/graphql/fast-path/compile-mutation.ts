@@ -9,7 +9,7 @@ import {
   isLeafType,
   isObjectType,
 } from 'graphql'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import { assertFresh } from '../expired-token.ts'
 import {
   type Asking,

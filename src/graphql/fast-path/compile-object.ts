@@ -23,7 +23,7 @@ import {
   type ValueNode,
   type VariableValues,
 } from 'graphql'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import { collectFields, type Terms } from './collect-fields.ts'
 import { type OwnResolver, ownResolverOf, type Read, readOf } from './read-field.ts'
 import { addSelection, type Selection, unfit } from './selection.ts'

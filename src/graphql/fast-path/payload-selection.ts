@@ -1,7 +1,7 @@
 /** Mutations whose payload shows a thing: its resolver is told what to read of it. */
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { OwnResolver } from './read-field.ts'
 
 /** What the document asks of the thing, in Prisma's language. */

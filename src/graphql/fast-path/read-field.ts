@@ -10,7 +10,7 @@ import SchemaBuilder, {
   type SchemaTypes,
 } from '@pothos/core'
 import type { GraphQLField, GraphQLFieldResolver } from 'graphql'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 
 /** A resolver as it is written beside its field. */
 export type OwnResolver = GraphQLFieldResolver<unknown, Context, unknown>

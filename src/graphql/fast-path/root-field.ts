@@ -7,7 +7,7 @@ import {
   isNonNullType,
   locatedError,
 } from 'graphql'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { Asking, Draft } from './compile-object.ts'
 import { refusable } from './selection.ts'
 

@@ -1,6 +1,6 @@
 import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import { DomainError } from '../../shared/errors.ts'
 import type { Admission } from '../admission.ts'
 import type { DocumentChecks } from '../limits/document-checks.ts'
@@ -63,7 +63,7 @@ export function useDocumentLimits({
       return checks.measure(document, operation, variableValues ?? {})
     } catch (error) {
       // What stops before anything is carried out is masked by nobody else.
-      return { errors: [maskError(error, contextValue.log)] }
+      return { errors: [maskError(error, contextValue.requestLog)] }
     }
   }
 

@@ -8,7 +8,7 @@ import {
   validateSubscriptionArgs,
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import { DomainError } from '../../shared/errors.ts'
 import type { createExecutor } from '../execute.ts'
 import { withoutSubscriptionTypename } from '../limits/document-parts.ts'

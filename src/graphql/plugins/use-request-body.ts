@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
 import { mediaTypeOf } from '../../http/headers.ts'
 import type { BodyReaders, Intake } from '../../modules/assets/uploads.ts'
+import type { Context } from '../../services-context.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { maskError } from '../mask-error.ts'
 import type { NodeContext } from '../node-context.ts'
@@ -81,7 +81,7 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
         try {
           return await read()
         } catch (error) {
-          throw maskError(transportError(error), serverContext.log)
+          throw maskError(transportError(error), serverContext.requestLog)
         }
       })
     },

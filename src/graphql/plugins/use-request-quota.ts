@@ -1,5 +1,5 @@
 import type { Plugin } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 
 /** Characters of a document that cost as much to parse and validate as a request. */
 const CHARACTERS_PER_REQUEST = 2_000

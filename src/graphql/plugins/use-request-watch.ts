@@ -1,6 +1,6 @@
 import { type DocumentNode, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { RequestWatch, SpanOptions, Tracer } from '../../telemetry/telemetry-types.ts'
 import { isTypename } from '../limits/document-parts.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { NodeContext } from '../node-context.ts'
 
 const EVENT_STREAM = 'text/event-stream'

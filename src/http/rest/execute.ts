@@ -1,8 +1,8 @@
 /** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
-import type { Context } from '../../context.ts'
 import { maskError, refusedFields } from '../../graphql/mask-error.ts'
+import type { Context } from '../../services-context.ts'
 import { type ErrorCode, validationFailed } from '../../shared/errors.ts'
 import { assertVariables } from '../../shared/json-input.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
@@ -57,9 +57,9 @@ export const operationOf = ({ operation }: { operation: DocumentNode }) => {
 }
 
 /** The refusal that an error is told as; a fault is logged and told as INTERNAL. */
-export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusal => {
+export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>): Refusal => {
   if (error instanceof RouteRefused) return error.refusal
-  const { message, extensions } = maskError(error, context.log)
+  const { message, extensions } = maskError(error, context.requestLog)
   return {
     code: extensions.code as ErrorCode,
     message,

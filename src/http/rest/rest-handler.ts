@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Context, Identity } from '../../context.ts'
+import type { Identity } from '../../context.ts'
 import { hasOpenField } from '../../graphql/expired-token.ts'
 import type { BodyReaders } from '../../modules/assets/uploads.ts'
+import type { Context } from '../../services-context.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
@@ -33,7 +34,7 @@ export interface RestDependencies extends Executor {
     options: { ignoresCredentials: boolean; isUncounted: boolean; admit: (identity: Identity) => void },
   ) => Promise<Context>
   /** The log of a request, for errors before there is a context. */
-  logOf(res: ServerResponse): Context['log']
+  logOf(res: ServerResponse): Context['requestLog']
   /** Presents a missing page to a person. */
   presentMissing: NonNullable<DirectRoute['presentRefusal']>
   body: BodyReaders<IncomingMessage>
@@ -214,7 +215,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {
     const { raw: res } = reply
     const { found } = request.routeOptions.config
-    const refusal = refusalOf(ownErrorOf(error, request), request.caller ?? { log: deps.logOf(res) })
+    const refusal = refusalOf(ownErrorOf(error, request), request.caller ?? { requestLog: deps.logOf(res) })
     deps.watch.refused(res, refusal.code)
     if (res.headersSent) return void res.destroy()
     reply.headers(refusalHeaders(refusal))

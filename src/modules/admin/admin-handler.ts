@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from 'hono/html'
-import type { Context } from '../../context.ts'
+import type { Context, SharedContext } from '../../services-context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../shared/errors.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { Refused } from './action.ts'
@@ -27,9 +27,9 @@ export interface Told {
 export interface AdminParts {
   routes: readonly AdminRoute[]
   /** What is the same in the context of every request. */
-  shared: Pick<Context, 'services' | 'database' | 'linkConfig'>
+  shared: SharedContext
   /** The log of a request. */
-  logOf(res: ServerResponse): Context['log']
+  logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
   clientAddress(req: IncomingMessage): string
   /** Returns the base URL for links in the response. */
@@ -37,7 +37,7 @@ export interface AdminParts {
   /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText(req: IncomingMessage, maxBytes: number): Promise<string>
   /** How an error is told; a fault is logged. */
-  tell(error: unknown, context: Pick<Context, 'log'>): Told
+  tell(error: unknown, context: Pick<Context, 'requestLog'>): Told
   statusOf(code: ErrorCode): number
   /** Where people reach the service. */
   publicUrl: string
@@ -142,9 +142,12 @@ export function createAdminHandler(parts: AdminParts) {
     return undefined
   }
 
-  function contextOf({ actor, baseUrl, log }: Pick<Context, 'actor' | 'baseUrl' | 'log'>, key?: string): Context {
+  function contextOf(
+    { actor, baseUrl, requestLog }: Pick<Context, 'actor' | 'baseUrl' | 'requestLog'>,
+    key?: string,
+  ): Context {
     const idempotency = { key, replayed: false }
-    return { ...shared, actor, baseUrl, hasStaleToken: false, log, idempotency }
+    return { ...shared, actor, baseUrl, hasStaleToken: false, requestLog, idempotency }
   }
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
@@ -293,7 +296,7 @@ export function createAdminHandler(parts: AdminParts) {
     const context = contextOf({
       actor: { kind: 'anonymous', address, service: undefined },
       baseUrl: parts.baseUrlOf(req),
-      log: parts.logOf(res),
+      requestLog: parts.logOf(res),
     })
     const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {

@@ -1,6 +1,6 @@
 /** What a page for administrators is to the handler that serves it, and how every one is laid out. */
 import { html, raw } from 'hono/html'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { Html } from '../pages/layout.ts'
 import { adminContentPolicy, adminStyle } from './admin-style.ts'

@@ -1,7 +1,7 @@
 /** Forms that are sent twice, as by a double click: it is done once, and both answers say so. */
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 
 const NAME = 'key'
 

@@ -1,5 +1,5 @@
 /** What a page is to the door that serves it. */
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 
 /** What a page is asked with. */

@@ -1,5 +1,5 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../services-context.ts'
 
 /**
  * Executes an operation in-process, on the same schema as the interfaces, with the same context and the same masking. Raises what it is refused

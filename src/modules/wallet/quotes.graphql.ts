@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/sizes.ts'
+import type { Context } from '../../services-context.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'
 import type { WithdrawalQuote } from '../coins/withdrawal-service.ts'

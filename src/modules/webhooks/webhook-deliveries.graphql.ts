@@ -1,4 +1,3 @@
-import type { Context } from '../../context.ts'
 import type { WebhookDelivery } from '../../db/prisma/client.ts'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { type ShownQuery, showing } from '../../graphql/fast-path/payload-selection.ts'
@@ -12,6 +11,7 @@ import {
   withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
+import type { Context } from '../../services-context.ts'
 import { MAX_PER_PAGE } from '../../shared/count-limit.ts'
 import { toId } from '../../shared/ids.ts'
 import { NetworkAppType } from '../store/network-apps.graphql.ts'

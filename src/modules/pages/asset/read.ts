@@ -1,5 +1,5 @@
 /** What an asset's page reads. */
-import type { Context, Services } from '../../../context.ts'
+import type { Context, Services } from '../../../services-context.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Run } from '../run.ts'

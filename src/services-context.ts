@@ -1,0 +1,35 @@
+/** The context during the move from services to use-case functions. */
+
+import type { AppContext, Context as UseCaseContext } from './context.ts'
+import type { AccountServices } from './modules/accounts/account-services.ts'
+import type { StatisticsService } from './modules/admin/statistics.ts'
+import type { AssetServices } from './modules/assets/asset-services.ts'
+import type { AuditService } from './modules/audit/audit-service.ts'
+import type { HeldCoinService } from './modules/coins/held-coin-service.ts'
+import type { WithdrawalService } from './modules/coins/withdrawal-service.ts'
+import type { EventService } from './modules/events/event-service.ts'
+import type { StoreServices } from './modules/store/store-services.ts'
+import type { WalletServices } from './modules/wallet/wallet-services.ts'
+import type { Idempotency } from './shared/idempotency.ts'
+import type { RequestQuota } from './shared/rate-limiter.ts'
+
+/** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
+export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
+  audit: AuditService
+  events: EventService
+  statistics: StatisticsService
+  withdrawals: WithdrawalService
+  heldCoins: HeldCoinService
+  idempotency: Idempotency
+  requestQuota: RequestQuota
+}
+
+/** The parts of a context that all requests share. */
+export interface SharedContext extends AppContext {
+  readonly services: Services
+}
+
+/** The context of a request, with the services that are not yet functions. */
+export interface Context extends UseCaseContext {
+  readonly services: Services
+}
