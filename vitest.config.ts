@@ -8,7 +8,7 @@ if (memory) process.env.TMPDIR ??= memory
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     setupFiles: ['test/support/resource-ledger.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',

@@ -9,7 +9,7 @@ import { isInternalAddress } from '../src/modules/webhooks/internal-address.ts'
 import { INTERNAL } from '../src/modules/webhooks/webhook-failure.ts'
 import { createWebhookSender } from '../src/modules/webhooks/webhook-sender.ts'
 import { webhookUrlProblem } from '../src/modules/webhooks/webhook-url.ts'
-import { internalHosts } from '../test/delivery/internal-hosts.ts'
+import { internalHosts } from '../test/support/internal-hosts.ts'
 import { answerWith, startReceiver } from '../test/support/receiver.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 

@@ -1,7 +1,7 @@
 /**
  * SQL statements with named, typed parameters and columns (decision 1). In the text a parameter is `$name`. Its position and its
  * cast come from the declaration. Statements share fragments of such text.
- * `test/platform/statements.test.ts` prepares every statement against the migrated database.
+ * `test/unit/db/statements.test.ts` prepares every statement against the migrated database.
  */
 
 declare const carried: unique symbol

@@ -35,7 +35,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 /**
  * Reads a multipart request. A file is read when a resolver creates a stream of it, after it has checked permission and funds.
- * `processRequest` of `graphql-upload-ts` writes every file to disk first (test/graphql/multipart.test.ts). Raises PAYLOAD_TOO_LARGE, PARSE_ERROR,
+ * `processRequest` of `graphql-upload-ts` writes every file to disk first (test/api/graphql/multipart.test.ts). Raises PAYLOAD_TOO_LARGE, PARSE_ERROR,
  * and VALIDATION_FAILED for a batch, before anything is read.
  */
 export function readUploadForm(

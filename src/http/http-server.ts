@@ -54,7 +54,7 @@ const HSTS_AGE_SECONDS = 31_536_000
 /**
  * Headers of every response. Pages of other origins may load images and data, because private data needs credentials that no browser
  * sends by itself. Links in mails carry secrets, so no Referer is sent. `@fastify/helmet` does not reach responses before routing
- * (test/server/headers.test.ts).
+ * (test/api/http/security-headers.test.ts).
  */
 const securityHeaders = (isSecure: boolean): [string, string][] => [
   ['X-Content-Type-Options', 'nosniff'],
@@ -169,7 +169,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
 /**
  * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
  * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
- * closed until its body has arrived (test/rest/broken-bodies.test.ts).
+ * closed until its body has arrived (test/api/http/broken-bodies.test.ts).
  */
 function discardRest(req: IncomingMessage, res: ServerResponse) {
   req.once('excess', () => {
@@ -201,7 +201,7 @@ function discardRest(req: IncomingMessage, res: ServerResponse) {
 
 /**
  * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
- * response without a length (test/rest/gateway.test.ts).
+ * response without a length (test/api/files/gateway.test.ts).
  */
 function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
   const { destroy } = socket
@@ -216,7 +216,7 @@ function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
 
 /**
  * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
- * (test/rest/broken-bodies.test.ts).
+ * (test/api/http/broken-bodies.test.ts).
  */
 function keepHeadBehindContinue(res: ServerResponse) {
   const { writeHead } = res

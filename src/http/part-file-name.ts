@@ -1,6 +1,6 @@
 /**
  * Reads the file name in the `Content-Disposition` header of a form part. The parser ignores `filename*` after `filename`
- * (test/parity/file-names.test.ts).
+ * (test/api/http/file-names.test.ts).
  */
 
 /** A private field of the form parser: its parser of parts. */

@@ -1,6 +1,6 @@
 /**
  * Reads multipart forms from the socket: fields into memory, files to their takers. `graphql-upload-ts` and `@fastify/multipart` lack what these
- * tests check: test/graphql/multipart.test.ts (no byte of a file before permission), test/rest/small-pieces.test.ts (bounded memory).
+ * tests check: test/api/graphql/multipart.test.ts (no byte of a file before permission), test/api/http/small-chunks.test.ts (bounded memory).
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'

@@ -1,6 +1,6 @@
 /**
  * Reads request bodies into memory. Fastify's own parser has no limit for all bodies together and none for the number of pieces of one
- * body (test/rest/small-pieces.test.ts).
+ * body (test/api/http/small-chunks.test.ts).
  */
 import { IncomingMessage } from 'node:http'
 import { DomainError } from '../shared/errors.ts'

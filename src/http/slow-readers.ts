@@ -1,5 +1,5 @@
 /**
- * Closes connections whose reader does not read (test/platform/slow-readers.test.ts). Unread responses stay in memory, so a reader has a
+ * Closes connections whose reader does not read (test/unit/http/slow-readers.test.ts). Unread responses stay in memory, so a reader has a
  * time limit for each step of progress. An idle stream of events holds no bytes and stays open. Node's socket timeout would close it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

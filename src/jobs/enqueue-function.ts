@@ -6,7 +6,7 @@
 import { lockForTransaction } from '../db/migration-lock.ts'
 
 /**
- * Whose insertion (`insertJobs` in its `plans.js`) it repeats. When pg-boss is updated, `test/platform/enqueue.test.ts` says
+ * Whose insertion (`insertJobs` in its `plans.js`) it repeats. When pg-boss is updated, `test/unit/jobs/enqueue.test.ts` says
  * whether the two still fill in the same; then these are the new version's.
  */
 export const writtenFor = { pgBoss: '12.35.0', tables: 43 }

@@ -1,8 +1,8 @@
 /** Lists that become ever longer: their totals are counted as far as a page needs, and no page is out of reach. */
 import { expect, it } from 'vitest'
-import { signInAtPages } from '../pages/admin-scene.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { signInAtPages } from './admin/admin-scene.ts'
 
 const ENTRIES = 10_600
 

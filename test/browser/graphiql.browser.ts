@@ -5,9 +5,9 @@ import { beforeAll, expect, it } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { complaintsOf, runTabs, visitGraphiQL } from '../support/graphiql.ts'
 import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { complaintsOf, runTabs, visitGraphiQL } from '../tools/graphiql.ts'
 
 const app = await createTestApp()
 let browser: Browser

@@ -11,11 +11,11 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { pages, stepsOf } from '../clients/pages.ts'
-import { cutSnippet, snippetsOf } from '../clients/snippets.ts'
+import { pages, stepsOf } from '../ecosystem/clients/pages.ts'
+import { cutSnippet, snippetsOf } from '../ecosystem/clients/snippets.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CLIENTS = join(ROOT, 'test/clients')
+const CLIENTS = join(ROOT, 'test/ecosystem/clients')
 const read = (path: string) => readFileSync(join(CLIENTS, path), 'utf8')
 const overview = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
 const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))

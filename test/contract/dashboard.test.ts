@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../src/telemetry/metric-table.ts'
 import { createRegistry } from '../../src/telemetry/registry.ts'
-import { alertCases } from '../dashboard/alert-cases.ts'
+import { alertCases } from '../ecosystem/dashboard/alert-cases.ts'
 import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
 import { parseMetrics } from '../support/scrape.ts'
 

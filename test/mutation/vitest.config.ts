@@ -6,12 +6,11 @@ export default mergeConfig(
   {
     test: {
       include: [
-        'test/chain/*.test.ts',
-        'test/domain/{charging,check-invariants,deposit-books,money,points-first,policy,order-of-transfers,writes-together}.test.ts',
+        'test/unit/{chain,coins,db,store,wallet}/*.test.ts',
+        'test/unit/shared/policy.test.ts',
         'test/api/accounts/{acting-for-people,lock-account}.test.ts',
-        'test/graphql/{quotes,wallet}*.test.ts',
-        'test/api/{assets,store}/*.test.ts',
-        'test/rest/{open-orders,idempotency,wallets,withdrawals,hidden-assets,assets}*.test.ts',
+        'test/api/{assets,store,wallet}/*.test.ts',
+        'test/api/http/idempotency.test.ts',
       ],
     },
   },

@@ -6,10 +6,10 @@ import { createRegistry, registrySetting } from '../../src/chain/registry/regist
 import { quantity } from '../../src/chain/rpc.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { toId } from '../../src/shared/ids.ts'
-import { relayKeys, type TestChain } from '../chain/support/anvil.ts'
-import { useRelayScene } from '../chain/support/relay-scene.ts'
-import { deploy } from '../chain/support/test-contracts.ts'
-import type { TestServer, World } from '../chain/support/world.ts'
+import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
+import { useRelayScene } from '../support/chain/relay-scene.ts'
+import { deploy } from '../support/chain/test-contracts.ts'
+import type { TestServer, World } from '../support/chain/world.ts'
 import { eventually } from '../support/eventually.ts'
 
 let server: TestServer

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createContentStore } from '../../src/files/content-store.ts'
 import type { ContentStore } from '../../src/files/file-types.ts'
 import { DomainError } from '../../src/shared/errors.ts'
-import { bytesOf, listOf } from '../files/stored-bytes.ts'
+import { bytesOf, listOf } from '../unit/files/stored-bytes.ts'
 
 let dir: string
 let store: ContentStore

@@ -6,6 +6,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
 import { toId } from '../../src/shared/ids.ts'
 import { add } from '../../src/shared/money.ts'
+import { atEnd } from '../support/at-end.ts'
 import {
   COIN,
   CONFIRMATIONS,
@@ -13,8 +14,7 @@ import {
   type DepositScene,
   depositsOf,
   openDepositScene,
-} from '../chain/support/deposit-scene.ts'
-import { atEnd } from '../support/at-end.ts'
+} from '../support/chain/deposit-scene.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'

@@ -8,8 +8,8 @@ import {
   type DepositScene,
   depositsOf,
   openDepositScene,
-} from '../chain/support/deposit-scene.ts'
-import { deploy } from '../chain/support/test-contracts.ts'
+} from '../support/chain/deposit-scene.ts'
+import { deploy } from '../support/chain/test-contracts.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { reasonOf } from '../support/test-log.ts'

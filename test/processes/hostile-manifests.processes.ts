@@ -1,6 +1,6 @@
 /**
  * Whatever manifest a file brings along, it is registered, told of in short or not at all, and given with ours or refused: never is
- * anything asked of the network, logged as an error, or answered as a fault of ours. `../fuzz/manifest.webp` holds two valid ones; `SEED=… RUNS=… npx
+ * anything asked of the network, logged as an error, or answered as a fault of ours. `../api/fuzz/manifest.webp` holds two valid ones; `SEED=… RUNS=… npx
  * vitest run --config test/processes/vitest.config.ts hostile-manifests` changes it in other ways, and `manifests.json` has what is tried each time.
  */
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { reportBounds } from '../../src/modules/content-credentials/manifest-report.ts'
-import corpus from '../fuzz/manifests.json' with { type: 'json' }
+import corpus from '../api/fuzz/manifests.json' with { type: 'json' }
 import { atEnd } from '../support/at-end.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { bombed, boxesIn, cborBombs, withLength, withRemoteManifest } from '../support/hostile-manifests.ts'
@@ -25,7 +25,7 @@ type Change =
   | { box: number; length: number }
   | { bomb: keyof typeof cborBombs }
 
-const whole = readFileSync(join(import.meta.dirname, '../fuzz/manifest.webp'))
+const whole = readFileSync(join(import.meta.dirname, '../api/fuzz/manifest.webp'))
 const app = await createTestApp({ env: { LIMITS: 'upload=1000000' } })
 const user = await app.newUser({ num: '1000' })
 const seed = Number.parseInt(process.env.SEED ?? '38', 16)

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { applyMigrations } from '../../src/db/migrations.ts'
 import { listMigrations } from '../../src/db/new-migration.ts'
 import { withSchemaEngine } from '../../src/db/schema-engine.ts'
-import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from '../server/migrated.ts'
+import { deploy, filters, type Migrated, openEmptyDatabase, schemaOf } from '../unit/db/migrated.ts'
 
 let ours: Migrated
 let prismas: Migrated

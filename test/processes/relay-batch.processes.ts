@@ -8,9 +8,9 @@ import { createRegistry } from '../../src/chain/registry/registry.ts'
 import { takesBatches } from '../../src/chain/relay/batch.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { statement, uuid } from '../../src/db/sql.ts'
-import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
-import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../chain/support/relay-scene.ts'
-import type { TestAsset, World } from '../chain/support/world.ts'
+import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
+import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from '../support/chain/relay-scene.ts'
+import type { TestAsset, World } from '../support/chain/world.ts'
 import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
 import { type ChainProxy, isSending, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -127,7 +127,7 @@ describe('commits that are ready together', () => {
     ['in the registry of an earlier version', 'earlier-registry.json'],
     ['where the operator wants it so', undefined],
   ])('go each in its own %s', async (_, file) => {
-    const earlier = file && JSON.parse(await readFile(new URL(`../chain/support/${file}`, import.meta.url), 'utf8'))
+    const earlier = file && JSON.parse(await readFile(new URL(`../support/chain/${file}`, import.meta.url), 'utf8'))
     const address = await deploy(earlier?.bytecode ?? registryBytecode)
     const assets = await addReady(2, 5)
     world.relay(chain.url, { ...options, address, ...(!earlier && { commitsPerTransaction: 1 }) })

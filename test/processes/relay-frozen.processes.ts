@@ -14,8 +14,8 @@ import { closeGap } from '../../src/chain/relay/recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/db/sql.ts'
 import { blindTracer, silentMeter } from '../../src/telemetry/telemetry-types.ts'
-import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
-import { startServer, type TestServer, type World } from '../chain/support/world.ts'
+import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
+import { startServer, type TestServer, type World } from '../support/chain/world.ts'
 import { eventually } from '../support/eventually.ts'
 
 const touch = statement(

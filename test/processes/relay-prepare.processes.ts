@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../src/files/file-types.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
 import { insufficientStorage, unavailable } from '../../src/shared/errors.ts'
-import type { TestChain } from '../chain/support/anvil.ts'
-import { all, useRelayScene } from '../chain/support/relay-scene.ts'
-import type { World } from '../chain/support/world.ts'
+import type { TestChain } from '../support/chain/anvil.ts'
+import { all, useRelayScene } from '../support/chain/relay-scene.ts'
+import type { World } from '../support/chain/world.ts'
 import { eventually } from '../support/eventually.ts'
 
 let world: World

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { findFreePort } from '../../src/embedded/free-port.ts'
-import { startS3Counterpart } from '../files/s3-counterpart.ts'
 import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest-client.ts'
 import { createSharedInstallation, type Service, type SharedInstallation } from '../support/service.ts'
 import { registerWith } from '../support/test-app.ts'
+import { startS3Counterpart } from '../unit/files/s3-counterpart.ts'
 
 const PASSWORD = 'correct horse battery'
 

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONG = [
-  'delivery/deliveries.test.ts',
-  'fuzz/fuzz.test.ts',
-  'pages/asset-page.test.ts',
+  'api/webhooks/deliveries.test.ts',
+  'api/fuzz/fuzz.test.ts',
+  'api/pages/asset-page.test.ts',
   'processes/coins.processes.ts',
   'processes/content-credentials.processes.ts',
   'processes/key-rotation.processes.ts',

@@ -63,7 +63,7 @@ const isForPerson = ({ url, headers }: FastifyRequest) =>
 
 /**
  * Any header may be sent: those of frameworks and tracers are ignored. `*` does not stand for `Authorization`, and old browsers do not know
- * it. `@fastify/cors` sends no `Allow` and no list of methods by route (test/rest/paths.test.ts).
+ * it. `@fastify/cors` sends no `Allow` and no list of methods by route (test/api/http/paths.test.ts).
  */
 const preflightHeaders = {
   ...corsHeaders,

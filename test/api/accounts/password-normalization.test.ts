@@ -4,14 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createAdminBrowser } from '../../pages/admin-scene.ts'
-import { createMailedApp } from '../../pages/mailbox.ts'
 import { annalHere } from '../../support/annal-command.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import type { Answer } from '../../support/http-client.ts'
 import type { SignedIn } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
+import { createAdminBrowser } from '../admin/admin-scene.ts'
+import { createMailedApp } from '../pages/mailbox.ts'
 
 const app = await createMailedApp()
 const { passwords } = app.installation

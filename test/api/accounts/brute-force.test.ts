@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createRest } from '../../support/rest-client.ts'
+import { startAnother } from '../../support/start-another.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+
+const app = await createTestApp()
+/** Where several accounts may claim one address. */
+const verifying = await createTestApp({ env: { EMAIL_VERIFICATION: 'on' } })
+const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+const byRest = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
+const byGraphQL = (email: string, password: string) => app.graphql(document, { input: { email, password } })
+
+describe('guessing a password', () => {
+  it('is stopped after four tries by any door and spelling, for accounts that exist and for those that do not', async () => {
+    const { email } = await app.newUser()
+    for (const address of [email, 'nobody@example.org']) {
+      const spellings = [address, address.toUpperCase(), ` ${address}`, `${address} `]
+      for (const [i, spelling] of spellings.entries()) {
+        expectError(await (i % 2 ? byRest : byGraphQL)(spelling, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+      }
+      for (const guess of [byRest, byGraphQL]) {
+        const answer = expectError(await guess(address, PASSWORD), 'THROTTLED')
+        const wait = Number(answer.headers.get('retry-after'))
+        expect(wait).toBeGreaterThan(850)
+        expect(wait).toBeLessThanOrEqual(900)
+      }
+    }
+  })
+
+  it('is stopped after four tries that come at once, in whatever spelling, while others sign in', async () => {
+    const { email: somebody } = await app.newUser()
+    for (const email of [somebody, 'nobody-at-once@example.org']) {
+      const others = Array.from({ length: 15 }, (_, i) => byRest(`nobody${i}@of.${email}`, 'wrong password'))
+      const spellings = [email, email.toUpperCase()]
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) =>
+          (i % 2 ? byRest : byGraphQL)(spellings[Math.floor(i / 2) % 2]!, `wrong password ${i}`),
+        ),
+      )
+      for (const answer of await Promise.all(others)) expectError(answer, 'INCORRECT_LOGIN_CREDENTIALS')
+      const verified = answers.filter(({ text }) => /Unable to log in/.test(text))
+      expect(verified).toHaveLength(4)
+      for (const answer of answers) if (!verified.includes(answer)) expectError(answer, 'THROTTLED')
+    }
+  })
+
+  it('counts one account as one, also in letters that only the database reads alike', async () => {
+    const { email } = await app.newUser({ username: 'kelvin' })
+    const [{ same } = { same: false }] = await app.sql<{ same: boolean }>(
+      `select lower(U&'\\212Aelvin@example.org') = 'kelvin@example.org' as same`,
+    )
+    const other = same ? '\u212Aelvin@example.org' : email
+    for (const [i, address] of [email, other, other, email].entries()) {
+      expectError(await byRest(address, `wrong ${i}`), 'INCORRECT_LOGIN_CREDENTIALS')
+    }
+    expectError(await byRest(email, PASSWORD), 'THROTTLED')
+    expectError(await byRest(other, PASSWORD), 'THROTTLED')
+  })
+
+  it('never prolongs the wait by going on', async () => {
+    const { email } = await app.newUser()
+    for (let i = 0; i < 4; i++) await byRest(email, 'wrong password')
+    await app.sql(`update limits set window_end = now() + interval '30 seconds' where key like 'password-%'`)
+    for (let i = 0; i < 8; i++) {
+      const answer = expectError(await byRest(email, PASSWORD), 'THROTTLED')
+      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(30)
+    }
+    await app.sql(`update limits set window_end = now() where key like 'password-%'`)
+    expectOk(await byRest(email, PASSWORD))
+  })
+
+  it('with the identifier of an account instead of its address locks nobody out', async () => {
+    const { id, email } = await app.newUser()
+    for (const name of [id, `user:${id}`]) {
+      for (let i = 0; i < 5; i++) expectError(await byRest(name, 'wrong'), 'VALIDATION_FAILED')
+    }
+    expectOk(await byRest(email, PASSWORD))
+  })
+
+  it('leaves no address in the table of limits', async () => {
+    await byRest('somebody.private@example.org', 'wrong password')
+    expect(await app.sql(`select key from limits where key like '%@%' or key like '%somebody%'`)).toEqual([])
+  })
+})
+
+it('signing in with the right password is not counted', async () => {
+  const { email } = await app.newUser()
+  for (let i = 0; i < 3; i++) expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  for (let i = 0; i < 7; i++) expectOk(await byRest(email, PASSWORD))
+  expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  expectError(await byRest(email, PASSWORD), 'THROTTLED')
+})
+
+it('however many sign in at once with the right password, in whichever process, all of them are let in', async () => {
+  const other = await startAnother(app)
+  const { email } = await app.newUser()
+  for (let i = 0; i < 3; i++) expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  const elsewhere = createRest(other.url)
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      i % 2 ? byRest(email, PASSWORD) : elsewhere('POST', 'auth/token/login/', { json: { email, password: PASSWORD } }),
+    ),
+  )
+  for (const answer of answers) expectOk(answer)
+  await other.stop()
+  expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  expectError(await byRest(email, PASSWORD), 'THROTTLED')
+})
+
+describe('who is signed in', () => {
+  const setPassword = (user: SignedIn, current: string, to = 'staple battery horse') =>
+    user.rest('POST', 'auth/users/set_password/', { json: { current_password: current, new_password: to } })
+  const isWrong = (answer: Awaited<ReturnType<typeof setPassword>>) =>
+    expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toHaveProperty('current_password')
+
+  it('changes the password however often strangers guess', async () => {
+    const user = await app.newUser()
+    for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
+    expectError(await byRest(user.email, 'wrong'), 'THROTTLED')
+    expect((await setPassword(user, PASSWORD)).status).toBe(204)
+    expectError(await byRest(user.email, 'staple battery horse'), 'THROTTLED')
+    expect((await setPassword(user, 'staple battery horse', PASSWORD)).status).toBe(204)
+  })
+
+  it('guesses no oftener than five times, together with strangers', async () => {
+    const [user, other] = [await app.newUser(), await app.newUser()]
+    for (let i = 0; i < 4; i++) expectError(await byRest(user.email, 'wrong'), 'INCORRECT_LOGIN_CREDENTIALS')
+    isWrong(await setPassword(user, 'wrong'))
+    const wait = Number(expectError(await setPassword(user, PASSWORD), 'THROTTLED').headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(850)
+    expect(wait).toBeLessThanOrEqual(900)
+    for (let i = 0; i < 5; i++) isWrong(await setPassword(other, 'wrong'))
+    expectError(await setPassword(other, PASSWORD), 'THROTTLED')
+    expectError(await byRest(other.email, PASSWORD), 'THROTTLED')
+  })
+
+  it('is not hindered by others who claim the same address', async () => {
+    const email = 'quinn@example.org'
+    const [claimant, owner] = [await verifying.newUser(), await verifying.newUser()]
+    await verifying.sql('update users set email = $1, email_held = false where id = $2::uuid', [email, claimant.id])
+    await verifying.sql('update users set email = $1, email_verified = true where id = $2::uuid', [email, owner.id])
+    for (let i = 0; i < 5; i++) isWrong(await setPassword(claimant, 'wrong'))
+    expectError(await setPassword(claimant, PASSWORD), 'THROTTLED')
+    const login = () => verifying.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } })
+    expectOk(await login())
+    expect((await setPassword(owner, PASSWORD, PASSWORD)).status).toBe(204)
+    for (let i = 0; i < 5; i++) isWrong(await setPassword(owner, 'wrong'))
+    expectError(await login(), 'THROTTLED')
+  })
+})

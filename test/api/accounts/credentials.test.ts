@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+const asset = await user.register({ public_access: 'true' })
+
+const { key } = await app.services.apiKeys.issue(
+  { kind: 'system' },
+  { name: 'Partner' },
+  { key: undefined, replayed: false },
+)
+
+const me = (authorization: string) => app.rest('GET', 'auth/users/me/', { headers: { Authorization: authorization } })
+
+describe('Authorization', () => {
+  it.each(['token', 'Token', 'TOKEN', 'bearer', 'Bearer', 'BEARER'])('accepts the scheme %s', async (scheme) => {
+    expect(expectOk(await me(`${scheme} ${user.token}`)).id).toBe(user.publicId)
+  })
+
+  it.each(['Basic dXNlcjpwYXNz', 'token', 'Digest x', '', 'Negotiate abc'])(
+    'treats "%s" as anonymous',
+    async (header) => {
+      expectError(await me(header), 'NOT_AUTHENTICATED')
+      expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: header } }))
+    },
+  )
+
+  it('is required for private resources', async () => {
+    const answer = expectError(await app.rest('GET', 'auth/users/me/'), 'NOT_AUTHENTICATED')
+    expect(answer.headers.get('www-authenticate')).toBe('Token')
+    expect(answer.body.error.message).toBe('Authentication credentials were not provided.')
+  })
+
+  it.each([['PATCH', `assets/${asset.id}/`, 'Idempotency-Key']])(
+    'is checked before other headers of %s %s',
+    async (method, path, name) => {
+      const malformed = { headers: { [name]: '' } }
+      expectError(await app.rest(method, path, malformed), 'NOT_AUTHENTICATED')
+      expectError(await app.rest(method, path, { ...malformed, actor: { token: 'x' } }), 'AUTHENTICATION_FAILED')
+      expectError(await app.rest(method, path, { ...malformed, actor: user }), 'VALIDATION_FAILED')
+    },
+  )
+
+  it('is checked before the body is read', async () => {
+    const broken = { raw: '{', headers: { 'Content-Type': 'application/json' } }
+    expectError(await app.rest('PATCH', `assets/${asset.id}/`, broken), 'NOT_AUTHENTICATED')
+    expectError(
+      await app.rest('PATCH', `assets/${asset.id}/`, { ...broken, actor: { token: 'x' } }),
+      'AUTHENTICATION_FAILED',
+    )
+  })
+})
+
+describe('x-api-key', () => {
+  it.each(['x-api-key', 'X-API-KEY', 'X-Api-Key'])('is accepted as %s, with and without a token', async (name) => {
+    expectOk(await app.rest('GET', 'assets/', { headers: { [name]: key } }))
+    expect(expectOk(await user.rest('GET', 'auth/users/me/', { headers: { [name]: key } })).id).toBe(user.publicId)
+  })
+
+  it('does not replace a token', async () => {
+    expectError(await app.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': key } }), 'NOT_AUTHENTICATED')
+  })
+
+  it('returns 401 on sign-up if it is wrong, and creates no account', async () => {
+    const json = { username: 'nobody', email: 'nobody@example.org', password: 'correct horse battery' }
+    for (const wrong of ['abcdefgh.wrong', `${key}x`, 'nonsense']) {
+      const answer = expectError(
+        await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': wrong } }),
+        'UNTRUSTED_CLIENT',
+      )
+      expect(answer.headers.get('www-authenticate')).toBe('Token')
+    }
+    expect(await app.sql(`select 1 from users where username = 'nobody'`)).toEqual([])
+  })
+
+  it.each(['', '  '])('is ignored if it is empty ("%s")', async (empty) => {
+    const username = `keyless${empty.length}`
+    const json = { username, email: `${username}@example.org`, password: 'correct horse battery' }
+    expect((await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': empty } })).status).toBe(201)
+    expectOk(await user.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': empty } }))
+  })
+})
+
+it('stores access tokens only as a hash', async () => {
+  const rows = await app.sql<Record<string, unknown>>('select *, hash::text as text from access_tokens')
+  expect(JSON.stringify(rows)).not.toContain(user.token)
+})

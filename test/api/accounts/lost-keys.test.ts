@@ -1,0 +1,120 @@
+/** Accounts whose key does not open any more, and accounts that are deleted while their commits are made ready. */
+
+import { describe, expect, it } from 'vitest'
+import type { Lease } from '../../../src/chain/lease.ts'
+import { createPreparer } from '../../../src/chain/relay/commit-signer.ts'
+import type { Custody } from '../../../src/keys/key-types.ts'
+import { findUnreadable } from '../../../src/keys/unreadable-keys.ts'
+import { blindTracer } from '../../../src/telemetry/telemetry-types.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const { vault, custody, database } = app.installation
+
+const commitsOf = (user: SignedIn) =>
+  app.sql<{ status: string; signed: boolean; failure: string | null }>(
+    `select r.status::text, r.tree_signature is not null as signed, r.failure from commit_relays r
+     join commits c on c.id = r.commit_id where c.author_id = $1::uuid order by c.id`,
+    [user.id],
+  )
+const moved = (user: SignedIn, kind: string) =>
+  app.sql<{ amount: string }>(
+    `select trim_scale(sum(e.amount))::text as amount from entries e join transfers t on t.id = e.transfer_id
+     where e.wallet_id = $1::uuid and t.reference like $2 || ':%' group by t.id order by t.id`,
+    [user.id, kind],
+  )
+const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
+const troubles = () => app.log.lines.splice(0)
+
+async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>) {
+  const stopping = new AbortController()
+  const lease: Pick<Lease, 'acquire' | 'write'> = {
+    acquire: async () => true,
+    write: (_name, statement, parameters) => database.query(statement, parameters),
+  }
+  const preparer = createPreparer({
+    ...app.installation,
+    custody: { ...custody, sign: signs },
+    lease: lease as Lease,
+    log: app.log,
+    tracer: blindTracer,
+    stopping: stopping.signal,
+    idlePause: 20,
+    takeFromChain: async () => false,
+    onReady() {},
+  })
+  const running = preparer.run()
+  await work().finally(() => stopping.abort())
+  await running
+}
+
+describe('an account whose key does not open', () => {
+  it('is deleted all the same: what nobody can sign fails, and what it cost is forfeited', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Never signed' } }))
+    await vault.forget(user.id)
+    troubles()
+    expect((await remove(user)).status).toBe(204)
+    expect(await commitsOf(user)).toEqual(
+      Array(2).fill({ status: 'FAILED', signed: false, failure: expect.stringContaining('did not open') }),
+    )
+    expect(await moved(user, 'refund')).toEqual([{ amount: '0.179' }, { amount: '0.179' }])
+    expect(await moved(user, 'forfeit')).toEqual([{ amount: '-12' }])
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+    expect(troubles()).toMatchObject([{ level: 'error', fields: { user: user.publicId } }])
+    expectError(await remove(user), 'AUTHENTICATION_FAILED')
+  })
+
+  it('has its commits given up and refunded by the relay after about three days', async () => {
+    const user = await app.newUser()
+    await user.register()
+    await vault.forget(user.id)
+    await app.sql(
+      `update commit_relays r set attempts = 80 from commits c where c.id = r.commit_id and c.author_id = $1::uuid`,
+      [user.id],
+    )
+    await prepareWhile(custody.sign, () =>
+      eventually(
+        () => commitsOf(user),
+        ([commit]) => commit?.status === 'FAILED',
+      ),
+    )
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '12' })
+  })
+
+  it('is found by a look at everything that is sealed', async () => {
+    const user = await app.newUser()
+    const before = await findUnreadable(app.installation, 1_000)
+    await vault.forget(user.id)
+    const found = await findUnreadable(app.installation, 1_000)
+    expect(found.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([
+      { subject: user.publicId, problem: expect.stringMatching(/^its key does not open/) },
+    ])
+  })
+})
+
+it('An account is deleted quietly while its commit is being signed, and the commit goes onto the chain', async () => {
+  const user = await app.newUser()
+  await user.register()
+  troubles()
+  let tries = 0
+  await prepareWhile(
+    async (userId, key, text) => {
+      if (userId !== user.id) return custody.sign(userId, key, text)
+      tries += 1
+      // The key was read, and is gone when it is used.
+      expect((await remove(user)).status).toBe(204)
+      return custody.sign(userId, key, text)
+    },
+    () =>
+      eventually(
+        () => commitsOf(user),
+        ([commit]) => commit?.signed === true && tries > 0,
+      ),
+  )
+  expect(await commitsOf(user)).toEqual([{ status: 'PENDING', signed: true, failure: null }])
+  expect([tries, troubles()]).toEqual([1, []])
+})

@@ -1,0 +1,298 @@
+/** A mail server that is away for long. */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findDead, retryJobs, subjectOf } from '../../../src/jobs/jobs.sql.ts'
+import { startJobs } from '../../../src/jobs/jobs.ts'
+import { toId } from '../../../src/shared/ids.ts'
+import { type AccountMails, createAccountMails } from '../../support/account-mails.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { SignedIn, TestApp } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+
+let mails: AccountMails
+let app: TestApp
+beforeAll(async () => {
+  mails = await createAccountMails()
+  app = mails.app
+})
+
+beforeEach(() => {
+  mails.server.mood = 'refuse'
+})
+
+const changePassword = (user: SignedIn) =>
+  user.rest('POST', 'auth/users/set_password/', {
+    json: { current_password: PASSWORD, new_password: 'staple battery horse' },
+  })
+const askReset = (email: string) => app.rest('POST', 'auth/users/reset_password/', { json: { email } })
+
+interface Job {
+  id: string
+  data: Record<string, unknown>
+  retry_count: number
+  retry_delay_max: number
+}
+
+const waitingJob = async (template: string, retries = 0): Promise<Job> =>
+  (
+    await eventually(
+      () =>
+        app.sql<Job>(
+          `select id::text, data, retry_count, retry_delay_max from jobs.job
+           where name = 'account-mail' and state = 'retry' and data->>'template' = $1 and retry_count >= $2`,
+          [template, retries],
+        ),
+      (rows) => rows.length === 1,
+    )
+  )[0]!
+
+const tryAgain = ({ id }: Job, retry: number, isLast = false) =>
+  app.sql(
+    `update jobs.job set start_after = now(), retry_count = $2 - 1, retry_limit = case when $3 then $2 else retry_limit end
+     where id = $1::uuid`,
+    [id, retry, isLast],
+  )
+
+const toldOf = (job: Job) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', job.id))
+
+const deadLetterOf = async ({ id }: Job) =>
+  (
+    await eventually(
+      () =>
+        app.sql<{ id: string; data: object; error: string }>(
+          `select id::text, data, source_output->>'message' as error from jobs.job
+           where name = 'dead-letter' and source_id = $1::uuid`,
+          [id],
+        ),
+      (rows) => rows.length === 1,
+    )
+  )[0]!
+
+describe('while the mail server is away', () => {
+  it('a mail is tried every half minute at first, then every ten minutes for at least a day, and arrives once', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    expect(job.retry_delay_max).toBe(30)
+    await tryAgain(job, 29)
+    expect((await waitingJob('password-changed', 29)).retry_delay_max).toBe(30)
+    await tryAgain(job, 30)
+    await eventually(
+      () => waitingJob('password-changed', 30),
+      (waiting) => waiting.retry_delay_max === 600,
+    )
+    await tryAgain(job, 31)
+    await waitingJob('password-changed', 31)
+    const [after] = await app.sql(
+      `select start_after >= started_on + interval '600 seconds' as rarely,
+         (retry_limit - retry_count) * retry_delay_max >= 86400 as for_a_day,
+         keep_until > now() + interval '7 days' as kept from jobs.job where id = $1::uuid`,
+      [job.id],
+    )
+    expect(after).toEqual({ rarely: true, for_a_day: true, kept: true })
+    mails.server.mood = 'accept'
+    await tryAgain(job, 32)
+    await mails.awaitMails(user.email, 'password-changed')
+    await mails.idle()
+    expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(1)
+  })
+
+  it('a link is not mailed any more once as long as it is good for has passed, which is told', async () => {
+    const user = await app.newUser()
+    expect((await askReset(user.email)).status).toBe(201)
+    const job = await waitingJob('password-reset')
+    await app.sql(
+      `update jobs.job set data = data || jsonb_build_object('at', now() - interval '30 minutes') where id = $1::uuid`,
+      [job.id],
+    )
+    mails.server.mood = 'accept'
+    await tryAgain(job, 1)
+    await mails.idle()
+    expect(mails.mailsTo(user.email, 'password-reset')).toEqual([])
+    const fields = { template: 'password-reset', user: user.publicId }
+    expect(app.log.lines).toContainEqual({ level: 'error', message: expect.stringContaining('Mail dropped'), fields })
+    expect((await askReset(user.email)).status).toBe(201)
+    await mails.awaitLink(user.email, 'password-reset')
+  })
+})
+
+describe('an unknown mailbox', () => {
+  beforeEach(() => {
+    mails.server.mood = '550'
+  })
+
+  it('of a notice leaves a dead letter at once, which an operator can have tried again', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const [dead] = await eventually(
+      () =>
+        app.sql<{ id: string; error: string }>(
+          `select id::text, source_output->>'message' as error from jobs.job
+           where name = 'dead-letter' and data->>'userId' = $1`,
+          [user.id],
+        ),
+      (rows) => rows.length === 1,
+    )
+    expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
+    mails.server.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, { job: dead!.id })).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'password-changed')
+  })
+
+  it('of a link that was asked for is told in the log, and no more', async () => {
+    const user = await app.newUser()
+    expect((await askReset(user.email)).status).toBe(201)
+    const lines = () =>
+      app.log.lines.filter(({ message }) => message.includes('the mail server rejected its recipient'))
+    await eventually(lines, ({ length }) => length > 0)
+    expect(lines()).toMatchObject([{ level: 'warn', fields: { status: 550 } }])
+    expect(
+      await app.sql(`select 1 from jobs.job where name = 'dead-letter' and data->>'template' = 'password-reset'`),
+    ).toEqual([])
+  })
+})
+
+describe('a job that fails for hours', () => {
+  it('is told of once an hour, whichever process tries it, and when it is given up', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    await tryAgain(job, 1)
+    await waitingJob('password-changed', 1)
+    await tryAgain(job, 2)
+    await waitingJob('password-changed', 2)
+    expect(toldOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
+    await app.sql(
+      `update jobs.job set output = jsonb_set(output, '{loggedAt}', to_jsonb((output->>'loggedAt')::bigint - 3600000)) where id = $1::uuid`,
+      [job.id],
+    )
+    await tryAgain(job, 3)
+    await waitingJob('password-changed', 3)
+    expect(toldOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
+    await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
+  })
+})
+
+describe('a notice that never got away', () => {
+  it('is told in the log and kept as a dead letter, which can be carried out again', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    await tryAgain(job, 180, true)
+    const dead = await deadLetterOf(job)
+    expect(dead).toMatchObject({ data: job.data, error: expect.stringContaining('mail server') })
+    expect(job.data).toMatchObject({ template: 'password-changed', userId: user.id })
+    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { attempt: 181, subject: subjectOf(job.data) } })
+    mails.server.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'password-changed')
+    expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 0 }])
+  })
+
+  it('to an address that is given up can be carried out again, and tells the address to nobody', async () => {
+    const user = await app.newUser()
+    const newEmail = `new-${randomUUID()}@example.org`
+    const json = { current_password: PASSWORD, new_email: newEmail }
+    expect((await user.rest('POST', 'auth/users/set_email/', { json })).status).toBe(204)
+    const job = await waitingJob('email-changed')
+    expect(job.data).toMatchObject({ email: user.email, newEmail })
+    await tryAgain(job, 180, true)
+    const { template, requestId, at, userId } = job.data
+    const { id, data } = await deadLetterOf(job)
+    expect(data).toEqual(job.data)
+    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { subject: { template, user: user.publicId } } })
+    expect(JSON.stringify(app.log.lines)).not.toContain('@example.org')
+    const shown = (await app.installation.database.query(findDead, { limit: 100 })).find((row) => row.id === id)
+    expect(shown).toMatchObject({ data: { template, requestId, at, userId }, can_be_retried: true })
+    expect(JSON.stringify(shown)).not.toContain('@example.org')
+    mails.server.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, { job: id })).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'email-changed')
+  })
+
+  it('leaves no address once the account is deleted, or a month has passed', async () => {
+    const letters = await Promise.all(
+      ['deleted', 'old'].map(async () => {
+        const user = await app.newUser()
+        const json = { current_password: PASSWORD, new_email: `new-${randomUUID()}@example.org` }
+        expect((await user.rest('POST', 'auth/users/set_email/', { json })).status).toBe(204)
+        const [job] = await eventually(
+          () =>
+            app.sql<Job>(
+              `select id::text, data from jobs.job
+               where name = 'account-mail' and state = 'retry' and data->>'template' = 'email-changed' and data->>'userId' = $1`,
+              [user.id],
+            ),
+          (rows) => rows.length === 1,
+        )
+        await tryAgain(job!, 180, true)
+        return { user, job: job!, dead: await deadLetterOf(job!) }
+      }),
+    )
+    const [deleted, old] = letters as [(typeof letters)[0], (typeof letters)[0]]
+    const { template, requestId, at, userId } = deleted.job.data
+    const dataOf = async ({ id }: { id: string }) =>
+      (await app.sql<{ data: object }>('select data from jobs.job where id = $1::uuid', [id]))[0]!.data
+    expect((await deleted.user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expect(await dataOf(deleted.dead)).toEqual({ template, requestId, at, userId, isCut: true })
+    expect(await app.installation.database.query(retryJobs, { job: deleted.dead.id })).toEqual([{ count: 0 }])
+
+    expect(await dataOf(old.dead)).toEqual(old.job.data)
+    await app.sql(`update jobs.job set created_on = now() - interval '31 days' where id = $1::uuid`, [old.dead.id])
+    const other = await startJobs(app.installation)
+    await eventually(
+      () => dataOf(old.dead),
+      (data) => !('email' in data),
+    )
+    await other.stop()
+  })
+
+  const addLetters = (count: number) =>
+    app.sql<{ id: string; partition: string }>(
+      `insert into jobs.job (name, data) select 'dead-letter', jsonb_build_object('template', 'x', 'email', 'many-' || n)
+       from generate_series(1, $1::int) n returning id::text, tableoid::regclass::text as partition`,
+      [count],
+    )
+  const unredacted = () => app.sql<{ id: string }>(`select id::text from jobs.job where data->>'email' like 'many-%'`)
+
+  it('is redacted in portions', async () => {
+    await app.sql('create table test_portions (letters int)')
+    await app.sql(`create function test_count() returns trigger language plpgsql as
+      $$ begin insert into test_portions select count(*) from changed; return null; end $$`)
+    await app.sql(`create trigger test_count after update on jobs.job referencing new table as changed
+      for each statement execute function test_count()`)
+    await addLetters(1_100)
+    const other = await startJobs(app.installation)
+    await eventually(unredacted, (rows) => rows.length === 0)
+    await other.stop()
+    await app.sql('drop trigger test_count on jobs.job')
+    expect(await app.sql('select max(letters) as letters from test_portions')).toEqual([{ letters: 500 }])
+  })
+
+  it('that cannot be redacted keeps no other from it, and is told', async () => {
+    const [bad] = await addLetters(50)
+    await app.sql(`create function test_refuse_letter() returns trigger language plpgsql as
+      $$ begin raise exception 'for a test'; end $$`)
+    await app.sql(`create trigger test_refuse_letter before update on ${bad!.partition} for each row
+      when (old.id = '${bad!.id}') execute function test_refuse_letter()`)
+    const told = () => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', bad!.id))
+    const other = await startJobs(app.installation)
+    await eventually(unredacted, (rows) => rows.length === 1)
+    await eventually(
+      async () => told(),
+      (lines) => lines.length > 0,
+    )
+    expect([await unredacted(), told()]).toMatchObject([[{ id: bad!.id }], [{ level: 'error' }]])
+    await other.stop()
+    await app.sql(`drop trigger test_refuse_letter on ${bad!.partition}`)
+  })
+
+  it('leaves no address either when its process died in the last attempt', async () => {
+    await app.sql(`select enqueue('dead-letter', '{"template": "password-reset", "email": "left@example.org"}')::text`)
+    const other = await startJobs(app.installation)
+    const left = () =>
+      app.sql<{ data: object }>(`select data from jobs.job where name = 'dead-letter' and data::text like '%left@%'`)
+    await eventually(left, (rows) => rows.length === 0)
+    await other.stop()
+  })
+})

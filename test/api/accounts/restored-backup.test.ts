@@ -1,0 +1,139 @@
+/** What comes back from a backup of one part, while the others are of another moment. */
+import { randomUUID } from 'node:crypto'
+import { copyFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { NextToLast } from 'blockstore-fs/sharding'
+import { CID } from 'multiformats/cid'
+import { describe, expect, it } from 'vitest'
+import { checkOwners } from '../../../src/keys/owners.ts'
+import { checkFiles, mendFiles } from '../../../src/modules/assets/pinned-files.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { newPicture } from '../../support/pictures.ts'
+import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const { vault, custody, config } = app.installation
+const { deletions } = app.services
+
+const counterpartOf = ({ id }: SignedIn) => join(config.dir, 'keys/counterparts', id.slice(-2), id)
+const remove = (user: SignedIn) => user.rest('DELETE', 'auth/users/me/')
+const me = (user: SignedIn) => user.rest('GET', 'auth/users/me/')
+const ownersOf = async () => Object.fromEntries((await checkOwners(app.installation)).map((f) => [f.invariant.id, f]))
+
+describe('a deleted account', () => {
+  it('that the database has again is deleted again, because the vault remembers', async () => {
+    const [gone, stays] = [await app.newUser(), await app.newUser()]
+    // As the newest keys have it beside an older database.
+    await vault.markDeleted(gone.id)
+    await vault.forget(gone.id)
+    expect((await ownersOf()).S2?.rows).toContainEqual(expect.objectContaining({ subject: gone.publicId }))
+    expect(await deletions.reapply()).toBe(true)
+    expectError(await me(gone), 'AUTHENTICATION_FAILED')
+    expectOk(await me(stays))
+    expect((await ownersOf()).S2?.rows).toEqual([])
+    expect(await app.wallet(gone)).toEqual({ num: '0', points: '0' })
+  })
+
+  it('waits with that until the relay knows what became of its commits', async () => {
+    const gone = await app.newUser()
+    await gone.register()
+    await vault.markDeleted(gone.id)
+    expect(await deletions.reapply()).toBe(false)
+    expectOk(await me(gone))
+    await app.sql(
+      `update commit_relays r set status = 'FINAL' from commits c where c.id = r.commit_id and c.author_id = $1::uuid`,
+      [gone.id],
+    )
+    expect(await deletions.reapply()).toBe(true)
+    expectError(await me(gone), 'AUTHENTICATION_FAILED')
+  })
+
+  it('that cannot be deleted again keeps none of the others', async () => {
+    const others = [await app.newUser(), await app.newUser(), await app.newUser()]
+    const stuck = await app.newUser()
+    for (const { id } of [stuck, ...others]) await vault.markDeleted(id)
+    await app.sql(`create function test_refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'for a test'; end $$`)
+    await app.sql(`create trigger test_refuse before update on users for each row
+      when (old.id = '${stuck.id}') execute function test_refuse()`)
+    await expect(deletions.reapply()).rejects.toThrow()
+    for (const other of others) expectError(await me(other), 'AUTHENTICATION_FAILED')
+    await app.sql('drop trigger test_refuse on users')
+    expectOk(await me(stuck))
+    expect(await deletions.reapply()).toBe(true)
+    expectError(await me(stuck), 'AUTHENTICATION_FAILED')
+  })
+
+  it('whose key comes back with an older vault loses it again', async () => {
+    const user = await app.newUser()
+    await copyFile(counterpartOf(user), join(config.dir, 'key share'))
+    expect((await remove(user)).status).toBe(204)
+    await copyFile(join(config.dir, 'key share'), counterpartOf(user))
+    expect((await ownersOf()).S2?.rows).toEqual([
+      { subject: user.publicId, problem: expect.stringContaining('key share is there') },
+    ])
+    await deletions.forgetAgain()
+    expect((await ownersOf()).S2?.rows).toEqual([])
+    await expect(custody.create(user.id)).rejects.toMatchObject({ name: 'LostKeyError', isForGood: true })
+  })
+})
+
+it('A key share whose account is not in the database is told, and kept: the database may be the wrong one', async () => {
+  const owner = randomUUID()
+  await custody.create(owner)
+  await deletions.forgetAgain()
+  const { S3 } = await ownersOf()
+  expect(S3).toMatchObject({ isNote: true, rows: [{ problem: expect.stringContaining('no such account') }] })
+  await vault.forget(owner)
+})
+
+async function lose(...cids: string[]) {
+  const rows = await app.sql<{ cid: string }>('select cid from pins where cid = any ($1)', [cids])
+  expect(rows).toHaveLength(cids.length)
+  for (const cid of cids) {
+    const { dir, file } = new NextToLast().encode(CID.parse(cid))
+    await rm(join(config.dir, 'blocks', dir, file))
+  }
+}
+
+describe('a file whose blocks are missing', () => {
+  it('is named, answers 404, and is there again once its bytes are sent again by anybody', async () => {
+    const [owner, other] = [await app.newUser(), await app.newUser()]
+    const file = newFile()
+    const asset = expectOk(
+      await owner.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } }),
+    )
+    await lose(asset.id)
+    expect((await checkFiles(app.installation)).rows).toEqual([{ subject: asset.id, kind: 'file', cid: asset.id }])
+    expect((await fetch(asset.asset_file)).status).toBe(404)
+    expectError(await other.rest('POST', 'assets/', { multipart: { asset_file: file } }), 'DUPLICATE_ASSET')
+    expect((await checkFiles(app.installation)).rows).toEqual([])
+    const again = await fetch(asset.asset_file)
+    expect(Buffer.from(await again.arrayBuffer())).toEqual(Buffer.from(await file.arrayBuffer()))
+    expect(await app.wallet(other)).toEqual({ num: '0', points: '12' })
+  })
+})
+
+it('Trees are put back from the database, and thumbnails are made anew', async () => {
+  const user = await app.newUser()
+  const asset = await user.register({ asset_file: await newPicture() })
+  const [row] = await app.sql<{ id: string; tree_cid: string; tree: string }>(
+    'select a.id, c.tree_cid, c.tree from assets a join commits c on c.asset_id = a.id where a.nid = $1',
+    [asset.id],
+  )
+  await app.jobs.thumbnail({ assetId: row!.id })
+  await app.installation.contentStore.putDocument(Buffer.from(row!.tree))
+  await app.sql(`insert into pins (cid, asset_id, kind) values ($1, $2::uuid, 'TREE')`, [row!.tree_cid, row!.id])
+  const [thumbnail] = await app.sql<{ cid: string }>(
+    `select cid from pins where kind = 'THUMBNAIL' and asset_id = $1::uuid`,
+    [row!.id],
+  )
+  await lose(row!.tree_cid, thumbnail!.cid)
+  expect((await checkFiles(app.installation)).rows).toHaveLength(2)
+  expect(await mendFiles(app.installation)).toEqual({ trees: 1, thumbnails: 1, signed: 0, missing: [] })
+  await app.services.thumbnails.sweep()
+  await app.jobs.thumbnail({ assetId: row!.id })
+  expect((await checkFiles(app.installation)).rows).toEqual([])
+  await lose(asset.id)
+  expect(await mendFiles(app.installation)).toMatchObject({ missing: [{ kind: 'file', cid: asset.id }] })
+})

@@ -1,0 +1,278 @@
+/** Who gets to the pages for administrators, and for how long. */
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { send } from '../../support/http-client.ts'
+import { PASSWORD } from '../../support/user.ts'
+import { guarded, hiddenIn, openAdminScene } from './admin-scene.ts'
+
+const { app, admin, createBrowser, signIn, sell } = await openAdminScene()
+
+describe('the session of an administrator', () => {
+  it('begins with the password, in a cookie that no script and no other site gets', async () => {
+    const { answer, ask } = await signIn()
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/orders'])
+    expect(answer.headers.get('set-cookie')).toMatch(/^annal-admin=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    const page = await ask('/admin')
+    expect(page.status).toBe(200)
+    expect(page.text).toContain(admin.username)
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri/,
+    )
+    expect(page.text).not.toContain('<script')
+  })
+
+  it('is nobody’s but an administrator’s, and a wrong password is told in the same words', async () => {
+    const user = await app.newUser()
+    const [wrong, stranger] = [await signIn(admin, 'wrong'), await signIn(user)]
+    for (const { answer, ask } of [wrong, stranger]) {
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('Unable to log in with provided credentials.')
+      expect((await ask('/admin')).headers.get('location')).toBe('/admin/sign-in?next=%2Fadmin')
+    }
+  })
+
+  it('is told when to try again, wherever the password is guessed', async () => {
+    const guesser = await app.admin()
+    const { submit } = await signIn(guesser)
+    const guess = () => submit('/admin/new-key', { name: 'Mine', 'current-password': 'a guess' })
+    let seen = await guess()
+    for (let n = 0; n < 20 && seen.status === 400; n += 1) seen = await guess()
+    expect([seen.status, seen.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]\d*$/)])
+    expect(seen.text).toContain('<title>Not done')
+    expect(seen.text).toMatch(/<p>Too many tries\. Try again in 1[45] minutes\.<\/p>/)
+  })
+
+  it('opens no interface, and no access token opens the pages', async () => {
+    const { cookie, ask } = await signIn()
+    const secret = cookie().split('=')[1]!
+    expectError(
+      await app.rest('GET', 'auth/users/me/', { headers: { Authorization: `token ${secret}` } }),
+      'AUTHENTICATION_FAILED',
+    )
+    expectError(await app.rest('GET', 'auth/users/me/', { headers: { cookie: cookie() } }), 'NOT_AUTHENTICATED')
+    const headers = { Authorization: `token ${admin.token}`, cookie: `annal-admin=${admin.token}` }
+    expect((await createBrowser().ask('/admin', undefined, headers)).status).toBe(303)
+    expect((await ask('/admin')).status).toBe(200)
+  })
+
+  it('ends where another begins in its place, also somebody else’s', async () => {
+    const { ask, cookie } = await signIn()
+    const other = await app.admin()
+    const before = cookie()
+    const form = { email: other.email, password: 'wrong', next: '/admin' }
+    expect((await ask('/admin/sign-in', form)).status).toBe(400)
+    expect((await ask('/admin')).text).toContain(admin.username)
+    expect((await ask('/admin/sign-in', { ...form, password: PASSWORD })).status).toBe(303)
+    expect((await ask('/admin')).text).toContain(other.username)
+    expect((await createBrowser().ask('/admin', undefined, { cookie: before })).status).toBe(303)
+  })
+
+  it('ends with the password, with the role, with time, and when it is told to', async () => {
+    const other = await app.admin()
+    const statusOf = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status
+    const endings = [
+      `update users set password_hash = password_hash || ' ' where id = $1::uuid`,
+      `update users set role = 'USER' where id = $1::uuid`,
+      'update users set locked_at = now() where id = $1::uuid',
+      `update admin_sessions set last_used_at = now() - interval '31 minutes' where user_id = $1::uuid`,
+      `update admin_sessions set created_at = now() - interval '8 hours', last_used_at = now() where user_id = $1::uuid`,
+    ]
+    const { password_hash } = (await app.sql('select password_hash from users where id = $1::uuid', [other.id]))[0]!
+    for (const ending of endings) {
+      const session = await signIn(other)
+      expect(await statusOf(session)).toBe(200)
+      await app.sql(ending, [other.id])
+      expect(await statusOf(session), ending).toBe(303)
+      await app.sql(`update users set password_hash = $2, role = 'ADMIN', locked_at = null where id = $1::uuid`, [
+        other.id,
+        password_hash,
+      ])
+    }
+    const session = await signIn(other)
+    const { text } = await session.ask('/admin')
+    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const old = session.cookie()
+    expect((await session.ask('/admin/sign-out', { 'form-token': token })).headers.get('location')).toBe(
+      '/admin/sign-in',
+    )
+    expect((await createBrowser().ask('/admin', undefined, { cookie: old })).status).toBe(303)
+    const trail = await app.sql(
+      `select action from audit_entries where user_id = $1::uuid and action like 'admin%' order by id desc limit 2`,
+      [other.id],
+    )
+    expect(trail.map(({ action }) => action)).toEqual(['admin-session.ended', 'admin-session.started'])
+  })
+
+  it('ends with its owner’s other sessions, with a new password, and with everybody’s', async () => {
+    const other = await app.admin()
+    const isIn = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status === 200
+    const [one, two] = [await signIn(other), await signIn(other)]
+    expect([await isIn(one), await isIn(two)]).toEqual([true, true])
+    await other.rest('POST', 'auth/sessions/revoke-others/')
+    expect([await isIn(one), await isIn(two)]).toEqual([false, false])
+    expectOk(await other.rest('GET', 'auth/users/me/'))
+    const [entry] = await app.sql(
+      'select action from audit_entries where user_id = $1::uuid order by id desc limit 1',
+      [other.id],
+    )
+    expect(entry).toEqual({ action: 'session.revoked' })
+    const third = await signIn(other)
+    const json = { current_password: PASSWORD, new_password: `${PASSWORD} anew` }
+    await other.rest('POST', 'auth/users/set_password/', { json })
+    expect(await isIn(third)).toBe(false)
+    const fourth = await signIn(other, json.new_password)
+    expect(await isIn(fourth)).toBe(true)
+    await app.services.sessions.endAll()
+    expect(await isIn(fourth)).toBe(false)
+  })
+
+  it('tells that it has ended, leads back to where one was, and to no other site', async () => {
+    const other = await app.admin()
+    const session = await signIn(other)
+    await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
+    const asked = await session.ask('/admin/new-app')
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/admin/sign-in?next=%2Fadmin%2Fnew-app'])
+    expect((await session.ask('/admin/sign-in?next=%2Fadmin%2Fnew-app')).text).toContain('Your session has ended.')
+    expect((await createBrowser().ask('/admin/sign-in')).text).not.toContain('has ended')
+    const open = await (await signIn()).ask('/admin/sign-in?next=/admin/apps')
+    expect(open.headers.get('location')).toBe('/admin/apps')
+    const leads = async (next: string) => {
+      const fields = { email: admin.email, password: PASSWORD, next }
+      return (await createBrowser().ask('/admin/sign-in', fields)).headers.get('location')
+    }
+    for (const next of [
+      '//evil.org',
+      '/\\evil.org',
+      'https://evil.org/admin',
+      'https://evil.org/admin/apps',
+      'javascript:alert(1)',
+      '/admin/../x',
+      '',
+    ])
+      expect(await leads(next), next).toBe('/admin')
+    expect(await leads('/admin?days=7')).toBe('/admin?days=7')
+    const long = await createBrowser().ask(`/admin/orders?search=${'%25'.repeat(4_000)}`)
+    expect([long.status, long.headers.get('location')]).toEqual([303, '/admin/sign-in'])
+    expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
+  })
+
+  it('whose cookie the browser does not keep is told of, with what to do about it', async () => {
+    const referer = { referer: `${app.url}/admin/sign-in?next=%2Fadmin` }
+    const lost = await createBrowser().ask('/admin', undefined, referer)
+    const at = lost.headers.get('location')!
+    const told = await createBrowser().ask(at)
+    expect([told.status, told.text.includes('your browser did not keep the cookie')]).toEqual([403, true])
+    expect(told.text).toContain(`open it as ${app.url}/admin,`)
+    const { answer, ask } = await signIn()
+    // Else the browser would not say where it comes from.
+    expect(answer.headers.get('referrer-policy')).toBe('same-origin')
+    expect((await ask(at)).headers.get('location')).toBe('/admin')
+    expect((await ask('/admin', undefined, referer)).status).toBe(200)
+  })
+
+  it('that ends while a form is filled in loses nothing of it but the password', async () => {
+    const [other, user] = [await app.admin(), await app.newUser()]
+    const isLocked = async () =>
+      (await app.sql('select locked_at from users where id = $1::uuid', [user.id]))[0]!.locked_at !== null
+    const { ask } = await signIn(other)
+    const path = `/admin/users/${user.publicId}/lock`
+    const reason = 'Typed for an hour.\r\nThat is = "long" & <b>.'
+    const filled = { ...hiddenIn((await ask(path)).text), reason, ...guarded }
+    await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
+
+    const asked = await ask(path, filled)
+    expect(asked.status).toBe(403)
+    expect(asked.text).toContain('What you sent was not done.')
+    expect(asked.text).not.toMatch(/correct|horse/)
+    const wrong = await ask('/admin/sign-in', { ...hiddenIn(asked.text), email: other.email, password: 'wrong' })
+    expect(wrong.status).toBe(400)
+    const credentials = { email: other.email, password: PASSWORD }
+    const shown = await ask('/admin/sign-in', { ...hiddenIn(wrong.text), ...credentials })
+    expect(shown.text).toContain('nothing was done')
+    expect(shown.text).toContain(`action="${path}"`)
+    expect(shown.text).toContain('Typed for an hour.\nThat is = &quot;long&quot; &amp; &lt;b&gt;.</textarea>')
+    expect(await isLocked()).toBe(false)
+
+    // Another tab began another session meanwhile.
+    const again = { ...hiddenIn(shown.text), reason, ...guarded }
+    await ask('/admin/sign-in', credentials)
+    const older = await ask(path, again)
+    expect([older.status, await isLocked()]).toEqual([403, false])
+    expect(older.text).toContain('Typed for an hour.\nThat is')
+    const done = await ask(path, { ...hiddenIn(older.text), reason, ...guarded })
+    expect([done.headers.get('location'), await isLocked()]).toEqual([
+      `/admin/users/${user.publicId}?done=locked`,
+      true,
+    ])
+  })
+
+  it('that has ended keeps nothing of a form that another site sends, and of one that leads nowhere', async () => {
+    const headers = { cookie: `annal-admin=${'x'.repeat(43)}` }
+    const foreign = { ...headers, 'sec-fetch-site': 'cross-site' }
+    const form = { reason: 'Forged' }
+    for (const [path, sent] of [
+      ['/admin/new-app', foreign],
+      ['/admin/nowhere', headers],
+      ['/admin/sign-out', headers],
+    ] as const) {
+      const { status, text } = await createBrowser().ask(path, form, sent)
+      expect([status, text], path).toEqual([303, ''])
+    }
+    const empty = await createBrowser().ask('/admin/new-app', { 'form-token': 'x', ...guarded }, headers)
+    expect([empty.status, empty.text]).toEqual([303, ''])
+    const astray = { ...form, next: '/admin/orders', kept: 'reason=Forged', email: admin.email, password: PASSWORD }
+    expect((await createBrowser().ask('/admin/sign-in', astray)).headers.get('location')).toBe('/admin/orders')
+    const foreignSignIn = await createBrowser().ask('/admin/sign-in', { ...astray, next: '/admin/new-app' }, foreign)
+    expect(foreignSignIn.status).toBe(403)
+    expect(foreignSignIn.text).not.toContain('Forged')
+  })
+
+  it('answers each address by its methods', async () => {
+    const { cookie } = await signIn()
+    const ask = async (method: string, path: string) => {
+      const { status, headers } = await fetch(app.url + path, { method, headers: { cookie: cookie() } })
+      return [status, headers.get('allow')]
+    }
+    expect(await ask('PUT', '/admin')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await ask('POST', '/admin/orders')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await ask('OPTIONS', '/admin/new-app')).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
+    expect(await ask('GET', '/admin/sign-out')).toEqual([405, 'POST, OPTIONS'])
+    expect(await ask('DELETE', '/admin/nowhere')).toEqual([404, null])
+    expect(await ask('HEAD', '/admin')).toEqual([200, null])
+  })
+
+  it('takes the forms of its pages where a proxy asks by another host, and a browser tells no more than the origin', async () => {
+    const urlencoded = { email: admin.email, password: PASSWORD }
+    const submit = async (origin: string) => {
+      const headers = { Host: '127.0.0.1:4000', Origin: origin }
+      return (await send(app.url, { method: 'POST', path: '/admin/sign-in', urlencoded, headers })).status
+    }
+    for (const own of [app.url, 'http://127.0.0.1:4000']) expect(await submit(own)).toBe(303)
+    for (const other of ['http://127.0.0.1:4001', 'https://elsewhere.example', 'null'])
+      expect(await submit(other)).toBe(403)
+  })
+
+  it('takes no form that another site sends', async () => {
+    const { id } = await sell()
+    const { ask } = await signIn()
+    const form = { reason: 'x', ...guarded }
+    const { text } = await ask(`/admin/orders/${id}/refund`)
+    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const path = `/admin/orders/${id}/refund`
+    expect((await ask(path, form)).status).toBe(403)
+    const own = { ...form, 'form-token': token }
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect((await ask(path, own, { 'sec-fetch-site': site })).status).toBe(403)
+    expect(
+      (await ask(path, { ...own, 'form-token': token.replace(/./, (first) => (first === 'x' ? 'y' : 'x')) })).status,
+    ).toBe(403)
+    // Another tab began another session.
+    await ask('/admin/sign-in', { email: admin.email, password: PASSWORD })
+    expect((await ask(path, own)).text).toContain('is older than your session')
+    const [row] = await app.sql(
+      'select count(*)::int as n from refunds r join orders o on o.id = r.order_id join users u on u.id = o.buyer_id',
+    )
+    expect(row).toEqual({ n: 0 })
+  })
+})

@@ -1,0 +1,327 @@
+/** What administrators see and do at their pages. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fromId } from '../../../src/shared/ids.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { answerWith, startReceiver } from '../../support/receiver.ts'
+import { PASSWORD } from '../../support/user.ts'
+import { guarded, hiddenIn, openAdminScene, type Seen } from './admin-scene.ts'
+
+const { app, admin, store, signIn, sell } = await openAdminScene()
+
+describe('an administrator at the pages', () => {
+  it('sees how the service does, with a table behind each plot', async () => {
+    await sell()
+    const { ask } = await signIn()
+    const { text } = await ask('/admin?days=7')
+    for (const title of ['Revenue', 'Orders', 'Commits', 'Relay lag', 'Webhook outcomes', 'Sign-ups'])
+      expect(text).toContain(`>${title}</h2>`)
+    expect(text.match(/<svg class="plot"/g)).toHaveLength(6)
+    const [earned] = await app.sql(
+      `select trim_scale(sum(amount) filter (where currency = 'NUM'))::text as num, trim_scale(sum(amount) filter (where currency = 'POINTS'))::text as points
+       from entries where book = 'REVENUE'`,
+    )
+    expect(text).toContain(`<td class="number">${earned!.num}</td><td class="number">${earned!.points}</td>`)
+  })
+
+  it('finds an order without its arguments, and gives it back once, after the password', async () => {
+    const { buyer, id } = await sell()
+    const { ask, submit } = await signIn()
+    expect((await ask('/admin/orders?status=SUCCESS')).text).toContain(id)
+    const page = await ask(`/admin/orders/${id}`)
+    expect(page.text).toContain(buyer.username)
+    expect(page.text).not.toContain('live-token')
+    const at = `/admin/orders/${id}/refund`
+    expect((await ask(at)).text).toContain('2.5 can be refunded')
+    const wrong = await submit(at, { amount: '1', reason: 'It <b>broke</b>', 'current-password': 'wrong' })
+    expect([wrong.status, wrong.text.includes('This is not your password.')]).toEqual([400, true])
+    const more = await submit(at, { amount: '3', reason: 'x', ...guarded })
+    expect([more.status, more.text.includes('which is what can still be given back')]).toEqual([400, true])
+    const { text } = await ask(at)
+    const [token, key] = ['form-token', 'key'].map(
+      (name) =>
+        text
+          .match(new RegExp(`name="${name}" value="([^"]+)"`, 'g'))!
+          .at(-1)!
+          .split('"')[3]!,
+    )
+    const form = { 'form-token': token!, key: key!, amount: '1', reason: 'It <b>broke</b>', ...guarded }
+    const sent = await Promise.all([ask(at, form), ask(at, form)])
+    expect(sent.map(({ headers }) => headers.get('location'))).toEqual(
+      Array(2).fill(`/admin/orders/${id}?done=refunded`),
+    )
+    const after = await ask(`/admin/orders/${id}?done=refunded`)
+    expect(after.text).toContain('The refund was made.')
+    expect(after.text).toContain('It &lt;b&gt;broke&lt;/b&gt;')
+    expect(await app.wallet(buyer)).toEqual({ num: '9.5', points: '0' })
+  })
+
+  it('does again what a form says that was sent before with something else in it, when it is sent once more', async () => {
+    const { buyer, id } = await sell()
+    const { ask } = await signIn()
+    const at = `/admin/orders/${id}/refund`
+    const hiddenIn = ({ text }: Seen) =>
+      Object.fromEntries(
+        ['form-token', 'key'].map((name) => [name, RegExp(`name="${name}" value="([^"]+)"`).exec(text)![1]!]),
+      )
+    const page = hiddenIn(await ask(at))
+    const first = { ...guarded, amount: '0.1', reason: 'Late' }
+    for (const _ of [1, 2]) expect((await ask(at, { ...first, ...page })).status).toBe(303)
+    const { num } = await app.wallet(buyer)
+    const second = { ...first, amount: '0.2' }
+    const refused = await ask(at, { ...second, ...page })
+    expect([refused.status, refused.text.includes('This form was sent before')]).toEqual([422, true])
+    expect((await app.wallet(buyer)).num).toBe(num)
+    expect((await ask(at, { ...second, ...hiddenIn(refused) })).status).toBe(303)
+    expect(Number((await app.wallet(buyer)).num)).toBeCloseTo(Number(num) + 0.2)
+  })
+
+  it('registers a network app, changes it, rotates its secret and takes it out of sale', async () => {
+    const { ask, submit } = await signIn()
+    const fields = {
+      name: 'Upscale',
+      price: '1.5',
+      webhookUrl: 'https://hook.example.org/',
+      deliveryFailurePolicy: 'REFUND',
+    }
+    const bad = await submit('/admin/new-app', { ...fields, price: 'much' })
+    expect(bad.status).toBe(400)
+    expect(bad.text).toMatch(/aria-describedby="price-rule price-problem" aria-invalid="true"/)
+    expect(bad.text).toContain('value="https://hook.example.org/"')
+    const made = await submit('/admin/new-app', fields)
+    expect(made.text).toMatch(/<p class="secret">whsec_[\w+/=]+<\/p>/)
+    const at = /\/admin\/apps\/app_\w+/.exec(made.text)![0]
+    expect(
+      (await submit(`${at}/edit`, { ...fields, price: '2', webhookUrl: 'https://other.example.org/' })).status,
+    ).toBe(303)
+    expect((await ask(at)).text).toContain('https://other.example.org/')
+    expect((await submit(`${at}/rotate-secret`, guarded)).text).toMatch(/whsec_/)
+    expect((await submit(`${at}/deactivate`, guarded)).headers.get('location')).toBe(`${at}?done=deactivated`)
+    expect((await ask('/admin/apps?sold=no')).text).toContain('Upscale')
+  })
+
+  it('changes of a network app what was changed in the form, and calls a receiver that is gone again when told to', async () => {
+    const { ask, submit } = await signIn()
+    const name = 'Frequently edited'
+    const json = { name, price_mode: 'fixed', price: '2.5', webhook_url: 'https://gone.example.org/' }
+    const { id } = expectOk(await admin.rest('POST', 'store/network-apps/', { json }))
+    const { uuid } = fromId(id)!
+    await app.sql('update network_apps set webhook_disabled_at = now() where id = $1::uuid', [uuid])
+    const at = `/admin/apps/${id}/edit`
+    const fieldsIn = ({ text }: Seen) => {
+      const form = text.slice(text.indexOf('<form class="form"'))
+      const inputs = [...form.matchAll(/<input [^>]*name="([^"]+)"[^>]* value="([^"]*)"/g)]
+      return {
+        ...Object.fromEntries(inputs.map(([, field, value]) => [field!, value!])),
+        deliveryFailurePolicy: 'KEEP',
+      }
+    }
+    const loaded = fieldsIn(await ask(at))
+    // Somebody else raises the price while the form is open.
+    expectOk(await admin.rest('PATCH', `store/network-apps/${id}/`, { json: { price: '50' } }))
+    const refused = fieldsIn(await ask(at, { ...loaded, name: 'x'.repeat(101) }))
+    expect((await ask(at, { ...refused, name: 'Seldom edited' })).status).toBe(303)
+    const document = 'query ($id: ID!) { networkApp(id: $id) { name price webhookUrl webhookDisabledAt } }'
+    const read = async () => expectOk(await admin.graphql(document, { id })).networkApp
+    const changed = { name: 'Seldom edited', price: '50', webhookUrl: json.webhook_url }
+    expect(await read()).toEqual({ ...changed, webhookDisabledAt: expect.any(String) })
+    expect((await submit(at, { ...fieldsIn(await ask(at)), receiver: 'back' })).status).toBe(303)
+    expect(await read()).toEqual({ ...changed, webhookDisabledAt: null })
+    expect((await ask(at)).text).not.toContain('Receiver that is gone')
+    expect((await submit(at, { ...fieldsIn(await ask(at)), webhookUrl: '' })).status).toBe(303)
+    expect((await read()).webhookUrl).toBeNull()
+  })
+
+  it('is named beside each password that is asked for, so that a password manager writes that name into no other field', async () => {
+    const { ask } = await signIn()
+    for (const at of ['/admin/new-key', '/admin/new-grant']) {
+      const { text } = await ask(at)
+      const own = `name="username" value="${admin.email}" autocomplete="username" readonly hidden>`
+      const fields = text.slice(text.indexOf('<main')).match(/<input (?!type="hidden")[^>]+>/g)!
+      expect(fields.at(-1)).toContain('type="password"')
+      expect(fields.at(-2)).toContain(own)
+    }
+    expect((await ask('/admin/new-app')).text).not.toContain('autocomplete="username"')
+  })
+
+  it('issues an API key, which is shown once, and revokes it', async () => {
+    const { ask, submit } = await signIn()
+    const { text } = await submit('/admin/new-key', { name: 'Phone app', ...guarded })
+    const key = /<p class="secret">([^<]+)<\/p>/.exec(text)![1]!
+    const list = await ask('/admin/keys')
+    expect(list.text).toContain(key.split('.')[0])
+    expect(list.text).not.toContain(key)
+    const at = /\/admin\/keys\/key_\w+\/revoke(?=" aria-label="Revoke the key of Phone app)/.exec(list.text)![0]
+    expect((await ask(at)).text).toContain('<bdi>Phone app</bdi>')
+    expect((await ask('/admin/keys/none/revoke')).status).toBe(404)
+    expect((await submit(at, guarded)).headers.get('location')).toBe('/admin/keys?done=revoked')
+    const buyer = await app.newUser()
+    const json = { network_app: store.appId }
+    expectError(
+      await buyer.rest('POST', 'store/network-app-orders/', { json, headers: { 'x-api-key': key } }),
+      'UNTRUSTED_CLIENT',
+    )
+  })
+
+  it('is not told that a form had something else in it when the page of a key is loaded again after that was revoked', async () => {
+    const { ask, submit } = await signIn()
+    const form = { ...hiddenIn((await ask('/admin/new-key')).text), name: 'Scanner', ...guarded }
+    const issued = await ask('/admin/new-key', form)
+    expect((await ask('/admin/new-key', form)).text).toBe(issued.text)
+    const at = /\/admin\/keys\/key_\w+\/revoke(?=" aria-label="Revoke the key of Scanner)/.exec(
+      (await ask('/admin/keys')).text,
+    )![0]
+    expect((await submit(at, guarded)).status).toBe(303)
+    const again = await ask('/admin/new-key', form)
+    expect([again.status, again.text.includes('what it said then was done. Nothing was done now')]).toEqual([422, true])
+    expect((await app.sql(`select 1 from api_keys where name = 'Scanner'`)).length).toBe(1)
+  })
+
+  it('finds an account by what is known of it, locks it with a reason, and unlocks it', async () => {
+    const user = await app.newUser()
+    const { ask, submit } = await signIn()
+    expect((await ask('/admin/users')).text).toContain('Find an account')
+    for (const search of [user.publicId, user.email, user.username.slice(0, -1)])
+      expect((await ask(`/admin/users?${new URLSearchParams({ search })}`)).text).toContain(
+        `href="/admin/users/${user.publicId}"`,
+      )
+    expect((await ask('/admin/users?search=nobody-at-all')).text).toContain('Nothing fits.')
+    const namesake = await app.newUser({ username: `${user.username}-2` })
+    const both = (await ask(`/admin/users?${new URLSearchParams({ search: user.username })}`)).text
+    expect(both).toContain(namesake.username)
+    expect(both, 'how many there are beyond what is shown is not known').not.toContain('in all')
+    const long = await ask(`/admin/users?search=${'x'.repeat(300)}`)
+    expect([long.status, /aria-describedby="search-problem" aria-invalid="true"/.test(long.text)]).toEqual([400, true])
+    const at = `/admin/users/${user.publicId}`
+    expect((await submit(`${at}/lock`, { reason: 'Stolen', 'current-password': 'x' })).status).toBe(400)
+    expectOk(await user.rest('GET', 'auth/users/me/'))
+    const locked = await submit(`${at}/lock`, { reason: 'Stolen <i>telephone</i>', ...guarded })
+    expect(locked.headers.get('location')).toBe(`${at}?done=locked`)
+    expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+    const page = (await ask(`${at}?done=locked`)).text
+    for (const part of ['The account is locked', 'Stolen &lt;i&gt;telephone', 'Locked since', 'account.locked'])
+      expect(page).toContain(part)
+    const unlocked = await submit(`${at}/unlock`, { reason: 'Found again', ...guarded })
+    expect(unlocked.headers.get('location')).toBe(`${at}?done=unlocked`)
+    const json = { email: user.email, password: PASSWORD }
+    expectOk(await app.rest('POST', 'auth/token/login/', { json }))
+    const self = await submit(`/admin/users/${admin.publicId}/lock`, { reason: 'x', ...guarded })
+    expect([self.status, self.text.includes('This is your own account.')]).toEqual([400, true])
+    expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
+  })
+
+  it('gives a reason of as many characters as its field takes, however the browser sends line breaks', async () => {
+    const user = await app.newUser()
+    const { ask, submit } = await signIn()
+    const at = `/admin/users/${user.publicId}`
+    const typed = `${'x'.repeat(249)}\n${'y'.repeat(250)}`
+    expect((await ask(`${at}/lock`)).text).toContain(`maxlength="${typed.length}"`)
+    const locked = await submit(`${at}/lock`, { reason: typed.replaceAll('\n', '\r\n'), ...guarded })
+    expect(locked.headers.get('location')).toBe(`${at}?done=locked`)
+    expect((await ask(at)).text).toContain(typed)
+  })
+
+  it('tries a webhook, and sees what was sent beside the answer', async () => {
+    const { ask, submit } = await signIn()
+    const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))
+    const json = { name: 'Tried', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
+    const { id } = expectOk(await (await app.admin()).rest('POST', 'store/network-apps/', { json }))
+    expect((await ask(`/admin/apps/${id}`)).text).toContain(`/admin/apps/${id}/test`)
+    const at = (await submit(`/admin/apps/${id}/test`, {})).headers.get('location')!
+    expect(at).toMatch(/^\/admin\/webhooks\/delivery_\w+\?done=tested$/)
+    expect((await ask(at)).text).toContain('The receiver was not called yet.')
+    expect((await ask(at)).text).toContain('Load the page again to see what was answered.')
+    const [row] = await app.sql('select id::text from webhook_deliveries order by id desc limit 1')
+    await app.services.deliveries.handle({ deliveryId: row!.id! })
+    const { text } = await ask(at)
+    for (const part of ['&quot;type&quot;: &quot;webhook.test&quot;', 'thanks &lt;3', '200 after', 'None: a test'])
+      expect(text).toContain(part)
+    expect(text).not.toContain('Load the page again')
+    expect(receiver.calls).toHaveLength(1)
+    expect((await ask(`/admin/webhooks?networkAppId=${id}`)).text).toContain('webhook.test')
+  })
+
+  it('is told beside the filter what is wrong with it, and finds back from an empty page', async () => {
+    const { ask } = await signIn()
+    const wrong = await ask('/admin/orders?buyerId=me')
+    expect([wrong.status, /id="buyerId-problem"/.test(wrong.text)]).toEqual([400, true])
+    const empty = await ask('/admin/orders?offset=5000')
+    expect(empty.text).toContain('Nothing fits. <a href="/admin/orders">Show all</a>')
+    for (const nobody of ['order_none', '__proto__', '%zz', '%00', 'x'.repeat(5_000)])
+      expect((await ask(`/admin/users/${nobody}`)).status, nobody).toBe(nobody === '%00' ? 400 : 404)
+    for (const query of ['offset=-1', 'offset=1e99', 'offset=x', 'status=lost', 'days=__proto__', 'done=constructor'])
+      expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
+  })
+
+  it('sees where coins lie, what waits for them, and whose deposits and withdrawals there are', async () => {
+    const person = await app.newUser({ num: '1000005' })
+    const json = { amount: '1000', to: `0x${'e2'.repeat(20)}`, current_password: PASSWORD }
+    const { id, total } = expectOk(await person.rest('POST', 'wallet/withdrawals/', { json }))
+    await app.sql(`update withdrawals set due_at = now() where wallet_id = $1::uuid`, [person.id])
+    await app.sql(
+      `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, freezes, shortfall, frozen_at, credited_at)
+       values ('deposit:0xf0:-1', 'COIN', 'FROZEN', '0xf0', $1::uuid, 3, 1, 2, now(), now())`,
+      [person.id],
+    )
+    const { ask } = await signIn()
+    const coins = (await ask('/admin/coins')).text
+    const { address } = app.chain.treasury
+    expect(coins).toContain(`The treasury lacks ${total}: send coins to <span class="id">${address}</span>`)
+    expect(coins).toMatch(/Deposits are frozen<\/a>: 1\. Wallets owe \S+ for them/)
+
+    const waiting = (await ask('/admin/coins/withdrawals?status=WAITING')).text
+    expect(waiting).toContain(id)
+    expect(waiting).toContain(`/admin/users/${person.publicId}`)
+    expect((await ask('/admin/coins/withdrawals?status=CONFIRMED')).text).not.toContain(id)
+    const frozen = (await ask(`/admin/coins/deposits?status=FROZEN&userId=${person.publicId}`)).text
+    expect(frozen).toContain('0xf0')
+    expect((await ask('/admin/coins/deposits?status=CREDITED')).text).not.toContain('0xf0')
+
+    expectError(await person.graphql('{ heldCoins { treasury } }'), 'PERMISSION_DENIED')
+    expectError(await person.graphql('{ accountDeposits(first: 1) { nodes { amount } } }'), 'PERMISSION_DENIED')
+    expectError(await person.graphql('{ accountWithdrawals(first: 1) { nodes { amount } } }'), 'PERMISSION_DENIED')
+    await app.sql(
+      `update deposits set status = 'PENDING', freezes = 0, shortfall = 0, frozen_at = null, credited_at = null, block_number = 1, block_hash = '0x' where wallet_id = $1::uuid`,
+      [person.id],
+    )
+  })
+
+  it('gives points, and reads everybody’s trail', async () => {
+    const user = await app.newUser({ points: '0' })
+    const { ask, submit } = await signIn()
+    const fields = {
+      userId: user.username,
+      amount: '5',
+      reason: 'A present',
+      ...guarded,
+    }
+    const given = await submit('/admin/new-grant', fields)
+    const place = given.headers.get('location')!
+    expect(place).toMatch(/^\/admin\/grants\/grant_\w{26}\?done=granted$/)
+    const told = (await ask(place)).text
+    expect(told).toContain('The points were given.')
+    for (const fact of ['<dd>5</dd>', 'A present', `href="/admin/users/${user.publicId}"`]) expect(told).toContain(fact)
+    expect((await ask('/admin/grants/grant_none')).status).toBe(404)
+    expect((await ask(`/admin/grants/${user.publicId}`)).status).toBe(404)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
+    const astray = await submit('/admin/new-grant', { ...fields, userId: 'nobody-at-all' })
+    expect(astray.status).toBe(404)
+    expect(astray.text).toMatch(/id="userId-problem">User not found\./)
+    expect(astray.text).toContain('A present')
+    const few = await submit('/admin/new-grant', { ...fields, amount: 'few' })
+    expect([few.status, /id="amount-problem">Expected a decimal number such as 0\.179/.test(few.text)]).toEqual([
+      400,
+      true,
+    ])
+    const trail = await eventually(
+      () => ask('/admin/audit'),
+      ({ text }) => text.includes('points.granted'),
+    )
+    expect(trail.text).toContain('admin-session.started')
+    expect(trail.text).toContain(`href="${place.split('?')[0]}"`)
+    const nobodys = await ask('/admin/audit?userId=nobody-at-all')
+    expect([nobodys.status, /id="userId-problem"/.test(nobodys.text)]).toEqual([404, true])
+    expect((await ask('/admin/nowhere')).status).toBe(404)
+    expect((await ask('/admin/orders/order_none')).status).toBe(404)
+  })
+})

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { emptyTexts } from '../../support/metadata.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const other = await app.newUser()
+
+const notOurs = {
+  post_creation_workflow_id: '',
+  mint_workflow_id: null,
+  nft_token_id: null,
+  nft_token_uri: '',
+  nft_chain_id: null,
+  nft_blockchain_name: '',
+  nft_contract_address: null,
+  source_type: 'original',
+  source_transaction: null,
+  supporting_file: null,
+}
+const isUuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+describe('the record of an asset', () => {
+  it('has exactly the fields of the contract', async () => {
+    const file = newFile('dir/été.png')
+    const bytes = Buffer.from(await file.arrayBuffer())
+    const record = await user.register({
+      asset_file: file,
+      asset_file_mime_type: 'image/x-own',
+      caption: 'Caption',
+      headline: 'Headline',
+      tag: 'holiday',
+      public_access: 'true',
+      nit_commit_custom: JSON.stringify({ license: { name: 'CC0', document: null }, own: 1 }),
+      meta: '{"information":[{"name":"a"}]}',
+      signed_metadata: '{"proof":1}',
+      signature: '[{"signature":"0x"}]',
+      commit_message: 'First',
+    })
+    expect(record).toEqual({
+      ...emptyTexts,
+      id: record.cid,
+      cid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),
+      uuid: isUuid,
+      type: 'image',
+      asset_file_name: 'été.png',
+      asset_file_mime_type: 'image/x-own',
+      asset_file_size: bytes.length,
+      asset_file: `${app.url}/ipfs/${record.cid}`,
+      asset_file_thumbnail: `${app.url}/ipfs/${record.cid}`,
+      sharable_copy: `${app.url}/ipfs/${record.cid}`,
+      proof_hash: createHash('sha256').update(bytes).digest('hex'),
+      caption: 'Caption',
+      headline: 'Headline',
+      tag: 'holiday',
+      public_access: true,
+      uploaded_at: time,
+      updated_at: record.uploaded_at,
+      owner: user.email,
+      owner_name: user.username,
+      owner_profile_display_name: user.username,
+      owner_addresses: { asset_wallet_address: user.address },
+      creator_name: user.username,
+      creator_profile_display_name: user.username,
+      creator_addresses: { asset_wallet_address: user.address },
+      is_original_owner: true,
+      information: { information: [{ name: 'a' }] },
+      parsed_meta: { information: [{ name: 'a' }] },
+      signature: [{ signature: '0x' }],
+      digital_source_type: null,
+      parent_asset_cid: null,
+      signed_metadata: '{"proof":1}',
+      nit_commit_custom: { license: { name: 'CC0', document: null }, own: 1 },
+      integrity_info: [],
+      ...notOurs,
+    })
+    const { owner, ...shown } = record
+    expect(expectOk(await app.rest('GET', `assets/${record.cid}/`))).toEqual(shown)
+    expect(expectOk(await user.rest('GET', `assets/${record.cid}/`))).toEqual({ owner, ...shown })
+  })
+
+  it('reads digital_source_type and parent_asset_cid from the custom fields', async () => {
+    const custom = { digitalSourceType: 'digitalCapture', parentAssetCid: `bafkrei${'b'.repeat(52)}` }
+    expect(await user.register({ nit_commit_custom: JSON.stringify(custom) })).toMatchObject({
+      digital_source_type: custom.digitalSourceType,
+      parent_asset_cid: custom.parentAssetCid,
+    })
+    const other = { digitalSourceType: { not: 'a text' } }
+    expect(await user.register({ nit_commit_custom: JSON.stringify(other) })).toMatchObject({
+      digital_source_type: null,
+      parent_asset_cid: null,
+    })
+  })
+
+  it('contains the numbers of meta and signature exactly as sent', async () => {
+    const meta = '{"t":1683286764123456789,"n":[1e400,1.0,-0]}'
+    const { id } = await user.register({ meta, signature: '[{"n":0.1000000000000000055511}]' })
+    const { text } = await user.rest('GET', `assets/${id}/`)
+    for (const name of ['information', 'parsed_meta']) expect(text).toContain(`"${name}":${meta}`)
+    expect(text).toContain('"signature":[{"n":0.1000000000000000055511}]')
+  })
+
+  it.each([
+    ['nothing', {}, {}, []],
+    ['an empty object and an empty list', { meta: '{}', signature: '[]' }, {}, []],
+    ['no list of signatures', { meta: '{"a":1}', signature: '{"signature":"0x"}' }, { a: 1 }, []],
+    ['null', { meta: 'null', signature: 'null' }, {}, []],
+  ])('contains an object and a list even if the caller sent %s', async (_, sent, information, signature) => {
+    expect(await user.register(sent as Record<string, string>)).toMatchObject({ information, signature })
+  })
+})
+
+it('a revert restores a headline of more than 25 characters', async () => {
+  const headline = '🙂'.repeat(100)
+  const { id } = await user.register({ headline })
+  expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' } }))
+  const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
+  const json = { revert_to: commits[0].id }
+  const dryRun = await user.rest('POST', `assets/${id}/revert/?dry_run=true`, { json })
+  expect(dryRun.body.errors).toEqual([])
+  expect(expectOk(await user.rest('POST', `assets/${id}/revert/`, { json })).headline).toBe(headline)
+})
+
+describe('the history', () => {
+  it('lists every commit, oldest first, at both paths', async () => {
+    const { id } = await user.register({ caption: 'One', commit_message: 'Begin' })
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Two', commit_message: 'Go on' } }))
+    const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
+    expect(expectOk(await user.rest('GET', `history/?nid=${id}`))).toEqual(history)
+    const shared = {
+      id: expect.stringMatching(/^commit_/),
+      transaction: '',
+      txHash: '',
+      assetTreeCid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),
+      assetTreeSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      assetTreeSignature: '',
+      author: user.address,
+      committer: user.address,
+      provider: 'Annal',
+      timestampCreated: expect.any(Number),
+      action: expect.stringMatching(/^bafkrei/),
+      actionNid: expect.stringMatching(/^bafkrei/),
+      actionResult: `${app.url}/api/v3/assets/${id}/`,
+      status: 'pending',
+      gasUsed: null,
+      feePaid: null,
+    }
+    expect(history).toEqual({
+      nid: id,
+      count: 2,
+      next: null,
+      previous: null,
+      commits: [
+        {
+          ...shared,
+          actionName: 'action-initial-registration',
+          abstract: 'Begin',
+          commitMessage: 'Begin',
+          changes: { caption: ['', 'One'] },
+        },
+        {
+          ...shared,
+          actionName: 'action-commit',
+          abstract: 'Go on',
+          commitMessage: 'Go on',
+          changes: { caption: ['One', 'Two'] },
+        },
+      ],
+    })
+    expect(Math.abs(history.commits[1].timestampCreated - Date.now() / 1000)).toBeLessThan(60)
+  })
+
+  it('is paged with absolute links', async () => {
+    const { id } = await user.register({ caption: '0' })
+    for (const caption of ['1', '2', '3', '4']) await user.rest('PATCH', `assets/${id}/`, { json: { caption } })
+    const first = expectOk(await user.rest('GET', `assets/${id}/history/?limit=2`))
+    expect([first.count, first.previous, first.commits.length]).toEqual([5, null, 2])
+    const second = expectOk(await user.rest('GET', first.next.slice(app.url.length)))
+    const third = expectOk(await user.rest('GET', second.next.slice(app.url.length)))
+    expect([second.previous, third.next]).toEqual([expect.stringContaining('limit=2'), null])
+    const captions = [first, second, third].flatMap(({ commits }) =>
+      commits.map(({ changes }: { changes: { caption: string[] } }) => changes.caption[1]),
+    )
+    expect(captions).toEqual(['0', '1', '2', '3', '4'])
+    const byNid = expectOk(await user.rest('GET', `history/?nid=${id}&limit=2&offset=4`))
+    expect([byNid.commits.length, byNid.next]).toEqual([1, null])
+  })
+
+  it('is visible only to the owner if the asset is private', async () => {
+    const { id } = await user.register()
+    for (const rest of [app.rest, other.rest]) expectError(await rest('GET', `assets/${id}/history/`), 'NOT_FOUND')
+    for (const path of ['history/', 'history/?nid=', 'history/?nid=nonsense'])
+      expectError(await user.rest('GET', path), 'NOT_FOUND')
+  })
+})

@@ -1,0 +1,133 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { type DiskFailure, onFailingDisk } from '../../support/failing-disk.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const { dir } = app.installation.config
+const user = await app.newUser()
+const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
+
+const stored = async () => {
+  const found = await Promise.all(
+    ['blocks', 'uploads'].map((folder) =>
+      readdir(join(dir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  )
+  return found
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort()
+}
+
+const largeFile = () => new File([randomBytes(700_000)], 'large.png', { type: 'image/png' })
+
+const failures: [string, Omit<DiskFailure, 'below'> & { below: string }][] = [
+  ['the folder of uploads is full', { operation: 'writev', code: 'ENOSPC', below: 'uploads' }],
+  ['the folder of uploads fills midway', { operation: 'writev', code: 'ENOSPC', below: 'uploads', after: 1 }],
+  ['the quota of the disk is used up', { operation: 'writeFile', code: 'EDQUOT', below: 'blocks' }],
+  ['the content store fills midway', { operation: 'writeFile', code: 'ENOSPC', below: 'blocks', after: 2 }],
+  ['a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 1 }],
+  ['the name of a block cannot be synced', { operation: 'sync', code: 'EIO', below: 'blocks', after: 4 }],
+]
+
+describe.each(failures)('when %s', (_, failure) => {
+  const failing = { ...failure, below: join(dir, failure.below) }
+
+  it('a registration is refused with 507, nothing is stored or charged, and the next one succeeds', async () => {
+    const [before, wallet] = [await stored(), await app.wallet(user)]
+    const asset_file = largeFile()
+    const headers = { 'Idempotency-Key': randomUUID() }
+    const attempt = () => user.rest('POST', 'assets/', { multipart: { asset_file }, headers })
+    const { result, failures } = await onFailingDisk(failing, attempt)
+    expect(failures).toBeGreaterThan(0)
+    expectError(result, 'INSUFFICIENT_STORAGE')
+    expect([result.status, result.headers.get('retry-after')]).toEqual([507, '60'])
+    expect(result.text).not.toContain(dir)
+    expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
+    const record = expectOk(await attempt())
+    expect((await app.rest('GET', `/ipfs/${record.cid}`, { actor: user })).text.length).toBeGreaterThan(0)
+  })
+
+  it('the GraphQL door says the same with 503', async () => {
+    const [before, wallet] = [await stored(), await app.wallet(user)]
+    const assetFile = largeFile()
+    const attempt = () => user.graphql(registerAsset, { input: { assetFile } })
+    const { result, failures } = await onFailingDisk(failing, attempt)
+    expect(failures).toBeGreaterThan(0)
+    expectError(result, 'INSUFFICIENT_STORAGE')
+    expect([result.status, result.headers.get('retry-after')]).toEqual([503, '60'])
+    expect(result.text).not.toContain(dir)
+    expect([await stored(), await app.wallet(user)]).toEqual([before, wallet])
+    expectOk(await attempt())
+  })
+})
+
+describe('when there is no room for the key of a new account', () => {
+  const folder = join(dir, 'keys/counterparts')
+  const kept = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 2).sort()
+
+  it('its sign-up is told to come again, and does', async () => {
+    const before = await kept()
+    const name = `late${randomBytes(6).toString('hex')}`
+    const json = { username: name, email: `${name}@example.org`, password: 'correct horse' }
+    const attempt = () => app.rest('POST', 'auth/users/', { json })
+    const { result, failures } = await onFailingDisk({ operation: 'sync', code: 'ENOSPC', below: folder }, attempt)
+    expect(failures).toBeGreaterThan(0)
+    expectError(result, 'UNAVAILABLE')
+    expect([result.status, result.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(result.text).not.toContain(dir)
+    expect(await kept()).toEqual(before)
+    expectOk(await attempt())
+  })
+})
+
+describe('of a refused registration', () => {
+  it('nothing is stored when the price is too high', async () => {
+    const before = await stored()
+    const multipart = { asset_file: largeFile(), max_cost: '0.1' }
+    for (const headers of [{}, { 'Idempotency-Key': randomUUID() }] as Record<string, string>[]) {
+      expectError(await user.rest('POST', 'assets/', { multipart, headers }), 'PRICE_EXCEEDS_MAX_COST')
+    }
+    expect(await stored()).toEqual(before)
+  })
+
+  it('the blocks go at once when the wallet was emptied meanwhile', async () => {
+    const poor = await app.newUser({ points: '0.179' })
+    const before = await stored()
+    const files = [largeFile(), largeFile(), largeFile()]
+    const answers = await Promise.all(
+      files.map((asset_file) => poor.rest('POST', 'assets/', { multipart: { asset_file } })),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    expect(refused).toHaveLength(2)
+    for (const answer of refused) expectError(answer, 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    // Three leaves and a node that joins them.
+    expect(await stored()).toHaveLength(before.length + 4)
+  })
+
+  it('the blocks stay when somebody else has registered the same file', async () => {
+    const file = largeFile()
+    const others = await Promise.all(Array.from({ length: 6 }, () => app.newUser()))
+    const answers = await Promise.all(
+      others.map((other) => other.rest('POST', 'assets/', { multipart: { asset_file: file, public_access: 'true' } })),
+    )
+    const [won, ...more] = answers.filter(({ status }) => status === 201)
+    expect(more).toEqual([])
+    const bytes = await fetch(`${app.url}/ipfs/${won!.body.cid}`)
+    expect(Buffer.from(await bytes.arrayBuffer()).equals(Buffer.from(await file.arrayBuffer()))).toBe(true)
+  })
+
+  it('a retry with another payload stores nothing', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() }
+    expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() }, headers }))
+    const before = await stored()
+    const again = await user.rest('POST', 'assets/', { multipart: { asset_file: largeFile() }, headers })
+    expectError(again, 'IDEMPOTENCY_KEY_REUSED')
+    expect(await stored()).toEqual(before)
+  })
+})

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const PATH = 'assets/merge-trees/'
+const MERGE = 'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree assetTrees } }'
+
+async function grownAsset(fields: Record<string, string> = {}) {
+  const asset = await user.register({ caption: 'One', nit_commit_custom: '{"a":1,"b":{"x":1}}', ...fields })
+  const patch = (json: object) => user.rest('PATCH', `assets/${asset.id}/`, { json })
+  expectOk(await patch({ caption: 'Two', nit_commit_custom: { b: { y: 2 } } }))
+  expectOk(await patch({ nit_commit_custom: { a: null, c: 3 } }))
+  const { commits } = expectOk(await user.rest('GET', `assets/${asset.id}/history/`))
+  const trees = commits.map(({ assetTreeCid }: { assetTreeCid: string }, n: number) => ({
+    assetTreeCid,
+    timestampCreated: 100 + n,
+  }))
+  return { ...asset, trees }
+}
+
+const asGraphQL = (trees: { assetTreeCid: string; timestampCreated: number }[]) =>
+  trees.map(({ assetTreeCid, timestampCreated }) => ({
+    assetTreeCid,
+    createdAt: new Date(timestampCreated * 1000).toISOString(),
+  }))
+
+const asset = await grownAsset()
+const merged = { assetCid: asset.id, abstract: 'Two', a: 1, b: { y: 2 }, c: 3 }
+
+describe('merging trees', () => {
+  it('gives the newest value of every top-level key and the trees, by both doors alike', async () => {
+    const answer = expectOk(await user.rest('POST', PATH, { json: asset.trees }))
+    expect(answer.mergedAssetTree).toMatchObject(merged)
+    expect(answer.assetTrees.map(({ abstract }: { abstract: string }) => abstract)).toEqual(['One', 'Two', 'Two'])
+    expect(expectOk(await user.graphql(MERGE, { trees: asGraphQL(asset.trees) })).mergedAssetTree).toEqual(answer)
+  })
+
+  it('goes by the times, not by the order, and by the order where times are equal', async () => {
+    const backwards = expectOk(await user.rest('POST', PATH, { json: asset.trees.toReversed() }))
+    expect(backwards.mergedAssetTree).toMatchObject(merged)
+    expect(backwards.assetTrees[0]).toMatchObject({ c: 3 })
+    const atOnce = asset.trees.map((tree: object) => ({ ...tree, timestampCreated: 7 }))
+    expect(expectOk(await user.rest('POST', PATH, { json: atOnce })).mergedAssetTree).toMatchObject(merged)
+  })
+
+  it('counts a tree as often as it is asked for', async () => {
+    const large = await grownAsset({
+      caption: 'x'.repeat(4_000),
+      nit_commit_custom: JSON.stringify({ a: 'x'.repeat(9_000) }),
+    })
+    const often = Array(1_000).fill(large.trees[1])
+    expectError(await user.rest('POST', PATH, { json: often }), 'VALIDATION_FAILED')
+    expectOk(await user.rest('POST', PATH, { json: often.slice(0, 100) }))
+  })
+
+  it.each([
+    ['JSON without a type', { raw: JSON.stringify(asset.trees) }],
+    [
+      'JSON that is labelled urlencoded',
+      { raw: JSON.stringify(asset.trees), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+    ],
+    ['a form', { multipart: { trees: JSON.stringify(asset.trees) } }],
+    [
+      'milliseconds',
+      { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: 1.7e12 + n })) },
+    ],
+    ['times in words', { json: asset.trees.map((tree: object, n: number) => ({ ...tree, timestampCreated: `${n}` })) }],
+  ])('reads %s', async (_, body) => {
+    expect(expectOk(await user.rest('POST', PATH, body as object)).mergedAssetTree).toMatchObject(merged)
+  })
+
+  it('of nothing is nothing', async () => {
+    expect(expectOk(await app.rest('POST', PATH, { json: [] }))).toEqual({ mergedAssetTree: {}, assetTrees: [] })
+  })
+
+  it('finds the trees of public assets for anybody, and no others', async () => {
+    const shown = await grownAsset({ public_access: 'true' })
+    expect(expectOk(await app.rest('POST', PATH, { json: shown.trees })).mergedAssetTree.assetCid).toBe(shown.id)
+    const stranger = await app.newUser()
+    const missing = [{ assetTreeCid: `bafkrei${'a'.repeat(52)}`, timestampCreated: 1 }]
+    for (const door of [stranger, app]) {
+      const answers = await Promise.all([asset.trees, missing].map((json) => door.rest('POST', PATH, { json })))
+      for (const answer of answers) expectError(answer, 'NOT_FOUND')
+      expect(answers[0]!.body).toEqual(answers[1]!.body)
+      expectError(await door.graphql(MERGE, { trees: asGraphQL(asset.trees) }), 'NOT_FOUND')
+    }
+  })
+
+  it('finds none of a deleted asset', async () => {
+    const { id, trees } = await grownAsset({ public_access: 'true' })
+    await user.rest('DELETE', `assets/${id}/`)
+    expectError(await user.rest('POST', PATH, { json: trees }), 'NOT_FOUND')
+  })
+
+  it('finds those that the relay has stored as well as those that it has not come to', async () => {
+    const { id, trees } = await grownAsset()
+    const [first] = trees
+    await app.sql(
+      `with stored as (
+         select c.id, c.asset_id, c.tree_cid from commits c join assets a on a.id = c.asset_id where nid = $1 and sequence = 1
+       ),
+       settled as (update commit_relays r set status = 'FINAL' from stored where r.commit_id = stored.id)
+       insert into pins (cid, asset_id, kind) select tree_cid, asset_id, 'TREE' from stored`,
+      [id],
+    )
+    expect(expectOk(await user.rest('POST', PATH, { json: [first] })).mergedAssetTree).toMatchObject({
+      abstract: 'One',
+    })
+    expect(expectOk(await user.rest('POST', PATH, { json: trees })).mergedAssetTree).toMatchObject({ abstract: 'Two' })
+    expectError(await app.rest('POST', PATH, { json: [first] }), 'NOT_FOUND')
+  })
+
+  it.each([
+    ['too many trees', Array.from({ length: 1001 }, () => asset.trees[0])],
+    ['what is no CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],
+    ['no time', [{ assetTreeCid: asset.trees[0].assetTreeCid }]],
+    ['no trees', [1, null, 'x']],
+  ])('refuses %s', async (_, json) => {
+    expectError(await user.rest('POST', PATH, { json }), 'VALIDATION_FAILED')
+  })
+
+  it('says which tree has no CID, as of any field', async () => {
+    const json = [asset.trees[0], { assetTreeCid: 'x', timestampCreated: 1 }]
+    const { body } = await user.rest('POST', PATH, { json })
+    const problem = 'At [1].assetTreeCid: Expected a CID, such as bafkrei….'
+    expect(body.error).toEqual({
+      type: 'validation_error',
+      message: `trees: ${problem}`,
+      details: { trees: [problem] },
+    })
+  })
+
+  it('refuses trees that are too large together, and reads the same ones in parts', async () => {
+    const { id } = await user.register()
+    const big: object[] = []
+    for (let n = 0; n < 30; n++) {
+      // Indented, one element is a line of 32 characters.
+      let deep: unknown = Array.from({ length: 5_000 }, (_, i) => (i === n ? 1 : 0))
+      for (let level = 0; level < 14; level++) deep = [deep]
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { deep } } }))
+    }
+    const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
+    for (const { assetTreeCid, timestampCreated } of commits) big.push({ assetTreeCid, timestampCreated })
+    const [size] = await app.sql<{ bytes: number }>(
+      'select sum(octet_length(tree))::int as bytes from commits c join assets a on a.id = c.asset_id where nid = $1',
+      [id],
+    )
+    expect(size!.bytes).toBeGreaterThan(4_000_000)
+    expectError(await user.rest('POST', PATH, { json: big }), 'VALIDATION_FAILED')
+    expectOk(await user.rest('POST', PATH, { json: big.slice(0, 3) }))
+  })
+
+  it('is refused a body that is neither list nor object, and no other route takes a list', async () => {
+    expectError(await user.rest('POST', PATH, { json: 1 }), 'PARSE_ERROR')
+    expectError(await user.rest('PATCH', `assets/${asset.id}/`, { json: [{ caption: 'x' }] }), 'PARSE_ERROR')
+  })
+})

@@ -1,0 +1,369 @@
+/** Versions of assets: reading, comparing and reverting. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { findCommitAt } from '../../../src/modules/commits/version-service.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const [user, stranger] = await Promise.all([app.newUser({ num: '100' }), app.newUser()])
+
+const at = (minute: number) => `2021-01-01T00:0${minute}:00.500Z`
+const seconds = (minute: number) => String(Math.floor(Date.parse(at(minute)) / 1_000))
+
+const FIELDS = 'caption headline altText nitCommitCustom commit { id sequence }'
+const VERSION = `query ($id: ID!, $commitId: ID!) { asset(id: $id) { version(commitId: $commitId) { ${FIELDS} } } }`
+const VERSIONS = `query ($id: ID!, $limit: Int, $before: Int) { asset(id: $id) { versions(limit: $limit, before: $before) { ${FIELDS} } } }`
+const COMMIT_AT = 'query ($id: ID!, $at: String) { asset(id: $id) { commitAt(at: $at) { id } } }'
+const DIFF =
+  'query ($id: ID!, $from: String, $to: String) { asset(id: $id) { diff(from: $from, to: $to) { from { commit { sequence } } to { caption commit { sequence } } changes } } }'
+
+const asked = async (document: string, variables: object, actor: Pick<SignedIn, 'graphql'> = user) =>
+  expectOk(await actor.graphql(document, { id, ...variables })).asset
+
+let id: string
+let commits: string[]
+
+/** One commit a minute: registered, headline set, made public, custom keys removed and replaced, caption set to its first value. */
+beforeAll(async () => {
+  const patch = async (json: object) => expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
+  id = (await user.register({ caption: 'One', nit_commit_custom: '{"a":1,"usedBy":"Us","b":{"x":[1,"ä"]}}' })).id
+  await patch({ caption: 'Two', headline: 'Head', commit_message: 'Named' })
+  await patch({ tag: 'found', public_access: true, alt_text: 'A head' })
+  await patch({ nit_commit_custom: { a: null, b: { y: 2 } } })
+  await patch({ caption: 'One', tag: '' })
+  await app.sql('alter table commits disable trigger commits_erase_only')
+  await app.sql(`update commits set created_at = $1::timestamptz + (sequence - 1) * interval '1 minute'`, [at(1)])
+  await app.sql('alter table commits enable trigger commits_erase_only')
+  const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { id } } }', {})
+  commits = history.map((commit: { id: string }) => commit.id)
+})
+
+const custom = { a: 1, usedBy: 'Us', b: { x: [1, 'ä'] } }
+const later = { usedBy: 'Us', b: { y: 2 } }
+const versions = [
+  { caption: 'One', headline: '', altText: '', nitCommitCustom: custom },
+  { caption: 'Two', headline: 'Head', altText: '', nitCommitCustom: custom },
+  { caption: 'Two', headline: 'Head', altText: 'A head', nitCommitCustom: custom },
+  { caption: 'Two', headline: 'Head', altText: 'A head', nitCommitCustom: later },
+  { caption: 'One', headline: 'Head', altText: 'A head', nitCommitCustom: later },
+]
+const expected = () =>
+  versions.map((version, index) => ({ ...version, commit: { id: commits[index], sequence: index + 1 } }))
+
+describe('a version', () => {
+  it('has the metadata in the tree of its commit', async () => {
+    for (const version of expected()) {
+      expect((await asked(VERSION, { commitId: version.commit.id })).version).toEqual(version)
+    }
+  })
+
+  it('is listed, newest first', async () => {
+    const all = expected().toReversed()
+    expect((await asked(VERSIONS, {})).versions).toEqual(all)
+    expect((await asked(VERSIONS, { limit: 2 })).versions).toEqual(all.slice(0, 2))
+    expect((await asked(VERSIONS, { limit: 2, before: 4 })).versions).toEqual(all.slice(2, 4))
+    expectError(await user.graphql(VERSIONS, { id, limit: 101 }), 'VALIDATION_FAILED')
+  })
+
+  it('counts with the size of its tree, whatever is selected of it', async () => {
+    const owned = 'query ($limit: Int) { me { assets(first: 100) { nodes { versions(limit: $limit) { headline } } } } }'
+    expectOk(await user.graphql(owned, { limit: 1 }))
+    expectError(await user.graphql(owned, { limit: 10 }), 'VALIDATION_FAILED')
+  })
+
+  it('shows a custom field that replaces a key of the tree as that key', async () => {
+    const nit_commit_custom = JSON.stringify({ abstract: 'Own', headline: { not: 'text' }, assetCreator: 'Somebody' })
+    const asset = await user.register({ caption: 'One', headline: 'Head', nit_commit_custom })
+    const { versions } = expectOk(await user.graphql(VERSIONS, { id: asset.id })).asset
+    expect(versions).toMatchObject([{ caption: 'Own', headline: '', nitCommitCustom: { headline: { not: 'text' } } }])
+  })
+
+  it('is found only by a commit of its asset', async () => {
+    const other = await user.register()
+    const { commitAt } = expectOk(await user.graphql(COMMIT_AT, { id: other.id })).asset
+    for (const commitId of [commitAt.id, 'commit_00000000000000000000000000', 'nonsense', other.id]) {
+      expectError(await user.graphql(VERSION, { id, commitId }), 'NOT_FOUND')
+    }
+  })
+
+  it('is visible only to callers who may see the asset now', async () => {
+    expect((await asked(VERSION, { commitId: commits[0] }, stranger)).version).toMatchObject(versions[0]!)
+    expect((await asked(VERSIONS, {}, app)).versions).toHaveLength(5)
+    const hidden = await user.register()
+    const { commitAt } = expectOk(await user.graphql(COMMIT_AT, { id: hidden.id })).asset
+    for (const document of [VERSION, VERSIONS, COMMIT_AT, DIFF]) {
+      for (const actor of [stranger, app]) {
+        expectError(await actor.graphql(document, { id: hidden.id, commitId: commitAt.id }), 'NOT_FOUND')
+      }
+    }
+    expectError(await app.rest('GET', `assets/${hidden.id}/tree/`), 'NOT_FOUND')
+    expectError(await user.graphql(VERSION, { id, commitId: commitAt.id }), 'NOT_FOUND')
+  })
+
+  it('is erased with its asset', async () => {
+    const file = new File(['registered twice'], 'file.txt')
+    const register = async () => expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: file } }))
+    const first = await register()
+    const commitId = expectOk(await user.graphql(COMMIT_AT, { id: first.id })).asset.commitAt.id
+    expectOk(await user.rest('PATCH', `assets/${first.id}/`, { json: { nit_commit_custom: { secret: 'x' } } }))
+    expectOk(await user.rest('DELETE', `assets/${first.id}/`))
+    expectError(await user.graphql(VERSION, { id: first.id, commitId }), 'NOT_FOUND')
+    await register()
+    expectError(await user.graphql(VERSION, { id: first.id, commitId }), 'NOT_FOUND')
+    expect(expectOk(await user.graphql(VERSIONS, { id: first.id })).asset.versions).toHaveLength(1)
+    expectError(await user.graphql(COMMIT_AT, { id: first.id, at: '2000-01-01T00:00:00Z' }), 'NOT_FOUND')
+  })
+})
+
+describe('the commit at a time', () => {
+  it('is found by the time, its second and its identifier', async () => {
+    for (const [index, commit] of commits.entries()) {
+      const moments = [at(index + 1), seconds(index + 1), commit, `2021-01-01T01:0${index + 1}:59+01:00`]
+      for (const moment of moments)
+        expect((await asked(COMMIT_AT, { at: moment })).commitAt, moment).toEqual({ id: commit })
+    }
+    expect((await asked(COMMIT_AT, { at: '2999-01-01T00:00:00Z' })).commitAt.id).toBe(commits[4])
+    expect((await asked(COMMIT_AT, {})).commitAt.id).toBe(commits[4])
+  })
+
+  it('does not exist before the registration', async () => {
+    const before = '2021-01-01T00:01:00.499Z'
+    expectError(await user.graphql(COMMIT_AT, { id, at: before }), 'NOT_FOUND')
+    expectError(await user.rest('GET', `assets/${id}/tree/?at=${before}`), 'NOT_FOUND')
+    expectError(await user.rest('GET', `assets/${id}/tree/?at=commit_00000000000000000000000000`), 'NOT_FOUND')
+    for (const moment of ['', 'yesterday', '2021-01-01', '2021-01-01T00:00:00', '-1', id]) {
+      expectError(await user.graphql(COMMIT_AT, { id, at: moment }), 'VALIDATION_FAILED')
+    }
+  })
+
+  it('exists from the time of the upload on, which is before its first commit', async () => {
+    const asset = await user.register({ caption: 'Uploaded' })
+    const uploaded = Date.parse(asset.uploaded_at)
+    await app.sql('alter table commits disable trigger commits_erase_only')
+    await app.sql(
+      `update commits set created_at = $2::timestamptz + interval '1500 ms'
+       where asset_id = (select id from assets where nid = $1)`,
+      [asset.id, asset.uploaded_at],
+    )
+    await app.sql('alter table commits enable trigger commits_erase_only')
+    const tree = expectOk(await user.rest('GET', `assets/${asset.id}/tree/`))
+    for (const moment of [asset.uploaded_at, asset.updated_at, String(tree.assetTree.assetTimestampCreated)]) {
+      expect(expectOk(await user.rest('GET', `assets/${asset.id}/tree/?at=${moment}`))).toEqual(tree)
+    }
+    const before = new Date(uploaded - 1).toISOString()
+    expectError(await user.graphql(COMMIT_AT, { id: asset.id, at: before }), 'NOT_FOUND')
+  })
+
+  it('is found in a few steps in a long history', async () => {
+    const long = await user.register()
+    await app.sql(
+      `with asset as (select a.*, c.tree, c.tree_cid, c.tree_sha256 from assets a join commits c on c.id = a.head_commit_id where a.nid = $1),
+         added as (
+           insert into commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256, created_at)
+           select id, n, owner_id, jsonb_build_object('caption', jsonb_build_array((n - 1)::text, n::text)), tree, tree_cid, tree_sha256,
+             uploaded_at + n * interval '1 s'
+           from asset, generate_series(2, 3000) n returning id, sequence
+         ),
+         relays as (insert into commit_relays (commit_id, status, failure) select id, 'FAILED', 'test' from added)
+       update assets a set head_sequence = 3000, head_commit_id = added.id from added, asset
+       where a.id = asset.id and added.sequence = 3000`,
+      [long.id],
+    )
+    const [{ asset, middle }] = (await app.sql(
+      `select a.id as asset, c.created_at as middle from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = 1717`,
+      [long.id],
+    )) as [{ asset: string; middle: string }]
+    expect(await app.sql(findCommitAt.text, [middle, asset])).toEqual([{ sequence: 1717 }])
+    const [plan] = await app.sql(`explain (analyze, format json) ${findCommitAt.text}`, [middle, asset])
+    const looks = JSON.stringify(plan).match(/"Index Name":"commits_asset_id_sequence_key".*?"Actual Loops":(\d+)/)
+    expect(Number(looks?.[1])).toBeLessThan(15)
+
+    await app.sql('alter table commits disable trigger user')
+    await app.sql(
+      'update assets set head_sequence = 1, head_commit_id = c.id from commits c where c.asset_id = assets.id and c.sequence = 1 and nid = $1',
+      [long.id],
+    )
+    await app.sql(
+      'delete from commit_relays r using commits c where c.id = r.commit_id and c.asset_id = $1 and c.sequence > 1',
+      [asset],
+    )
+    await app.sql('delete from commits where asset_id = $1 and sequence > 1', [asset])
+    await app.sql('alter table commits enable trigger user')
+  })
+})
+
+describe('the tree of a commit', () => {
+  it('is available from the acceptance of the commit, in REST and GraphQL', async () => {
+    const tree = async (query = '') => expectOk(await user.rest('GET', `assets/${id}/tree/${query}`))
+    const second = await tree(`?at=${commits[1]}`)
+    expect(second).toMatchObject({
+      ...{ nid: id, commit: commits[1], commitMessage: 'Named', timestampCreated: Number(seconds(2)) },
+      assetTree: { assetCid: id, abstract: 'Two', headline: 'Head', a: 1, b: { x: [1, 'ä'] } },
+    })
+    expect(await tree(`?at=${seconds(2)}`)).toEqual(second)
+    expect(await tree(`?at=${encodeURIComponent(at(2))}`)).toEqual(second)
+    expect(await tree()).toMatchObject({ commit: commits[4], assetTree: { b: { y: 2 } } })
+    const trees = await asked('query ($id: ID!) { asset(id: $id) { history { id treeCid treeSha256 tree } } }', {})
+    expect(trees.history[1].tree).toEqual(second.assetTree)
+    const merged = { trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }] }
+    const { mergedAssetTree } = expectOk(
+      await user.graphql(
+        'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }',
+        merged,
+      ),
+    )
+    expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
+  })
+})
+
+describe('a diff', () => {
+  it('has the differences between two versions, in either order', async () => {
+    expect((await asked(DIFF, { from: commits[0], to: commits[3] })).diff).toEqual({
+      from: { commit: { sequence: 1 } },
+      to: { caption: 'Two', commit: { sequence: 4 } },
+      changes: {
+        ...{ caption: ['One', 'Two'], headline: ['', 'Head'], alt_text: ['', 'A head'] },
+        nit_commit_custom: [{ a: 1, b: custom.b }, { b: { y: 2 } }],
+      },
+    })
+    expect((await asked(DIFF, { from: at(5), to: at(4) })).diff.changes).toEqual({ caption: ['One', 'Two'] })
+    expect((await asked(DIFF, {})).diff).toMatchObject({
+      from: { commit: { sequence: 1 } },
+      to: { commit: { sequence: 5 } },
+    })
+    expect((await asked(DIFF, { from: at(2), to: commits[1] })).diff.changes).toEqual({})
+  })
+
+  it('of one commit has its changes of fields that are in the tree', async () => {
+    const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { changes } } }', {})
+    for (const [index, { changes }] of history.slice(1).entries()) {
+      const { tag, public_access, ...inTree } = changes
+      expect((await asked(DIFF, { from: commits[index], to: commits[index + 1] })).diff.changes).toEqual(inTree)
+    }
+  })
+})
+
+describe('a revert', () => {
+  const REVERT =
+    'mutation ($input: RevertAssetInput!) { revertAsset(input: $input) { asset { caption headline tag publicAccess nitCommitCustom signature commitCount headId } } }'
+  const cost = app.services.pricing().total
+  const send = (input: object, actor: Pick<SignedIn, 'graphql'> = user, headers = {}) =>
+    actor.graphql(REVERT, { input: { id: reverted, ...input } }, { headers })
+  const history = async () =>
+    expectOk(
+      await user.graphql('query ($id: ID!) { asset(id: $id) { history { id message changes } } }', { id: reverted }),
+    ).asset.history
+  let reverted: string
+  let first: string
+
+  beforeAll(async () => {
+    const fields = { caption: 'One', tag: 'kept', nit_commit_custom: '{"a":1,"b":{"x":1}}', signature: '[1]' }
+    reverted = (await user.register(fields)).id
+    const json = { caption: 'Two', headline: 'Head', public_access: true, signature: '[2]' }
+    const patched = await user.rest('PATCH', `assets/${reverted}/`, {
+      json: { ...json, nit_commit_custom: { a: null, b: { x: 2 }, c: 3 } },
+    })
+    expectOk(patched)
+    first = (await history())[0].id
+  })
+
+  it('has a quote with its cost and every refusal', async () => {
+    const before = [await history(), await app.wallet(user)]
+    const QUOTE = 'query ($input: QuoteInput!) { quote(input: $input) { total problems { code field } } }'
+    const quoted = async (input: object) =>
+      expectOk(await user.graphql(QUOTE, { input: { revertAsset: { id: reverted, ...input } } })).quote
+    expect(await quoted({ revertTo: first })).toEqual({ total: cost, problems: [] })
+    expect(await quoted({ revertTo: at(9) })).toEqual({ total: cost, problems: [{ code: 'NOT_FOUND', field: null }] })
+    expect((await quoted({ revertTo: 'x', maxCost: '0' })).problems).toEqual([
+      { code: 'VALIDATION_FAILED', field: 'revertTo' },
+      { code: 'PRICE_EXCEEDS_MAX_COST', field: null },
+    ])
+    const head = (await history())[1].id
+    expect(await quoted({ revertTo: head })).toEqual({ total: '0', problems: [] })
+    const rest = await user.rest('POST', `assets/${reverted}/revert/?dry_run=true`, { json: { revert_to: first } })
+    expect(rest.body).toMatchObject({ total_cost: cost, errors: [] })
+    expect([await history(), await app.wallet(user)]).toEqual(before)
+  })
+
+  it('is rejected as an update is', async () => {
+    expectError(await send({ revertTo: first }, app), 'NOT_AUTHENTICATED')
+    expectError(await send({ revertTo: first }, stranger), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await send({ revertTo: first, expectedHead: first }), 'CONFLICT')
+    expectError(await send({ revertTo: first, maxCost: '0.1' }), 'PRICE_EXCEEDS_MAX_COST')
+    expectError(await send({ revertTo: '' }), 'VALIDATION_FAILED')
+    expectError(await send({ revertTo: commits[0] }), 'NOT_FOUND')
+    expectError(await user.rest('POST', `assets/${reverted}/revert/`, { json: {} }), 'VALIDATION_FAILED')
+    const headers = { 'If-Match': `"${first}"` }
+    expectError(
+      await user.rest('POST', `assets/${reverted}/revert/`, { json: { revert_to: first }, headers }),
+      'CONFLICT',
+    )
+    const poor = await app.newUser({ points: cost })
+    const own = await poor.register()
+    const headId = expectOk(await poor.graphql(COMMIT_AT, { id: own.id })).asset.commitAt.id
+    expectOk(await poor.rest('POST', `assets/${own.id}/revert/`, { json: { revert_to: headId } }))
+    await app.sql(`update assets set caption = 'since' where nid = $1`, [own.id])
+    expectError(await send({ id: own.id, revertTo: headId }, poor), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    await app.sql(`update assets set caption = '' where nid = $1`, [own.id])
+    expect((await history()).length).toBe(2)
+  })
+
+  it('restores what is in the tree, in one new commit, and nothing else', async () => {
+    const before = await app.wallet(user)
+    const headers = { 'Idempotency-Key': 'back' }
+    const { asset } = expectOk(await send({ revertTo: first }, user, headers)).revertAsset
+    expect(asset).toMatchObject({
+      ...{ caption: 'One', headline: '', tag: 'kept', publicAccess: true, signature: '[2]', commitCount: 3 },
+      nitCommitCustom: { a: 1, b: { x: 1 } },
+    })
+    expect(await app.wallet(user)).not.toEqual(before)
+    const [, , added] = await history()
+    expect(added).toEqual({
+      id: asset.headId,
+      message: `Revert to ${first}`,
+      changes: {
+        ...{ caption: ['Two', 'One'], headline: ['Head', ''] },
+        nit_commit_custom: [
+          { b: { x: 2 }, c: 3 },
+          { a: 1, b: { x: 1 } },
+        ],
+      },
+    })
+    const after = await app.wallet(user)
+    expect(expectOk(await send({ revertTo: first }, user, headers)).revertAsset).toEqual({ asset })
+    expectError(await send({ revertTo: asset.headId }, user, headers), 'IDEMPOTENCY_KEY_REUSED')
+    expectOk(await send({ revertTo: first, maxCost: '0' }))
+    expect([(await history()).length, await app.wallet(user)]).toEqual([3, after])
+  })
+
+  it('is reverted by another revert, also in REST', async () => {
+    const [, second] = await history()
+    const json = { revert_to: second.id, commit_message: 'Back again' }
+    const answer = expectOk(await user.rest('POST', `assets/${reverted}/revert/`, { json }))
+    expect(answer).toMatchObject({ caption: 'Two', headline: 'Head', nit_commit_custom: { b: { x: 2 }, c: 3 } })
+    expect((await history())[3]).toMatchObject({ message: 'Back again' })
+  })
+
+  it('is made once when several requests expect the same head', async () => {
+    const [, , third, head] = await history()
+    const all = await Promise.all([1, 2, 3, 4].map(() => send({ revertTo: third.id, expectedHead: head.id })))
+    expect(all.filter(({ body }) => !body.errors)).toHaveLength(1)
+    expect(await history()).toHaveLength(5)
+  })
+
+  it('keeps custom fields that replace keys of the tree', async () => {
+    const asset = await user.register({
+      caption: 'One',
+      nit_commit_custom: '{"abstract":"Own","assetCreator":"Somebody"}',
+    })
+    const patch = async (json: object) => expectOk(await user.rest('PATCH', `assets/${asset.id}/`, { json }))
+    await patch({ caption: 'Two', nit_commit_custom: { abstract: 'Changed', assetCreator: 'Nobody' } })
+    const { versions } = expectOk(await user.graphql(VERSIONS, { id: asset.id })).asset
+    const sent = await send({ id: asset.id, revertTo: versions[1].commit.id })
+    expect(expectOk(sent).revertAsset.asset).toMatchObject({
+      ...{ caption: 'Two', commitCount: 3, nitCommitCustom: { abstract: 'Own', assetCreator: 'Somebody' } },
+    })
+    const { headId } = expectOk(sent).revertAsset.asset
+    expect(expectOk(await send({ id: asset.id, revertTo: headId, maxCost: '0' })).revertAsset.asset.commitCount).toBe(3)
+  })
+})

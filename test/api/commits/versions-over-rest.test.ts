@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import type { Rest } from '../../support/rest-client.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('the version of an asset', () => {
+  it('stands in ETag, and is the same until a commit', async () => {
+    const { id } = await user.register()
+    const etag = async () => (await user.rest('GET', `assets/${id}/`)).headers.get('etag')
+    const before = await etag()
+    expect(before).toMatch(/^"commit_[0-9a-z]{26}\+[\w-]{22}"$/)
+    expect(await etag()).toBe(before)
+    const patched = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } })
+    expect(patched.headers.get('etag')).not.toBe(before)
+    expect(await etag()).toBe(patched.headers.get('etag'))
+  })
+
+  it('given in If-None-Match spares the body', async () => {
+    const { id } = await user.register()
+    const { headers } = await user.rest('GET', `assets/${id}/`)
+    const same = await user.rest('GET', `assets/${id}/`, { headers: { 'If-None-Match': headers.get('etag')! } })
+    expect([same.status, same.text]).toEqual([304, ''])
+    const other = await user.rest('GET', `assets/${id}/`, { headers: { 'If-None-Match': '"commit_other"' } })
+    expect(other.status).toBe(200)
+  })
+
+  it.each([
+    ['alone', (etag: string) => etag],
+    ['among others', (etag: string) => `"commit_other", ${etag}`],
+    ['as a weak one', (etag: string) => `W/${etag}`],
+    ['by an asterisk', () => '*'],
+  ])('is known wherever If-None-Match names it %s', async (_, write) => {
+    const { id } = await user.register()
+    for (const path of [`assets/${id}/`, '/api/v3/openapi.json', '/graphql']) {
+      const ask = (headers: object) => user.rest('GET', path, { headers: { Accept: 'text/html, */*', ...headers } })
+      const { headers } = await ask({})
+      const known = await ask({ 'If-None-Match': write(headers.get('etag')!) })
+      expect([path, known.status, known.text]).toEqual([path, 304, ''])
+      expect(known.headers.get('cache-control')).toBe(headers.get('cache-control'))
+      const part = headers.get('etag')!.slice(0, -2)
+      expect((await ask({ 'If-None-Match': `${part}"` })).status).toBe(200)
+    }
+  })
+
+  it('is another for whoever is told something else: a browser would show them what it has kept of somebody before them', async () => {
+    const { id } = await user.register({ public_access: 'true' })
+    const read = (rest: Rest, headers = {}) => rest('GET', `assets/${id}/`, { headers })
+    const own = await read(user.rest)
+    expect(own.body.owner).toBe(user.email)
+    const other = await app.newUser()
+    for (const rest of [app.rest, other.rest]) {
+      const answer = await read(rest, { 'If-None-Match': own.headers.get('etag')! })
+      expect(expectOk(answer)).not.toHaveProperty('owner')
+      expect((await read(user.rest, { 'If-None-Match': answer.headers.get('etag')! })).body.owner).toBe(user.email)
+    }
+  })
+
+  it('changes with all else that is told, and not for a writer: names of people, links that end', async () => {
+    const owner = await app.newUser()
+    const { id } = await owner.register()
+    const read = (etag?: string) =>
+      owner.rest('GET', `assets/${id}/`, { headers: etag === undefined ? {} : { 'If-None-Match': etag } })
+    const first = await read()
+    const [etag, link] = [first.headers.get('etag')!, first.body.asset_file]
+    expectOk(await owner.rest('PATCH', 'auth/users/profile/', { json: { display_name: 'Ada' } }))
+    const renamed = await read(etag)
+    expect(expectOk(renamed).owner_profile_display_name).toBe('Ada')
+
+    const now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 3 * 3_600_000)
+    expect((await app.rest('GET', new URL(link).pathname + new URL(link).search)).status).toBe(404)
+    const later = await read(renamed.headers.get('etag')!)
+    expect(expectOk(later).asset_file).not.toBe(link)
+
+    const headers = { 'If-Match': etag }
+    expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers }))
+    expectError(await owner.rest('PATCH', `assets/${id}/`, { json: { caption: 'y' }, headers }), 'CONFLICT')
+  })
+
+  it('given in If-Match lets only the first of two writers through', async () => {
+    const writer = await app.newUser()
+    const { id } = await writer.register()
+    const etag = (await writer.rest('GET', `assets/${id}/`)).headers.get('etag')!
+    const write = (caption: string) =>
+      writer.rest('PATCH', `assets/${id}/`, { json: { caption }, headers: { 'If-Match': etag } })
+    const answers = await Promise.all([write('One'), write('Two')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    expectError(answers.find(({ status }) => status === 409)!, 'CONFLICT')
+    expect(await app.commitCount(id)).toBe(2)
+    expect(await app.wallet(writer)).toEqual({ num: '0', points: '11.642' })
+  })
+
+  it.each([
+    '*',
+    'W/"current"',
+    '"current"',
+    // As earlier versions of Annal wrote it, and as GraphQL's `headId`.
+    '"head+thumbnail"',
+    '"head"',
+    // As Apache writes it of what it compresses.
+    '"current-gzip"',
+  ])('taken as %s lets a writer through', async (form) => {
+    const { id } = await user.register()
+    const current = (await user.rest('GET', `assets/${id}/`)).headers.get('etag')!.replaceAll('"', '')
+    const header = form.replace('current', current).replace('head', current.split('+')[0]!)
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers: { 'If-Match': header } }))
+  })
+})

@@ -1,0 +1,414 @@
+/**
+ * `/ipfs` by the specifications of the path gateway and the trustless gateway
+ * (https://specs.ipfs.tech/http-gateways/trustless-gateway/): what each asks for, by the cases of `gateway-conformance`.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { CarReader } from '@ipld/car'
+import * as dagPb from '@ipld/dag-pb'
+import { base58btc } from 'multiformats/bases/base58'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { blockName } from '../../../src/files/block-name.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const CHUNK = 262_144
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const cidOf = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
+const chunksOf = (bytes: Uint8Array) =>
+  Promise.all(
+    Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, index) =>
+      cidOf(bytes.subarray(index * CHUNK, (index + 1) * CHUNK)),
+    ),
+  )
+const register = async (bytes: Uint8Array<ArrayBuffer>, publicAccess: boolean, name = 'film.mp4', type = 'video/mp4') =>
+  (await user.register({ asset_file: new File([bytes], name, { type }), public_access: String(publicAccess) })).id
+
+const part = randomBytes(CHUNK)
+const bytes = Buffer.concat([randomBytes(CHUNK), part, randomBytes(CHUNK), part, randomBytes(1_000)])
+const [one, twin, three, , last] = (await chunksOf(bytes)) as [string, string, string, string, string]
+const several: string = await register(bytes, true)
+const text = Buffer.from(`one block ${randomBytes(8).toString('hex')}`)
+const single: string = await register(text, true, 'note.txt', 'text/plain')
+const secret = Buffer.concat([randomBytes(CHUNK), part, randomBytes(10)])
+const [secretOne, , secretLast] = (await chunksOf(secret)) as [string, string, string]
+const hidden: string = await register(secret, false)
+
+const CAR = 'application/vnd.ipld.car'
+const RAW = 'application/vnd.ipld.raw'
+
+const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const response = await fetch(app.url + path, { method, headers })
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+const car = async (path: string, headers: Record<string, string> = {}) => {
+  const answer = await get(path, headers)
+  expect(answer.status, answer.bytes.toString().slice(0, 300)).toBe(200)
+  const reader = await CarReader.fromBytes(answer.bytes)
+  const blocks: string[] = []
+  for await (const block of reader.blocks()) {
+    expect(createHash('sha256').update(block.bytes).digest()).toEqual(Buffer.from(block.cid.multihash.digest))
+    blocks.push(block.cid.toString())
+  }
+  return { ...answer, roots: (await reader.getRoots()).map(String), blocks }
+}
+
+describe('a block', () => {
+  it.each([
+    ['format', () => get(`/ipfs/${several}?format=raw`)],
+    ['Accept', () => get(`/ipfs/${several}`, { Accept: RAW })],
+    ['an Accept that likes it best', () => get(`/ipfs/${several}`, { Accept: `text/html;q=0.1, ${RAW};q=0.9` })],
+    ['format against Accept', () => get(`/ipfs/${several}?format=raw`, { Accept: CAR })],
+  ])('comes by %s, with what keeps browsers and caches from mistaking it', async (_, ask) => {
+    const answer = await ask()
+    expect(answer.status).toBe(200)
+    expect(dagPb.decode(answer.bytes).Links.map(({ Hash }) => Hash.toString())).toEqual([one, twin, three, twin, last])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': RAW,
+      'content-length': String(answer.bytes.length),
+      'content-disposition': expect.stringMatching(new RegExp(`^attachment; filename="${several}.bin"`)),
+      'content-location': `/ipfs/${several}?format=raw`,
+      'x-content-type-options': 'nosniff',
+      'x-ipfs-path': `/ipfs/${several}`,
+      'x-ipfs-roots': several,
+      'cache-control': 'public, max-age=300, must-revalidate',
+      'accept-ranges': 'bytes',
+      etag: `"${several}.raw"`,
+      vary: 'Accept, Authorization',
+    })
+  })
+
+  it('comes in ranges, and of several ranges the first', async () => {
+    for (const [range, found] of [
+      ['bytes=6-16', text.subarray(6, 17)],
+      ['bytes=-3', text.subarray(-3)],
+      ['bytes=6-16,0-4', text.subarray(6, 17)],
+    ] as const) {
+      for (const accept of [RAW, '*/*']) {
+        const answer = await get(`/ipfs/${single}`, { Accept: accept, Range: range })
+        expect([answer.status, answer.bytes]).toEqual([206, Buffer.from(found)])
+      }
+    }
+    expect((await get(`/ipfs/${single}?format=raw`, { Range: 'bytes=900-' })).status).toBe(416)
+  })
+
+  it('is named as its reader wants, whatever characters that has', async () => {
+    const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent('te"stтест.bin')}`)
+    expect(headers.get('content-disposition')).toBe(
+      `attachment; filename="te_st____.bin"; filename*=UTF-8''te%22st%D1%82%D0%B5%D1%81%D1%82.bin`,
+    )
+  })
+
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\autostart\\a.bat', 'a.bat'],
+    ['photo\u202egpj.exe', 'photogpj.exe'],
+    ['a\r\nb\0.bin', 'ab.bin'],
+    ['n'.repeat(9_000), 'n'.repeat(255)],
+    ['../../', `${single}.bin`],
+  ])('is named by no more than a name, whoever made its address (%#)', async (wanted, name) => {
+    const { headers } = await get(`/ipfs/${single}?format=raw&filename=${encodeURIComponent(wanted)}`)
+    expect(headers.get('content-disposition')).toMatch(`attachment; filename="${name}"`)
+  })
+
+  it('below the first one is read by its own CID, without the first one having been asked for', async () => {
+    const file = await register(Buffer.concat([randomBytes(CHUNK), Buffer.from('end')]), true)
+    await app.maintenance.sweep()
+    const links = dagPb.decode((await app.installation.contentStore.readBlock(file)) as Uint8Array).Links
+    for (const { Hash } of links) expect((await get(`/ipfs/${Hash}?format=raw`)).status).toBe(200)
+    expect((await get(`/ipfs/${links[1]!.Hash}`)).bytes.toString()).toBe('end')
+  })
+
+  it('of any file is read from the first on, as clients do that know nothing but the CID', async () => {
+    const file = randomBytes(3 * CHUNK)
+    const id = await register(Buffer.from(file), true)
+    const root = await get(`/ipfs/${id}?format=raw`)
+    const parts = await Promise.all(
+      dagPb.decode(root.bytes).Links.map(async ({ Hash }) => (await get(`/ipfs/${Hash}?format=raw`)).bytes),
+    )
+    expect(Buffer.concat(parts).equals(file)).toBe(true)
+  })
+
+  it('of a private file is nobody’s but the owner’s, unless a public file has it, too', async () => {
+    const owner = { Authorization: `token ${user.token}` }
+    expect((await get(`/ipfs/${hidden}?format=raw`, owner)).status).toBe(200)
+    for (const block of [secretOne, secretLast]) {
+      const mine = await get(`/ipfs/${block}?format=raw`, owner)
+      expect([mine.status, mine.headers.get('cache-control')]).toEqual([200, 'private, max-age=300, must-revalidate'])
+      for (const format of ['', '?format=raw', '?format=car'])
+        expect((await get(`/ipfs/${block}${format}`)).status).toBe(404)
+    }
+    await get(`/ipfs/${several}?format=raw`)
+    const shared = await get(`/ipfs/${twin}?format=raw`, owner)
+    expect([shared.status, shared.headers.get('cache-control')]).toEqual([200, 'public, max-age=300, must-revalidate'])
+    expect((await get(`/ipfs/${twin}?format=raw`)).status).toBe(200)
+  })
+
+  it('is withdrawn with its file, and forgotten when the file is deleted', async () => {
+    const file = Buffer.concat([randomBytes(CHUNK), Buffer.from('gone')])
+    const id = await register(file, true)
+    const [block] = await chunksOf(file)
+    expect((await get(`/ipfs/${id}?format=raw`)).status).toBe(200)
+    expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(200)
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
+    expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(404)
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: true } }))
+    expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(200)
+    expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+    expect((await get(`/ipfs/${block}?format=raw`)).status).toBe(404)
+    await app.maintenance.sweep()
+    expect(await app.sql('select cid from asset_blocks where cid = any ($1)', [[id, block]])).toEqual([])
+  })
+})
+
+describe('a CAR', () => {
+  const all = [several, one, twin, three, last]
+  it.each([
+    ['has every block once', '', all, 'n'],
+    ['has every block once when asked so', '&car-dups=n&car-order=dfs&car-version=1', all, 'n'],
+    ['has blocks as often as the file has them', '&car-dups=y', [several, one, twin, three, twin, last], 'y'],
+    ['has them depth first in whatever order they are wanted', '&car-order=unk', all, 'n'],
+    ['of the scope block has the first', '&dag-scope=block', [several], 'n'],
+    ['of the scope entity has the file', '&dag-scope=entity', all, 'n'],
+    ['of the scope all has the file', '&dag-scope=all', all, 'n'],
+    ['of all bytes has the file', '&entity-bytes=0:*', all, 'n'],
+    ['of the first byte has its block', '&entity-bytes=0:0', [several, one], 'n'],
+    ['of bytes in the middle has their blocks', `&entity-bytes=${CHUNK}:${2 * CHUNK}`, [several, twin, three], 'n'],
+    ['of the end has the last', '&entity-bytes=-5:*', [several, last], 'n'],
+    ['of bytes up to one from the end', `&entity-bytes=${2 * CHUNK}:-1001`, [several, three, twin], 'n'],
+    ['of more than there is, from the end, has the file', '&entity-bytes=-9999999999:*', all, 'n'],
+    [
+      'of more than there is, up to one from the end',
+      '&entity-bytes=-9999999999:-1001',
+      [several, one, twin, three],
+      'n',
+    ],
+    ['of the middle to the end has their blocks', `&entity-bytes=${2 * CHUNK}:*`, [several, three, twin, last], 'n'],
+    [
+      'of more than there is has what there is',
+      `&dag-scope=entity&entity-bytes=${4 * CHUNK}:99999999`,
+      [several, last],
+      'n',
+    ],
+    [
+      'of a range that repeats has each block once',
+      `&entity-bytes=${CHUNK}:${4 * CHUNK - 1}`,
+      [several, twin, three],
+      'n',
+    ],
+    ['of nothing tells so by the first block', '&entity-bytes=1000:-9999999999', [several], 'n'],
+  ])('%s (%s)', async (_, query, blocks, duplicates) => {
+    const found = await car(`/ipfs/${several}?format=car${query}`)
+    expect([found.roots, found.blocks]).toEqual([[several], blocks])
+    expect(found.headers.get('content-type')).toBe(`${CAR}; version=1; order=dfs; dups=${duplicates}`)
+  })
+
+  it('says what it is, also to a HEAD', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await get(`/ipfs/${several}`, { Accept: `${CAR}; version=1; order=dfs; dups=y` }, method)
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': `${CAR}; version=1; order=dfs; dups=y`,
+        'content-disposition': expect.stringMatching(`^attachment; filename="${several}.car"`),
+        'content-location': `/ipfs/${several}?format=car&car-version=1&car-order=dfs&car-dups=y`,
+        'x-content-type-options': 'nosniff',
+        'accept-ranges': 'none',
+        'cache-control': 'public, max-age=300, must-revalidate',
+        etag: `W/"${several}.dups.car"`,
+      })
+    }
+  })
+
+  it('is the one that Accept describes, also beside format; the query goes before it', async () => {
+    const type = async (path: string, accept: string) =>
+      (await car(path, { Accept: accept })).headers.get('content-type')
+    expect(await type(`/ipfs/${several}?format=car`, `${CAR}; dups=y`)).toMatch('dups=y')
+    expect(await type(`/ipfs/${several}?format=car&car-dups=n`, `${CAR}; dups=y`)).toMatch('dups=n')
+    expect(await type(`/ipfs/${several}`, `${CAR};order=foo, ${CAR};order=dfs;dups=y;q=0.5`)).toMatch('dups=y')
+  })
+
+  it('has a tag of its own for each part, by which it is not sent again', async () => {
+    const queries = [
+      '',
+      '&dag-scope=block',
+      '&dag-scope=entity',
+      '&entity-bytes=0:9',
+      '&entity-bytes=0:*',
+      '&car-dups=y',
+    ]
+    const tags = await Promise.all(
+      queries.map(async (query) => (await get(`/ipfs/${several}?format=car${query}`)).headers.get('etag')!),
+    )
+    expect(new Set(tags).size).toBe(queries.length)
+    for (const [index, query] of queries.entries()) {
+      const asked = { 'If-None-Match': `"x", ${tags[index]}` }
+      expect((await get(`/ipfs/${several}?format=car${query}`, asked)).status).toBe(304)
+    }
+  })
+
+  it.each(['constructor', '__proto__', 'toString'])('is not what `Accept: %s` asks for', async (type) => {
+    const answer = await get(`/ipfs/${single}`, { Accept: type })
+    expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-location')]).toEqual([
+      200,
+      `"${single}"`,
+      null,
+    ])
+  })
+
+  it('of one block is that block, whatever part of it is wanted', async () => {
+    for (const query of ['', '&dag-scope=block', '&entity-bytes=3:4'])
+      expect((await car(`/ipfs/${single}?format=car${query}`)).blocks).toEqual([single])
+  })
+
+  it.each(['', '&dag-scope=block', '&entity-bytes=0:1'])('of what is private is not found (%s)', async (query) => {
+    expectError(await app.rest('GET', `/ipfs/${hidden}?format=car${query}`), 'NOT_FOUND')
+    const { commits } = expectOk(await user.rest('GET', `assets/${hidden}/history/`))
+    expectError(await app.rest('GET', `/ipfs/${commits[0].assetTreeCid}?format=car${query}`), 'NOT_FOUND')
+  })
+})
+
+describe('a request that cannot be met', () => {
+  it.each([
+    ['format', '?format=tar', {}],
+    ['format', '?format=', {}],
+    ['format', '?format=dag-json', { Accept: RAW }],
+    ['dag-scope', '?format=car&dag-scope=some', {}],
+    ['entity-bytes', '?format=car&entity-bytes=1', {}],
+    ['entity-bytes', '?format=car&entity-bytes=5:4', {}],
+    ['entity-bytes', '?format=car&entity-bytes=-4:-5', {}],
+    ['entity-bytes', '?format=car&entity-bytes=a:b', {}],
+    ['entity-bytes', `?format=car&entity-bytes=${bytes.length}:*`, {}],
+    ['car-version', '?format=car&car-version=2', {}],
+    ['car-order', '?format=car&car-order=bfs', {}],
+    ['car-dups', '?format=car&car-dups=maybe', {}],
+    ['car-version', '', { Accept: `${CAR}; version=2` }],
+    ['car-order', '', { Accept: `${CAR}; order=foo` }],
+    ['service-worker', '', { 'Service-Worker': 'script' }],
+  ])('tells that %s is wrong (%s)', async (field, query, headers) => {
+    const answer = await app.rest('GET', `/ipfs/${several}${query}`, { headers })
+    expectError(answer, 'VALIDATION_FAILED')
+    expect(Object.keys(answer.body.error.details)).toEqual([field])
+  })
+
+  it('for what is no CID tells so; a CID that is not here is not found, or not cached', async () => {
+    const nobodys = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG'
+    expectError(await app.rest('GET', '/ipfs/nonsense'), 'VALIDATION_FAILED')
+    for (const method of ['GET', 'HEAD']) {
+      for (const cid of [nobodys, hidden]) {
+        expect((await get(`/ipfs/${cid}`, {}, method)).status).toBe(404)
+        const uncached = await get(`/ipfs/${cid}`, { 'Cache-Control': 'only-if-cached' }, method)
+        expect([uncached.status, uncached.bytes.length]).toEqual([412, 0])
+      }
+      expect((await get(`/ipfs/${several}`, { 'Cache-Control': 'only-if-cached' }, method)).status).toBe(200)
+    }
+    expect((await get(`/ipfs/${several}/a/path`)).status).toBe(404)
+  })
+})
+
+it('finds a file by its CID in any base', async () => {
+  const cid = CID.parse(several)
+  for (const written of [cid.toString(base58btc), cid.toV0().toString()]) {
+    const answer = await get(`/ipfs/${written}?format=raw`)
+    expect([answer.status, answer.headers.get('etag')]).toEqual([200, `"${several}.raw"`])
+  }
+})
+
+it('answers the probe by which clients find gateways', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const block = await get('/ipfs/bafkqaaa?format=raw', {}, method)
+    expect([block.status, block.bytes.length]).toEqual([200, 0])
+    expect((await get('/ipfs/bafkqaaa', { Accept: RAW }, method)).status).toBe(200)
+    expect((await get('/ipfs/bafkqaaa', {}, method)).status).toBe(200)
+  }
+  const found = await car('/ipfs/bafkqaaa?format=car')
+  expect([found.roots, found.blocks]).toEqual([['bafkqaaa'], []])
+})
+
+describe('a file of which a block is lost', () => {
+  const [first, lost, third] = [randomBytes(CHUNK), randomBytes(CHUNK), randomBytes(1_000)]
+  let cid: string
+  let blocks: string[]
+  beforeAll(async () => {
+    cid = await register(Buffer.concat([first, lost, third]), true, 'notes.txt', 'text/plain')
+    blocks = await chunksOf(Buffer.concat([first, lost, third]))
+    const folder = join(app.env.ANNAL_DIR!, 'blocks')
+    const names = await readdir(folder, { recursive: true })
+    await rm(join(folder, names.find((name) => name.endsWith(blockName(CID.parse(blocks[1]!))))!))
+  })
+
+  it.each([
+    ['before it', '0:1000', () => [blocks[0]!]],
+    ['after it', `${2 * CHUNK + 10}:*`, () => [blocks[2]!]],
+  ])('gives the bytes %s as a CAR', async (_, range, found) => {
+    const query = `?format=car&dag-scope=entity&entity-bytes=${range}`
+    expect((await car(`/ipfs/${cid}${query}`)).blocks).toEqual([cid, ...found()])
+  })
+
+  it('is never taken for whole by who reads by HTTP/1.0, and by the end of the connection', async () => {
+    const ends = await Promise.all(
+      [single, cid].map(async (asked) => {
+        const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+        socket.resume().write(`GET /ipfs/${asked}?format=car HTTP/1.0\r\n\r\n`)
+        return once(socket, 'end').then(
+          () => 'end',
+          ({ code }) => code,
+        )
+      }),
+    )
+    expect(ends).toEqual(['end', 'ECONNRESET'])
+  })
+
+  it.each([
+    ['before it', [997, 1000], first.subarray(997, 1001)],
+    ['after it', [2 * CHUNK + 10, 2 * CHUNK + 11], third.subarray(10, 12)],
+  ] as const)('gives the bytes %s', async (_, [from, to], found) => {
+    const answer = await get(`/ipfs/${cid}`, { Range: `bytes=${from}-${to}` })
+    const { status, headers, bytes } = answer
+    expect([status, headers.get('content-range'), bytes.equals(found)]).toEqual([
+      206,
+      `bytes ${from}-${to}/${2 * CHUNK + 1_000}`,
+      true,
+    ])
+    expect(headers.get('content-type')).toMatch('text/plain')
+  })
+})
+
+it('says of each answer by which address it is known on the file network', async () => {
+  const uri = async (path: string, headers: Record<string, string> = {}) =>
+    (await get(path, headers)).headers.get('ipfs-uri')
+  const old = CID.parse(several).toV0().toString()
+  for (const path of [several, `${several}?filename=a.bin&format=raw`, `${several}?format=car`, old])
+    expect(await uri(`/ipfs/${path}`)).toBe(`ipfs://${several}`)
+  expect(await uri(`/ipfs/${several}`, { 'If-None-Match': `"${several}"` })).toBe(`ipfs://${several}`)
+})
+
+it('has headers that Kubo reads, with room for those of a balancer: together they may have 2 KiB', async () => {
+  for (const path of [`${several}?format=raw`, 'bafkqaaa?format=raw']) {
+    const { headers } = await get(`/ipfs/${path}`)
+    // As HTTP/2 counts them (RFC 9113, section 6.5.2), which has no headers of the connection.
+    const counted = [...headers].filter(([name]) => name !== 'connection' && name !== 'keep-alive')
+    const size = counted.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0)
+    expect(size).toBeLessThan(1_600)
+  }
+})
+
+it('tells browsers of any origin what it answers', async () => {
+  const { headers } = await get(`/ipfs/${several}?format=raw`, { Origin: 'https://example.org' })
+  expect(headers.get('access-control-allow-origin')).toBe('*')
+  expect(headers.get('access-control-expose-headers')).toMatch(
+    /Content-Length.*Content-Location.*Content-Range.*Ipfs-Uri.*X-Ipfs-Roots/,
+  )
+  const preflight = await get(`/ipfs/${several}`, { Origin: 'https://example.org' }, 'OPTIONS')
+  expect(preflight.headers.get('access-control-allow-methods')).toMatch(/GET, HEAD, OPTIONS/)
+  const allowed = preflight.headers.get('access-control-allow-headers')!.split(', ')
+  expect(allowed).toEqual(
+    expect.arrayContaining(['Content-Type', 'If-Range', 'Range', 'User-Agent', 'X-Requested-With']),
+  )
+})

@@ -1,0 +1,81 @@
+/**
+ * Whatever is sent to whatever part of both doors, or to a page for administrators, is answered in the documented shape. What is
+ * sent is generated from the schema and the tables of routes and pages; `SEED=… npx vitest run test/api/fuzz` sends the same again. F28 sends much more.
+ */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { adminRequests, adminShapes, goodAdminRequest } from '../../../proofs/harness/fuzz-admin.ts'
+import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from '../../../proofs/harness/fuzz-graphql.ts'
+import { complaintOf } from '../../../proofs/harness/fuzz-judge.ts'
+import type { FuzzRequest } from '../../../proofs/harness/fuzz-requests.ts'
+import { goodRestRequest, neverLetIn, restRequests, restShapes } from '../../../proofs/harness/fuzz-rest.ts'
+import { openFuzzScene } from '../../../proofs/harness/fuzz-scene.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+import corpus from './corpus.json' with { type: 'json' }
+
+const app = await createTestApp({
+  withChain: true,
+  env: {
+    LIMITS: 'requests-per-user=1000000,requests-per-address=1000000,upload=1000000',
+    ALLOW_INSECURE_WEBHOOKS: 'true',
+  },
+})
+const scene = await openFuzzScene({
+  url: app.url,
+  async newUser(role) {
+    const user = await app.newUser({ role, num: '1000' })
+    return { ...user, password: PASSWORD }
+  },
+  sql: app.sql,
+})
+
+const seed = Number.parseInt(process.env.SEED ?? '28', 16)
+const numRuns = Number(process.env.RUNS ?? 1)
+
+async function assertAnswered(request: FuzzRequest) {
+  const errors = app.log.lines.length
+  const answer = await scene.send(request)
+  const logged = app.log.lines.slice(errors).find(({ level }) => level === 'error')
+  const complaint = complaintOf(request, answer) ?? (logged && `an error was logged: ${logged.message}`)
+  const found = JSON.stringify(request)
+  expect(
+    complaint,
+    `${complaint}\n${found}\n→ ${answer.status} ${answer.text.slice(0, 500)}\nSEED=${seed.toString(16)}`,
+  ).toBeUndefined()
+}
+
+it('what was found before stays mended', async () => {
+  for (const request of corpus as unknown as FuzzRequest[]) await assertAnswered(request)
+})
+
+const targets = [
+  ...graphqlShapes.map((shape) => ({
+    target: shape.target,
+    good: goodGraphQLRequest(shape),
+    requests: graphqlRequests(shape),
+  })),
+  ...restShapes.map((shape) => ({ target: shape.target, good: goodRestRequest(shape), requests: restRequests(shape) })),
+  ...adminShapes.map((shape) => ({
+    target: shape.target,
+    good: goodAdminRequest(shape),
+    requests: adminRequests(shape),
+  })),
+]
+
+it.each(targets)('$target answers whatever is sent to it', async ({ good, requests }) => {
+  await assertAnswered(good)
+  await fc.assert(fc.asyncProperty(requests, assertAnswered), {
+    seed,
+    numRuns,
+    interruptAfterTimeLimit: 20_000,
+    markInterruptAsFailure: false,
+  })
+})
+
+it('everything lets good requests in', () => {
+  const never = targets
+    .filter(({ target }) => !scene.letIn.has(target) && !neverLetIn.has(target))
+    .map(({ target }) => target)
+  expect(never).toEqual([])
+})

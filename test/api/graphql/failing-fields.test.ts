@@ -1,0 +1,151 @@
+/**
+ * Fields fail beside each other, at once and later, below each other and in lists. Whatever of it comes when the answer is known
+ * already is still somebody's to wait for: Node ends a process over a rejection that is nobody's.
+ */
+import fc from 'fast-check'
+import {
+  execute,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
+  getOperationAST,
+  parse,
+} from 'graphql'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { compileOperation } from '../../../src/graphql/fast-path/compile-operation.ts'
+import type { Context } from '../../../src/services-context.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const unhandled: unknown[] = []
+const note = (error: unknown) => void unhandled.push(error)
+beforeAll(() => void process.on('unhandledRejection', note))
+afterAll(() => void process.off('unhandledRejection', note))
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
+}
+const LATEST = 5
+
+interface Late {
+  after: number
+}
+const fail = () => {
+  throw new Error('It failed.')
+}
+const text = { type: GraphQLString }
+const late = { args: { after: { type: new GraphQLNonNull(GraphQLInt) } } }
+const Thing: GraphQLObjectType = new GraphQLObjectType({
+  name: 'Thing',
+  fields: () => ({
+    name: { ...text, resolve: () => 'any' },
+    nameLater: { ...text, ...late, resolve: (_, { after }: Late) => turns(after).then(() => 'any') },
+    fails: { ...text, resolve: fail },
+    failsLater: { ...text, ...late, resolve: (_, { after }: Late) => turns(after).then(fail) },
+    isMissing: { type: new GraphQLNonNull(GraphQLString), resolve: () => null },
+    thing: { type: Thing, resolve: () => ({}) },
+    thingLater: { type: Thing, ...late, resolve: (_, { after }: Late) => turns(after).then(() => ({})) },
+    things: { type: new GraphQLList(Thing), resolve: () => [{}, {}] },
+  }),
+})
+for (const field of Object.values(Thing.getFields())) field.extensions = { ownResolver: field.resolve }
+const read = () => ({})
+let changes = 0
+const change = () => {
+  changes += 1
+  return {}
+}
+const schema = new GraphQLSchema({
+  query: new GraphQLObjectType({
+    name: 'Query',
+    fields: { thing: { type: Thing, resolve: read, extensions: { read } } },
+  }),
+  mutation: new GraphQLObjectType({
+    name: 'Mutation',
+    fields: { change: { type: Thing, resolve: change, extensions: { ownResolver: change } } },
+  }),
+})
+
+const after = fc.nat(LATEST)
+const { selection } = fc.letrec<{ selection: string; field: string }>((tie) => {
+  const late = (name: string) => after.map((turn) => `${name}(after: ${turn})`)
+  const below = (name: fc.Arbitrary<string>) =>
+    fc.tuple(name, tie('selection')).map(([field, set]) => `${field} ${set}`)
+  return {
+    selection: fc
+      .array(tie('field'), { minLength: 1, maxLength: 4 })
+      .map((fields) => `{ ${fields.map((field, index) => `f${index}: ${field}`).join(' ')} }`),
+    field: fc.oneof(
+      { depthSize: 'medium', withCrossShrink: true },
+      fc.constantFrom('name', 'fails', 'isMissing'),
+      late('nameLater'),
+      late('failsLater'),
+      below(fc.constantFrom('thing', 'things')),
+      below(late('thingLater')),
+    ),
+  }
+})
+
+it('are told of by the executor, and no rejection is left to nobody', async () => {
+  let failed = 0
+  const numRuns = 300
+  await fc.assert(
+    fc.asyncProperty(selection, async (set) => {
+      const document = parse(`{ thing ${set} }`)
+      const context = {} as Context
+      const compiled = await compileOperation(schema, document, getOperationAST(document)!)!(context, {})
+      const executed = await execute({ schema, document, contextValue: context })
+      if (executed.errors) failed += 1
+      expect(JSON.stringify(compiled)).toBe(executed.errors ? undefined : JSON.stringify(executed))
+      await turns(LATEST + 1)
+      expect(unhandled.splice(0)).toEqual([])
+    }),
+    { numRuns, seed: 7, endOnFailure: true },
+  )
+  expect(failed).toBeGreaterThan(numRuns / 4)
+  expect(failed).toBeLessThan(numRuns)
+})
+
+it('of a mutation are told of as the executor does, and it is carried out once', async () => {
+  let failed = 0
+  const numRuns = 300
+  await fc.assert(
+    fc.asyncProperty(selection, async (set) => {
+      const document = parse(`mutation { change ${set} }`)
+      const context = {} as Context
+      changes = 0
+      const compiled = await compileOperation(schema, document, getOperationAST(document)!)!(context, {})
+      expect(changes).toBe(1)
+      const executed = await execute({ schema, document, contextValue: context })
+      if (executed.errors) failed += 1
+      expect(JSON.stringify(compiled)).toBe(JSON.stringify(executed))
+      await turns(LATEST + 1)
+      expect(unhandled.splice(0)).toEqual([])
+    }),
+    { numRuns, seed: 7, endOnFailure: true },
+  )
+  expect(failed).toBeGreaterThan(numRuns / 4)
+  expect(failed).toBeLessThan(numRuns)
+})
+
+it('are told of at the front door, and the process lives on', async () => {
+  const app = await createTestApp()
+  const user = await app.newUser()
+  const { id } = await user.register({ public_access: 'true' })
+  // What it says at its newest commit cannot be read.
+  await app.sql('update assets set head_sequence = head_sequence + 1 where nid = $1', [id])
+  const asked = `query ($id: ID!) { asset(id: $id) { refused: diff(from: "nonsense") { changes } missing: diff { changes } } }`
+  const { body } = await user.graphql(asked, { id })
+  expect(body).toMatchObject({
+    data: { asset: { refused: null, missing: { changes: null } } },
+    errors: [
+      { path: ['asset', 'refused'], extensions: { code: 'VALIDATION_FAILED' } },
+      { path: ['asset', 'missing', 'changes'], extensions: { code: 'NOT_FOUND' } },
+    ],
+  })
+  await turns(LATEST)
+  await app.sql('update assets set head_sequence = head_sequence - 1 where nid = $1', [id])
+  expect(unhandled).toEqual([])
+})

@@ -1,0 +1,85 @@
+/** A document that is sent again goes a shorter way; nobody can tell by the answer. */
+import { request } from 'node:http'
+import { expect, it } from 'vitest'
+import { createTestApp } from '../../support/test-app.ts'
+
+const MOST_REQUESTS = 80
+const app = await createTestApp({ env: { LIMITS: `requests-per-user=${MOST_REQUESTS}` } })
+const user = await app.newUser({ num: '5' })
+const other = await app.newUser()
+const { id: nid } = await user.register({ public_access: 'false', caption: 'Über allen Gipfeln' })
+
+interface Sent {
+  body: unknown
+  headers?: Record<string, string>
+  token?: string | undefined
+}
+
+function send({ body, headers = {}, token = user.token }: Sent): Promise<object> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `token ${token}` }), ...headers },
+    })
+    sent.once('error', reject).once('response', async (answer) => {
+      const { 'x-request-id': id, date, ...rest } = answer.headers
+      expect(id).toHaveLength(36)
+      resolve({ status: answer.statusCode, headers: rest, text: Buffer.concat(await answer.toArray()).toString() })
+    })
+    sent.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+}
+
+const query =
+  'query Named($id: ID!, $n: Int) { asset(id: $id) { id caption commits(first: $n) { nodes { id createdAt } } } }'
+const variables = { id: nid }
+let documents = 0
+
+async function bothWays({ body, ...rest }: Sent & { body: Record<string, unknown> }) {
+  documents += 1
+  const documentThatNobodySent = `${body.query}${' '.repeat(documents)}`
+  const first = await send({ ...rest, body: { ...body, query: documentThatNobodySent } })
+  await send({ body: { query: body.query, variables } })
+  return { first, again: await send({ ...rest, body }) }
+}
+
+it.each<[string, Omit<Sent, 'body'> & { body: Record<string, unknown> }]>([
+  ['a query', { body: { query, variables } }],
+  ['one with a name', { body: { query, variables, operationName: 'Named' } }],
+  ['one with another name', { body: { query, variables, operationName: 'Other' } }],
+  ['one of another origin', { body: { query, variables }, headers: { Origin: 'https://example.com' } }],
+  [
+    'one that accepts GraphQL’s own type',
+    { body: { query, variables }, headers: { Accept: 'application/graphql-response+json' } },
+  ],
+  ['one that accepts nothing of ours', { body: { query, variables }, headers: { Accept: 'image/png' } }],
+  ['one with parameters that nobody knows', { body: { query, variables, kind: 'query', extensions: {} } }],
+  ['one without variables', { body: { query } }],
+  ['one with variables that are none', { body: { query, variables: [nid] } }],
+  ['one with a variable of another type', { body: { query, variables: { id: nid, n: 'many' } } }],
+  ['one with a page that is too large', { body: { query, variables: { id: nid, n: 1_000 } } }],
+  ['one for what is not there', { body: { query, variables: { id: 'nothing' } } }],
+  ['one for what is somebody else’s', { body: { query, variables }, token: other.token }],
+  ['one of nobody', { body: { query, variables }, token: '' }],
+  ['one that nobody may ask who is not signed in', { body: { query: '{ me { id } }' }, token: '' }],
+  ['one with a stale token', { body: { query, variables }, token: 'a'.repeat(40) }],
+  ['one with an idempotency key that is none', { body: { query, variables }, headers: { 'Idempotency-Key': '' } }],
+])('%s is answered in the same way the second time', async (_, sent) => {
+  const { first, again } = await bothWays(sent)
+  expect(again).toEqual(first)
+})
+
+it('what cannot be read is refused after what could', async () => {
+  await send({ body: { query, variables } })
+  for (const body of ['{', '[]', '{"query": 1}', '{"variables": {}}'])
+    expect(await send({ body })).toMatchObject({ status: 400 })
+})
+
+it('a request counts once, whichever way it goes', async () => {
+  const limited = await app.newUser()
+  const ask = (at: number) =>
+    send({ body: { query, variables: { id: at % 2 ? nid : 'nothing' } }, token: limited.token })
+  for (let at = 0; at < MOST_REQUESTS; at++)
+    expect(await ask(at)).toMatchObject({ text: expect.not.stringContaining('THROTTLED') })
+  expect(await ask(0)).toMatchObject({ text: expect.stringContaining('THROTTLED') })
+})

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import {
+  buildClientSchema,
+  buildSchema,
+  type GraphQLInputObjectType,
+  lexicographicSortSchema,
+  parse,
+  printSchema,
+  validateSchema,
+  visit,
+} from 'graphql'
+import {
+  buildSchema as buildTextWith16,
+  buildClientSchema as buildWith16,
+  printSchema as printWith16,
+  validateSchema as validateWith16,
+} from 'graphql-16'
+import { describe, expect, it } from 'vitest'
+import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
+import { dialects, probe, readSchema, toldOf, withoutOneOf } from '../../support/dialects.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { send } from '../../support/http-client.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const committed = readFileSync('schema.graphql', 'utf8')
+const full = dialects[0]!.query
+
+describe('the schema', () => {
+  it.each(dialects)('is told whole to $name', async (dialect) => {
+    expect(await readSchema(`${app.url}/graphql`, dialect)).toBe(toldOf(committed, dialect))
+  })
+
+  it('is one that graphql-js 16 can build, too', async () => {
+    const printed = printWith16(buildWith16(expectOk(await app.graphql(full))))
+    expect(printed).toContain('enum ErrorCode {')
+  })
+
+  it('defines @oneOf as a document and by introspection, for tools that do not know it', async () => {
+    const { text } = await send(`${app.url}/schema.graphql`)
+    for (const sdl of [text, committed]) {
+      expect(sdl).toMatch(/^directive @oneOf on INPUT_OBJECT$/m)
+      const schema = buildSchema(sdl)
+      expect([validateSchema(schema), validateWith16(buildTextWith16(sdl))]).toEqual([[], []])
+      expect((schema.getType('QuoteInput') as GraphQLInputObjectType).isOneOf).toBe(true)
+    }
+    const { __schema } = expectOk(await app.graphql('{ __schema { directives { name locations args { name } } } }'))
+    expect(__schema.directives).toContainEqual({ name: 'oneOf', locations: ['INPUT_OBJECT'], args: [] })
+  })
+
+  it('uses no directive that it does not define, besides those of the specification of October 2021', () => {
+    const known = new Set(['deprecated', 'specifiedBy'])
+    const used = new Set<string>()
+    visit(parse(committed), {
+      Directive: ({ name }) => void used.add(name.value),
+      DirectiveDefinition: ({ name }) => void known.add(name.value),
+    })
+    expect(used.has('oneOf')).toBe(true)
+    expect([...used].filter((name) => !known.has(name))).toEqual([])
+  })
+
+  it('is told by GET', async () => {
+    const url = `${app.url}/graphql?${new URLSearchParams({ query: full })}`
+    const answer = await fetch(url, { headers: { Accept: 'application/json' } })
+    const { data } = (await answer.json()) as { data: never }
+    expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(withoutOneOf(committed).trimEnd())
+  })
+
+  it('is a document for tools that do not ask', async () => {
+    const answer = await fetch(`${app.url}/schema.graphql`)
+    expect(answer.headers.get('content-type')).toBe('application/graphql; charset=utf-8')
+    expect(await answer.text()).toBe(committed)
+  })
+
+  it('tells tools beforehand what can be asked of it', async () => {
+    const { type } = expectOk(await app.graphql(probe))
+    expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')
+  })
+
+  it('tells a single type, whose name may be a variable', async () => {
+    const document = 'query ($name: String!) { __type(name: $name) { name fields { name } } }'
+    expect(expectOk(await app.graphql(document, { name: 'Asset' })).__type.name).toBe('Asset')
+    expect(expectOk(await app.graphql(document, { name: 'Nobody' })).__type).toBeNull()
+  })
+})
+
+describe('what is asked of the schema', () => {
+  const selection = full.slice(full.indexOf('__schema'), full.indexOf('fragment FullType')).trim().slice(0, -1)
+  const fragments = full.slice(full.indexOf('fragment FullType'))
+  const tenTimes = (field: string) => Array.from({ length: 10 }, (_, i) => `n${i}: ${field}`).join(' ')
+  const T = 'fragment T on __Type { name fields { name description type { name } args { name description } } }'
+  const chain = (depth: number) => `{ __schema { types { ${'ofType { '.repeat(depth)} name ${'} '.repeat(depth)} } } }`
+  const loop = (times: number) =>
+    `{ __schema { types { ${'fields { type { '.repeat(times)} name ${'} } '.repeat(times)} } } }`
+
+  it.each([
+    ['all of it twice', `{ a: ${selection} b: ${selection} } ${fragments}`, 'fields'],
+    ['its types by ten names', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'values of the schema'],
+    ['itself by ten names', `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`, 'values of the schema'],
+    [
+      'types of any name by ten names',
+      `query ($n: String!) { ${tenTimes('__type(name: $n) { ...T }')} } ${T}`,
+      'values of the schema',
+    ],
+    ['a long chain of wrapped types', chain(documentLimits.schemaDepth), 'levels of the description of the schema'],
+    [
+      'a long chain in a fragment',
+      `{ __schema { types { ...T } } } fragment T on __Type { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} }`,
+      'levels of the description of the schema',
+    ],
+    ['types of fields of types, going round', loop(3), 'Maximum introspection depth exceeded'],
+    [
+      'the same in fragments',
+      '{ __schema { types { ...A } } } fragment A on __Type { fields { type { ...B } } } fragment B on __Type { fields { type { ...C } } } fragment C on __Type { fields { name } }',
+      'Maximum introspection depth exceeded',
+    ],
+    [
+      'possible types of interfaces of possible types',
+      '{ __type(name: "Node") { possibleTypes { interfaces { possibleTypes { fields { name } } } } } }',
+      'Maximum introspection depth exceeded',
+    ],
+  ])('is bounded: %s', async (_what, document, named) => {
+    const { body } = expectError(await app.graphql(document, { n: 'Asset' }), 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toContain(named)
+    expect(body.data).toBeUndefined()
+  })
+
+  it('does not make data cheaper beside it', async () => {
+    const document = `{ ${selection} assets(first: 100) { nodes { commits(first: 100) { nodes { id } } } } } ${fragments}`
+    const { body } = expectError(await app.graphql(document), 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toContain('The answer may hold')
+    expectError(
+      await app.graphql(
+        '{ me { ...T } } fragment T on User { assets { nodes { owner { __typename } } } } fragment U on __Type { name }',
+      ),
+      'VALIDATION_FAILED',
+    )
+  })
+})

@@ -1,0 +1,80 @@
+/** Names that mean something to JavaScript are names as any others: some libraries take what has a field `then` for a promise. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectOk } from '../../support/expect-error.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const custom = JSON.parse('{"then":"x","catch":{"then":1},"finally":"z","toJSON":1,"list":[{"then":{"then":null}}]}')
+const changed = JSON.parse('{"then":{"then":2}}')
+
+const register =
+  'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id nitCommitCustom commits(first: 1) { nodes { changes } } } } }'
+const update =
+  'mutation ($input: UpdateAssetMetadataInput!) { then: updateAssetMetadata(input: $input) { then: asset { then: nitCommitCustom } } }'
+let nid: string
+
+beforeAll(async () => {
+  const input = { assetFile: newFile(), nitCommitCustom: custom }
+  const { asset } = expectOk(await user.graphql(register, { input })).registerAsset
+  expect(asset.nitCommitCustom).toEqual(custom)
+  nid = asset.id
+})
+
+describe('an alias `then` answers', () => {
+  it.each([
+    '{ then: pricing { then: currency } }',
+    '{ me { then: id } }',
+    '{ me { then: wallet { then: num } } }',
+    '{ assets(first: 2) { nodes { then: id } } }',
+    '{ assets(first: 2) { then: nodes { then: owner { then: id } then: owner { then: id } } } }',
+    '{ then: assets(first: 2) { then: edges { then: cursor node { then: commits(first: 1) { then: nodes { then: id } } } } } }',
+    '{ then: __typename }',
+    '{ then: __schema { then: queryType { then: name } } }',
+  ])('%s', async (query) => {
+    const data = expectOk(await user.graphql(query))
+    expect(JSON.stringify(data).match(/"then":/g)?.length).toBeGreaterThan(0)
+    expect(JSON.stringify(data)).not.toMatch(/"then":(null|\{\})/)
+  })
+})
+
+it.each(['__proto__', 'constructor', 'toJSON', 'toString', 'hasOwnProperty', 'catch', 'length', 'data', 'errors'])(
+  'an alias `%s` answers as any other',
+  async (alias) => {
+    const asked = (name: string) =>
+      `{ ${name}: me { ${name}: wallet { ${name}: num } } b: assets(first: 2) { ${name}: nodes { ${name}: id } } c: pricing { ${name}: currency } }`
+    const [expected, answered] = [await user.graphql(asked('plain')), await user.graphql(asked(alias))]
+    expectOk(answered)
+    expect(answered.text).toBe(expected.text.replaceAll('"plain"', `"${alias}"`))
+  },
+)
+
+it.each(['toString', '__proto__x', 'constructor'])(
+  'a variable `%s` has the default that the document gives it',
+  async (name) => {
+    const { nodes } = expectOk(
+      await user.graphql(`query ($${name}: Int = 3) { assets(first: $${name}) { nodes { id owner { id } } } }`),
+    ).assets
+    expect(nodes.length).toBeLessThanOrEqual(3)
+  },
+)
+
+describe('custom JSON with a field `then`', () => {
+  const both =
+    'query ($id: ID!) { asset: node(id: $id) { ... on Asset { id nitCommitCustom } } assets(first: 5) { nodes { id nitCommitCustom } } }'
+
+  it('is read at both doors, alone and in lists', async () => {
+    const { asset, assets } = expectOk(await user.graphql(both, { id: nid }))
+    expect([asset, ...assets.nodes]).toEqual([0, 1].map(() => ({ id: nid, nitCommitCustom: custom })))
+    const record = expectOk(await user.rest('GET', `assets/${nid}/`))
+    expect(record.nit_commit_custom).toEqual(custom)
+    expect(expectOk(await user.rest('GET', 'assets/')).results[0].nit_commit_custom).toEqual(custom)
+  })
+
+  it('is set at both doors', async () => {
+    const data = expectOk(await user.graphql(update, { input: { id: nid, nitCommitCustom: changed } }))
+    expect(data.then.then.then).toEqual(Object.assign({}, custom, changed))
+    const record = expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { nit_commit_custom: custom } }))
+    expect(record.nit_commit_custom).toEqual(custom)
+  })
+})

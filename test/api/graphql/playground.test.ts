@@ -1,0 +1,22 @@
+/** What the playground opens on, as documents; that they work from left to right is tried in a browser. */
+import { Kind, specifiedRules } from 'graphql'
+import { expect, it } from 'vitest'
+import { createDocumentChecks } from '../../../src/graphql/limits/document-checks.ts'
+import { tabs } from '../../../src/graphql/playground/tabs.ts'
+import { schema } from '../../../src/graphql/schema.ts'
+
+const WIDTH = 50
+const checks = createDocumentChecks(schema, true)
+
+it.each(tabs)(
+  'a tab of the playground is valid, gets its variables, tells what it does and can be read as a whole',
+  ({ query, variables = {} }) => {
+    const document = checks.parse(query)
+    expect(checks.validate(schema, document, [...specifiedRules, ...checks.rules])).toEqual([])
+    const [operation] = document.definitions
+    const declared = operation?.kind === Kind.OPERATION_DEFINITION ? (operation.variableDefinitions ?? []) : []
+    expect(Object.keys(variables)).toEqual(declared.map(({ variable }) => variable.name.value))
+    expect(query).toMatch(/^# \d+\. /)
+    expect(query.split('\n').filter((line) => line.length > WIDTH)).toEqual([])
+  },
+)

@@ -1,0 +1,148 @@
+/** `__typename` at the root of an operation is allowed and costs nothing: client tools add it to every selection. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { answerLimits } from '../../../src/graphql/limits/document-cost.ts'
+import { documentLimits } from '../../../src/graphql/limits/document-limits.ts'
+import { readEvents } from '../../support/event-stream.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { scrape } from '../../support/scrape.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp({ env: { HEALTH_PORT: '0' } })
+const user = await app.newUser({ num: '100' })
+const { id: nid } = await user.register()
+const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join(' ')
+
+describe('a query', () => {
+  it.each([
+    ['{ __typename me { id } }', ['__typename', 'me']],
+    ['{ me { id } type: __typename }', ['me', 'type']],
+    ['{ ...F } fragment F on Query { __typename me { id } }', ['__typename', 'me']],
+    ['{ __typename @skip(if: true) me { id } }', ['me']],
+    ['{ __typename me { id } pricing { total } }', ['__typename', 'me', 'pricing']],
+  ])('%s returns its fields in order', async (document, names) => {
+    // The second request takes the fast path.
+    for (const _ of [1, 2]) {
+      const data = expectOk(await user.graphql(document))
+      expect(Object.keys(data)).toEqual(names)
+      expect(data).toMatchObject({ me: { id: user.publicId } })
+      for (const name of names.filter((each) => each.startsWith('__') || each === 'type'))
+        expect(data[name]).toBe('Query')
+    }
+  })
+})
+
+describe('a mutation', () => {
+  const update = (caption: string) =>
+    `updateAssetMetadata(input: { id: "${nid}", caption: "${caption}" }) { asset { caption } }`
+
+  it.each([
+    ['before its field', (field: string) => `mutation { __typename ${field} }`],
+    ['after its field', (field: string) => `mutation { ${field} __typename }`],
+    ['under other names', (field: string) => `mutation { a: __typename ${field} b: __typename }`],
+    ['in a fragment', (field: string) => `mutation { ...F } fragment F on Mutation { __typename ${field} }`],
+    ['in an inline fragment', (field: string) => `mutation { __typename ... on Mutation { __typename ${field} } }`],
+  ])('may select it %s', async (caption, documentOf) => {
+    const before = await app.commitCount(nid)
+    const { updateAssetMetadata, ...others } = expectOk(await user.graphql(documentOf(update(caption))))
+    expect(updateAssetMetadata).toEqual({ asset: { caption } })
+    expect(new Set(Object.values(others))).toEqual(new Set(['Mutation']))
+    expect(await app.commitCount(nid)).toBe(before + 1)
+  })
+
+  it('may select nothing else', async () => {
+    expect(expectOk(await user.graphql('mutation { __typename }'))).toEqual({ __typename: 'Mutation' })
+  })
+
+  it('still changes one thing', async () => {
+    const document = `mutation { __typename a: ${update('a')} b: ${update('b')} }`
+    expectError(await user.graphql(document), 'VALIDATION_FAILED')
+  })
+
+  it('returns no data when its field fails', async () => {
+    const document = 'mutation { __typename updateAssetMetadata(input: { id: "none" }) { asset { id } } }'
+    expect(expectError(await user.graphql(document), 'NOT_FOUND').body.data ?? null).toBeNull()
+  })
+})
+
+describe('a subscription', () => {
+  const field = 'commitUpdated(nid: $nid) { sequence }'
+
+  it.each([
+    ['before its field', `subscription ($nid: ID!) { __typename ${field} }`, ['__typename', 'commitUpdated']],
+    ['after its field', `subscription ($nid: ID!) { ${field} type: __typename }`, ['commitUpdated', 'type']],
+    [
+      'in a fragment',
+      `subscription ($nid: ID!) { ...F } fragment F on Subscription { __typename ... { __typename ${field} } }`,
+      ['__typename', 'commitUpdated'],
+    ],
+  ])('may select it %s', async (caption, query, names) => {
+    const reader = await readEvents(`${app.url}/graphql`, { actor: user, body: { query, variables: { nid } } })
+    onTestFinished(async () => reader.close())
+    expect(reader.status).toBe(200)
+    expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: `Followed: ${caption}` } }))
+    const [first] = await eventually(
+      () => reader.events,
+      ({ length }) => length > 0,
+    )
+    const { data } = first!.data
+    expect(Object.keys(data)).toEqual(names)
+    expect(data).toMatchObject({ commitUpdated: { sequence: expect.any(Number) } })
+    expect(data[names.find((name) => name !== 'commitUpdated')!]).toBe('Subscription')
+  })
+
+  it.each([
+    ['nothing else', 'subscription { __typename }'],
+    ['two fields', `subscription ($nid: ID!) { __typename a: ${field} b: ${field} }`],
+    ['a schema', 'subscription { __typename __schema { description } }'],
+    ['an unknown field', 'subscription { __typename nothing }'],
+    ['arguments that do not exist', `subscription ($nid: ID!) { __typename(a: 1) ${field} }`],
+  ])('is rejected if it selects %s', async (_, query) => {
+    const answer = await user.graphql(query, { nid }, { headers: { Accept: 'application/json, text/event-stream' } })
+    expectError(answer, 'VALIDATION_FAILED')
+  })
+
+  it('reports a variable that does not fit', async () => {
+    const query = `subscription ($nid: ID!) { __typename ${field} }`
+    const headers = { Accept: 'application/json, text/event-stream' }
+    expectError(await user.graphql(query, {}, { headers }), 'VALIDATION_FAILED')
+  })
+})
+
+describe('the limits of a document', () => {
+  it('do not count it as a field at the root', async () => {
+    const { rootFields } = documentLimits
+    const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
+    expectOk(await user.graphql(`{ __typename ${prices(rootFields)} }`))
+    const refused = expectError(await user.graphql(`{ __typename ${prices(rootFields + 1)} }`), 'VALIDATION_FAILED')
+    expect(refused.body.errors[0].message).toContain('fields at the root')
+  })
+
+  it('do not count it as a field', async () => {
+    const document = (wallets: number) => `{ __typename me { ${times(wallets, () => '... { id id id id id }')} } }`
+    const wallets = (documentLimits.fields - 5) / 5
+    const most = document(wallets).replace(/ } }$/, ' id id id id } }')
+    expectOk(await user.graphql(most))
+    const refused = expectError(await user.graphql(document(wallets + 1)), 'VALIDATION_FAILED')
+    expect(refused.body.errors[0].message).toContain(`more than ${documentLimits.fields} fields`)
+  })
+
+  it('do not count it as a value', async () => {
+    const prices = (count: number) => times(count, (i) => `p${i}: pricing { total }`)
+    const document = (count: number) =>
+      `{ __typename assets(first: 999) { nodes { a: id b: id c: id id } } ${prices(count)} }`
+    // 1 for the connection, 5 for each of its items and 2 for each price.
+    expect(answerLimits.values).toBe(1 + 999 * 5 + 2 * 2)
+    expectOk(await user.graphql(document(2)))
+    const refused = expectError(await user.graphql(document(3)), 'VALIDATION_FAILED')
+    expect(refused.body.errors[0].message).toContain('may hold 5002 values')
+  })
+})
+
+it('metrics name the operation by its field', async () => {
+  const asked = async () =>
+    (await scrape(app.operatorsUrl)).value('annal_requests_total', { door: 'graphql', operation: 'query pricing' }) ?? 0
+  const before = await asked()
+  expectOk(await user.graphql('{ __typename pricing { total } }'))
+  expect(await asked()).toBe(before + 1)
+})

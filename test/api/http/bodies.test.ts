@@ -1,0 +1,498 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { formEnd, formType, part, partHead, registrationByGraphQL } from '../../support/form-parts.ts'
+import type { RestOptions } from '../../support/rest-client.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const asset = await user.register()
+const path = `assets/${asset.id}/`
+const password = 'correct horse battery'
+
+const encodings: [string, (fields: Record<string, string>) => RestOptions][] = [
+  ['JSON', (json) => ({ json })],
+  ['multipart', (multipart) => ({ multipart })],
+  ['urlencoded', (urlencoded) => ({ urlencoded })],
+  ['JSON without a Content-Type', (json) => ({ raw: JSON.stringify(json) })],
+  [
+    'JSON that is labelled urlencoded',
+    (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
+  ],
+  [
+    'JSON with a charset',
+    (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/json; charset=utf-8' } }),
+  ],
+]
+
+describe.each(encodings)('%s', (name, encode) => {
+  const slug = `u${encodings.findIndex(([each]) => each === name)}`
+
+  it('signs up, in and out', async () => {
+    const fields = { username: slug, email: `${slug}@example.org`, password, unknown: 'ignored' }
+    const account = await app.rest('POST', 'auth/users/', encode(fields))
+    expect(account.status, account.text).toBe(201)
+    expect(account.body).toEqual({ id: expect.stringMatching(/^user_/), username: slug, email: `${slug}@example.org` })
+    const login = await app.rest('POST', 'auth/token/login/', encode({ email: fields.email, password, extra: '1' }))
+    expect(login.status, login.text).toBe(200)
+    expect(login.body).toEqual({ auth_token: expect.stringMatching(/^[0-9a-f]{40}$/) })
+    const actor = { token: login.body.auth_token }
+    const logout = await app.rest('POST', 'auth/token/logout/', { ...encode({ anything: 'at all' }), actor })
+    expect({ status: logout.status, text: logout.text }).toEqual({ status: 204, text: '' })
+    expectError(await app.rest('GET', 'auth/users/me/', { actor }), 'AUTHENTICATION_FAILED')
+  })
+
+  it('updates an asset', async () => {
+    const caption = `Über & = ? {${name}} 日本語`
+    const custom = { license: { name: 'CC0' }, from: name }
+    const record = expectOk(
+      await user.rest(
+        'PATCH',
+        path,
+        encode({
+          caption,
+          headline: slug,
+          public_access: 'true',
+          nit_commit_custom: JSON.stringify(custom),
+          commit_message: name,
+        }),
+      ),
+    )
+    expect(record).toMatchObject({ caption, headline: slug, public_access: true, nit_commit_custom: custom })
+    expectOk(await user.rest('PATCH', path, encode({ public_access: 'False' })))
+    expect(expectOk(await user.rest('GET', path))).toMatchObject({ caption, headline: slug, public_access: false })
+  })
+
+  it('is read and ignored where nothing is asked for', async () => {
+    const { id } = await user.register()
+    expect((await user.rest('DELETE', `assets/${id}/`, encode({ why: 'not' }))).status).toBe(204)
+    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
+  })
+})
+
+describe('JSON', () => {
+  it.each(['application/json', 'application/x-www-form-urlencoded'])(
+    'has at most 256 KB with the Content-Type %s',
+    async (type) => {
+      const raw = JSON.stringify({ unknown: 'x'.repeat(256_000) })
+      const { body } = expectError(
+        await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }),
+        'PAYLOAD_TOO_LARGE',
+      )
+      expect(body.error.message).toBe('The body is over the limit of 256000 bytes.')
+    },
+  )
+
+  it('has at most 20,000 values, which are counted outside its texts', async () => {
+    const json = { unknown: '[,]{"\\'.repeat(20_000) }
+    expectOk(await user.rest('PATCH', path, { json }))
+    for (const values of [Array(20_000).fill(1), Array(20_000).fill({})]) {
+      const refused = expectError(await user.rest('PATCH', path, { json: { values } }), 'PAYLOAD_TOO_LARGE')
+      expect(refused.body.error.message).toBe('The JSON has more than 20000 values.')
+      expectError(await user.graphql('{ me { id } }', { values }), 'PAYLOAD_TOO_LARGE')
+    }
+  })
+
+  it.each(['text/plain', 'text/plain; charset=utf-8', 'TEXT/JSON', 'application/vnd.api+json'])(
+    'is read with the Content-Type %s',
+    async (type) => {
+      const caption = `JSON as ${type}`
+      const raw = ` ${JSON.stringify({ caption, nit_commit_custom: { a: [1] } })}`
+      const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }))
+      expect(record).toMatchObject({ caption, nit_commit_custom: { a: [1] } })
+    },
+  )
+
+  it.each(['text/plain', 'text/json'])('is read as a list with the Content-Type %s', async (type) => {
+    const { commits } = expectOk(await user.rest('GET', `${path}history/`))
+    const [{ assetTreeCid, timestampCreated }] = commits
+    const raw = JSON.stringify([{ assetTreeCid, timestampCreated }])
+    const merged = expectOk(await user.rest('POST', 'assets/merge-trees/', { raw, headers: { 'Content-Type': type } }))
+    expect(merged.assetTrees).toHaveLength(1)
+  })
+})
+
+describe('white space at both ends of a text', () => {
+  const untidy = {
+    caption: ' \t Two words \n',
+    headline: ' Title ',
+    alt_text: ' Alt ',
+    tag: ' tag ',
+    commit_message: ' Why ',
+  }
+  const tidy = { caption: 'Two words', headline: 'Title', alt_text: 'Alt', tag: 'tag' }
+  const messageOf = async (id: string) =>
+    expectOk(await user.rest('GET', `assets/${id}/history/`)).commits.at(-1).commitMessage
+
+  it.each(['json', 'urlencoded', 'multipart'])('is removed from a body in %s', async (encoding) => {
+    const { id } = await user.register()
+    const changed = await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy })
+    expect([expectOk(changed), await messageOf(id)]).toMatchObject([tidy, 'Why'])
+    const again = expectOk(await user.rest('PATCH', `assets/${id}/`, { [encoding]: untidy }))
+    expect([again.updated_at, await app.commitCount(id)]).toEqual([changed.body.updated_at, 2])
+  })
+
+  it('is removed in a registration', async () => {
+    const { id, ...record } = await user.register(untidy)
+    expect([record, await messageOf(id)]).toMatchObject([tidy, 'Why'])
+    expect(expectOk(await user.rest('GET', 'assets/?tag=%20tag%20')).results).toContainEqual(
+      expect.objectContaining({ id }),
+    )
+  })
+
+  it('is removed over GraphQL, too', async () => {
+    const { id } = await user.register()
+    const { alt_text: altText, commit_message: commitMessage, ...rest } = untidy
+    const document =
+      'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption headline altText tag } } }'
+    const data = expectOk(await user.graphql(document, { input: { id, altText, commitMessage, ...rest } }))
+    const { alt_text, ...others } = tidy
+    expect(data.updateAssetMetadata.asset).toEqual({ ...others, altText: alt_text })
+    expect(await messageOf(id)).toBe('Why')
+  })
+
+  it('does not count towards the maximum length', async () => {
+    const { id } = await user.register()
+    const json = { headline: ` ${'x'.repeat(25)} `, caption: `${'x'.repeat(4_000)}\n` }
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
+    const name = ` ${'x'.repeat(100)} `
+    const profile = { display_name: name, description: ' About me ' }
+    expect(expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))).toMatchObject({
+      display_name: name.trim(),
+      description: 'About me',
+    })
+  })
+
+  it('is kept in JSON texts and in passwords', async () => {
+    const { id } = await user.register({ signed_metadata: ' {"a": 1} ' })
+    expect(expectOk(await user.rest('GET', `assets/${id}/`)).signed_metadata).toBe(' {"a": 1} ')
+    const account = { username: 'spacious', email: ' spacious@example.org ', password: ' a password ' }
+    expect((await app.rest('POST', 'auth/users/', { json: account })).status).toBe(201)
+    const signIn = (password: string) =>
+      app.rest('POST', 'auth/token/login/', { json: { email: 'spacious@example.org', password } })
+    expectOk(await signIn(account.password))
+    expectError(await signIn(account.password.trim()), 'INCORRECT_LOGIN_CREDENTIALS')
+  })
+})
+
+describe('an empty body is an empty object', () => {
+  const types = [
+    undefined,
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'image/png',
+  ]
+  it.each(types)('with the Content-Type %s', async (type) => {
+    const before = await app.commitCount(asset.id)
+    const headers: Record<string, string> = type ? { 'Content-Type': type } : {}
+    const record = expectOk(await user.rest('PATCH', path, { headers }))
+    expect(record.id).toBe(asset.id)
+    expect(await app.commitCount(asset.id)).toBe(before)
+    const { token } = await app.newUser()
+    expect((await app.rest('POST', 'auth/token/logout/', { headers, actor: { token } })).status).toBe(204)
+    const { id } = await user.register()
+    expect((await user.rest('DELETE', `assets/${id}/`, { headers })).status).toBe(204)
+  })
+
+  // `null` is what Go makes of no payload, and `[]` what PHP makes of an empty one.
+  it.each(['', '{}', ' ', '\r\n', 'null', '""', '[]'])('sent as %j in JSON', async (raw) => {
+    const { token } = await app.newUser()
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await app.rest('POST', 'auth/token/logout/', { raw, headers, actor: { token } })).status).toBe(204)
+    expectOk(await user.rest('PATCH', path, { raw, headers }))
+  })
+
+  it.each(['application/json', 'multipart/form-data; boundary=x'])('sent in no chunks with %s', async (type) => {
+    const headers = { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }
+    expect((await user.rest('PATCH', path, { headers })).status).toBe(200)
+  })
+})
+
+describe('a body that cannot be read', () => {
+  it.each([
+    ['{"caption": ', 'application/json'],
+    ['{"caption": "x",}', 'application/json'],
+    ['{broken', 'application/x-www-form-urlencoded'],
+    ['{broken', 'text/plain'],
+    ['broken', 'text/json'],
+    ['[1, 2]', 'application/json'],
+    ['"text"', 'application/json'],
+    ['0', 'application/json'],
+    ['--x\r\nnot a part', 'multipart/form-data; boundary=x'],
+    ['--x\r\n', 'multipart/form-data'],
+  ])('such as %j as %s is a parse error, and nothing changes', async (raw, type) => {
+    const before = await app.commitCount(asset.id)
+    expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }), 'PARSE_ERROR')
+    expect(await app.commitCount(asset.id)).toBe(before)
+  })
+
+  it('because it is not UTF-8 is a parse error', async () => {
+    const raw = Buffer.concat([Buffer.from('{"caption":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+    expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': 'application/json' } }), 'PARSE_ERROR')
+  })
+
+  it.each(['gzip', 'br', 'deflate, zstd'])('because it is compressed by %s is a 415, at both doors', async (coding) => {
+    const form = 'multipart/form-data; boundary=x'
+    for (const [address, type] of [
+      ['api/v3/auth/token/login/', 'application/json'],
+      ['api/v3/assets/', form],
+      ['graphql', 'application/json'],
+      ['graphql', form],
+    ]) {
+      const headers = {
+        Authorization: `token ${user.token}`,
+        'Content-Type': type!,
+        'Content-Encoding': coding,
+        'GraphQL-Require-Preflight': '1',
+      }
+      const answer = await fetch(`${app.url}/${address}`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array([31, 139, 8]),
+      })
+      expect([address, type, answer.status]).toEqual([address, type, 415])
+      expect(await answer.text()).toContain('The body is compressed (Content-Encoding). Send it as it is.')
+    }
+  })
+
+  it('is read where a Content-Encoding names no compression', async () => {
+    const headers = { 'Content-Encoding': 'utf-8' }
+    expect((await user.rest('PATCH', path, { json: { caption: 'read' }, headers })).body.caption).toBe('read')
+  })
+
+  // curl writes such a part (`-F 'asset_file=@photo.png;encoder=base64'`), and so does Python's `email.mime`.
+  it.each([
+    ['base64', 'asset_file', 'api/v3/assets/'],
+    ['quoted-printable', 'caption', 'api/v3/assets/'],
+    ['BASE64', '0', 'graphql'],
+    ['quoted-printable', 'operations', 'graphql'],
+  ])(
+    'because the %s of its part %s is not decoded is refused by %s, and nothing is paid',
+    async (encoding, encoded, address) => {
+      const fields =
+        address === 'graphql'
+          ? registrationByGraphQL + partHead('0', 'a.txt', 'text/plain')
+          : part('caption', 'x') + partHead('asset_file', 'a.txt', 'text/plain')
+      const head = `Content-Disposition: form-data; name="${encoded}"`
+      const before = await app.wallet(user)
+      const answer = await fetch(`${app.url}/${address}`, {
+        method: 'POST',
+        headers: { Authorization: `token ${user.token}`, 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' },
+        body: `${fields.replace(head, `Content-Transfer-Encoding: ${encoding}\r\n${head}`)}aGVsbG8=${formEnd}`,
+      })
+      const text = await answer.text()
+      expect(text).toContain(`(Content-Transfer-Encoding: ${encoding.toLowerCase()}). Send it as it is.`)
+      expect(text).toMatch(/"unsupported_media_type"|"UNSUPPORTED_MEDIA_TYPE"/)
+      expect(await app.wallet(user)).toEqual(before)
+    },
+  )
+
+  it('is read where a Content-Transfer-Encoding leaves the bytes as they are', async () => {
+    const head = 'Content-Transfer-Encoding: binary\r\nContent-Disposition'
+    const raw = `${part('caption', 'as it is').replace('Content-Disposition', head)}${formEnd.trimStart()}`
+    const record = expectOk(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': formType } }))
+    expect(record.caption).toBe('as it is')
+  })
+
+  it.each(['text/plain', 'text/html', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
+    const headers = { 'Content-Type': type }
+    expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
+  })
+
+  it('because it is too large is a 413, declared or not', async () => {
+    const caption = 'x'.repeat(1_100_000)
+    expectError(await user.rest('PATCH', path, { json: { caption } }), 'PAYLOAD_TOO_LARGE')
+    expectError(await user.rest('PATCH', path, { multipart: { caption } }), 'PAYLOAD_TOO_LARGE')
+    expectError(await user.rest('PATCH', path, { urlencoded: { caption } }), 'PAYLOAD_TOO_LARGE')
+  })
+})
+
+describe('a field', () => {
+  it.each([
+    [{ caption: 5 }, { caption: '5' }],
+    [{ caption: true }, { caption: 'true' }],
+    [{ public_access: 'TRUE' }, { public_access: true }],
+    [{ public_access: 0 }, { public_access: false }],
+    [{ signed_metadata: { a: 1 } }, { signed_metadata: '{"a":1}' }],
+    [{ nit_commit_custom: { a: { b: [1] } } }, { nit_commit_custom: expect.objectContaining({ a: { b: [1] } }) }],
+  ])('%j in JSON is read as %j', async (json, expected) => {
+    expect(expectOk(await user.rest('PATCH', path, { json }))).toMatchObject(expected)
+  })
+
+  it.each([
+    [{ caption: ['x'] }, 'caption'],
+    [{ caption: { x: 1 } }, 'caption'],
+    [{ public_access: 'perhaps' }, 'public_access'],
+    [{ nit_commit_custom: '[1]' }, 'nit_commit_custom'],
+    [{ nit_commit_custom: 'no JSON' }, 'nit_commit_custom'],
+    [{ nit_commit_custom: { assetCid: 'posing' } }, 'nit_commit_custom'],
+    [{ headline: 'x'.repeat(26) }, 'headline'],
+    [{ signed_metadata: 'no JSON' }, 'signed_metadata'],
+    [{ caption: 'a\u0000b' }, 'caption'],
+  ])('%j is refused by its name', async (json, field) => {
+    const { body } = expectError(await user.rest('PATCH', path, { json }), 'VALIDATION_FAILED')
+    expect(body.error.details).toEqual({ [field]: [expect.any(String)] })
+  })
+
+  it('that nobody knows is ignored on registration, too', async () => {
+    const record = await user.register({ unknown: 'x', nft_token_id: '7', caption: 'kept' })
+    expect(record).toMatchObject({ caption: 'kept', nft_token_id: null })
+  })
+
+  it('may stand before or after the file', async () => {
+    const after = new FormData()
+    after.set('asset_file', newFile())
+    after.set('caption', 'after')
+    const before = new FormData()
+    before.set('caption', 'before')
+    before.set('asset_file', newFile())
+    for (const [multipart, caption] of [
+      [after, 'after'],
+      [before, 'before'],
+    ] as const) {
+      expect((await user.rest('POST', 'assets/', { multipart })).body).toMatchObject({ caption })
+    }
+  })
+})
+
+it('no upload stays on disk when its request has ended, however it ended', async () => {
+  await user.register()
+  expectError(
+    await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), headline: 'x'.repeat(101) } }),
+    'VALIDATION_FAILED',
+  )
+  expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])
+})
+
+describe('a text that comes as a file, as browsers send a Blob of JSON', () => {
+  const blob = (text: string, name = 'blob') => new File([text], name, { type: 'application/json' })
+  const texts = { signed_metadata: blob('{"proof": 1}'), signature: blob('[{"signature":"0x"}]') }
+
+  it('is read at a registration', async () => {
+    const record = await user.register({ ...texts, meta: blob('{"at": 1}'), caption: blob('Sea') })
+    expect(record).toMatchObject({
+      information: { at: 1 },
+      signature: [{ signature: '0x' }],
+      signed_metadata: '{"proof": 1}',
+      caption: 'Sea',
+    })
+  })
+
+  it('is read at a change', async () => {
+    const { id } = await user.register({})
+    const changed = await user.rest('PATCH', `assets/${id}/`, { multipart: texts })
+    expect(expectOk(changed)).toMatchObject({ signature: [{ signature: '0x' }], signed_metadata: '{"proof": 1}' })
+  })
+
+  it('is judged as any other', async () => {
+    const { body } = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: blob('{') } })
+    expect(body.error.details).toEqual({ meta: ['Value must be valid JSON.'] })
+  })
+
+  it('is none where nobody chose a file', async () => {
+    const { id } = await user.register({ caption: 'Sea' })
+    const unchosen = new File([], '', { type: 'application/octet-stream' })
+    const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { caption: unchosen, tag: 'new' } })
+    expect(expectOk(answer)).toMatchObject({ caption: 'Sea', tag: 'new' })
+  })
+
+  it('is not taken by another name: a file that nobody asked for is ignored beside one, and refused where none is taken', async () => {
+    const { id } = await user.register({ unheard_of: blob('x') })
+    const answer = await user.rest('PATCH', `assets/${id}/`, { multipart: { unheard_of: blob('x') } })
+    expectError(answer, 'VALIDATION_FAILED')
+  })
+})
+
+describe('a text of a form that is no UTF-8', () => {
+  const URLENCODED = 'application/x-www-form-urlencoded'
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+  const typed = (name: string, value: string, type: string) =>
+    part(name, value).replace('\r\n\r\n', `\r\nContent-Type: ${type}\r\n\r\n`)
+  const send = (raw: string | Buffer, type = formType) =>
+    user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } })
+  const end = formEnd.trimStart()
+
+  it.each([
+    ['caption', 'Größe'],
+    ['signed_metadata', '{"by":"Größe"}'],
+    ['nit_commit_custom', '{"by":"Größe"}'],
+    ['tag', 'ends in half a character: Ã'],
+  ])('is refused as %s, and nothing is changed or paid', async (name, text) => {
+    const [before, commits] = [await app.wallet(user), await app.commitCount(asset.id)]
+    const forms: [string | Buffer, string?][] = [
+      [latin1(part('headline', 'fine') + part(name, text) + end)],
+      [latin1(part(name, text) + part('headline', 'fine') + end)],
+      [latin1(typed(name, text, 'text/plain; charset="UTF-8"') + end)],
+      [latin1(typed(name, text, 'text/plain; charset=ISO-8859-1') + end)],
+      [latin1(part(name, text).replace('\r\n\r\n', '; filename="blob"\r\n\r\n') + end)],
+      [`headline=fine&${name}=${escape(text)}`, URLENCODED],
+    ]
+    for (const [raw, type] of forms) {
+      const { body } = expectError(await send(raw, type), 'VALIDATION_FAILED')
+      expect(Object.keys(body.error.details)).toEqual([name])
+      expect(body.error.message).toContain('bytes that are no UTF-8')
+    }
+    expect(await app.wallet(user)).toEqual(before)
+    expect(await app.commitCount(asset.id)).toBe(commits)
+  })
+
+  it('is no password, which any other of as many letters would open', async () => {
+    const form = (fields: object) =>
+      latin1(
+        Object.entries(fields)
+          .map(([name, value]) => part(name, value))
+          .join('') + end,
+      )
+    const fields = { username: 'latin1', email: 'latin1@example.org', password: 'pässwörd' }
+    const headers = { 'Content-Type': formType }
+    expectError(await app.rest('POST', 'auth/users/', { raw: form(fields), headers }), 'VALIDATION_FAILED')
+  })
+
+  it('is accepted if it is UTF-8, also with the replacement character and broken escapes', async () => {
+    const caption = 'Größe \ufffd %FF'
+    const forms: [string | Buffer, string?][] = [
+      [part('caption', caption) + end],
+      [typed('caption', caption, 'text/plain; charset=utf-8') + end],
+      [`caption=${encodeURIComponent(caption)}`, URLENCODED],
+    ]
+    for (const [raw, type] of forms) expect(expectOk(await send(raw, type)).caption).toBe(caption)
+    expect(expectOk(await send('caption=100%zz&headline=%', URLENCODED))).toMatchObject({
+      caption: '100%zz',
+      headline: '%',
+    })
+  })
+
+  it('is not judged where nobody reads it', async () => {
+    const raw = latin1(part('unheard_of', 'Größe') + part('caption', 'read') + end)
+    expect(expectOk(await send(raw)).caption).toBe('read')
+    expect(expectOk(await send(`unheard_of=${escape('Größe')}&caption=also`, URLENCODED)).caption).toBe('also')
+  })
+
+  it('is a parse error at /graphql', async () => {
+    const fields = registrationByGraphQL.replace('"file":null', '"file":null,"caption":"Größe"')
+    const answer = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `token ${user.token}`, 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' },
+      body: new Uint8Array(latin1(`${fields}${partHead('0', 'a.txt', 'text/plain')}bytes${formEnd}`)),
+    })
+    expect((await answer.json()).errors[0].extensions.code).toBe('PARSE_ERROR')
+  })
+
+  it('comes whole in however many pieces', async () => {
+    async function* pieces() {
+      for (const byte of Buffer.from(part('caption', 'Größe 🌊') + end)) yield Uint8Array.of(byte)
+    }
+    const answer = await fetch(`${app.url}/api/v3/${path}`, {
+      method: 'PATCH',
+      headers: { Authorization: `token ${user.token}`, 'Content-Type': formType },
+      body: pieces(),
+      duplex: 'half',
+    } as object)
+    expect((await answer.json()).caption).toBe('Größe 🌊')
+  })
+})

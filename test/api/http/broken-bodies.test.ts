@@ -1,0 +1,462 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, utimesSync } from 'node:fs'
+import { readdir, readlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { BOUNDARY, formType, part, partHead, registrationByGraphQL } from '../../support/form-parts.ts'
+import { whileHeld } from '../../support/held-rows.ts'
+import { openRequest } from '../../support/http-client.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+
+const app = await createTestApp({
+  env: {
+    LIMITS: 'sign-up=1,sign-in=2,reset=1,verification=1',
+    TRUSTED_PROXIES: '127.0.0.1',
+  },
+})
+const user = await app.newUser()
+const uploads = join(app.installation.config.dir, 'uploads')
+const assets = `${app.url}/api/v3/assets/`
+const signUp = `${app.url}/api/v3/auth/users/`
+const graphql = `${app.url}/graphql`
+const preflight = { 'GraphQL-Require-Preflight': 'true' }
+
+/** What lies in the folder of uploads, and what this process holds open of it. */
+async function leftOfUploads() {
+  const open = await Promise.all(
+    (await readdir('/proc/self/fd').catch(() => [])).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  )
+  return [...(await readdir(uploads).catch(() => [])), ...open.filter((path) => path.startsWith(uploads))]
+}
+
+const nothingLeft = () => eventually(leftOfUploads, (left) => left.length === 0)
+const somethingHeld = () => eventually(leftOfUploads, (left) => left.length > 0)
+
+/** Each from an address of its own. */
+let addresses = 0
+const stranger = () => {
+  addresses += 1
+  return { 'X-Forwarded-For': `198.51.100.${addresses}` }
+}
+
+describe('an upload that is broken off', () => {
+  it.each([
+    ['in the middle of its file', partHead('asset_file', 'a.png') + 'x'.repeat(100_000), true],
+    ['in the head of its file', partHead('asset_file', 'a.png').slice(0, -30), false],
+    ['after its file', `${partHead('asset_file', 'a.png')}bytes\r\n${partHead('caption')}half a wo`, true],
+  ])('%s leaves no file and no descriptor', async (_, body, isHeld) => {
+    for (let i = 0; i < 20; i++) {
+      const request = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
+      request.write(body)
+      if (isHeld) await somethingHeld()
+      request.abort()
+    }
+    await nothingLeft()
+  })
+
+  it('at the GraphQL door leaves no file and no descriptor, and its author can go on', async () => {
+    const headers = { 'Content-Type': formType, ...preflight }
+    const requests = Array.from({ length: 10 }, () => openRequest(graphql, { token: user.token, headers }))
+    for (const request of requests) request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(100_000))
+    await somethingHeld()
+    for (const request of requests) request.abort()
+    await nothingLeft()
+    await user.register()
+  })
+
+  it('is nobody’s error', async () => {
+    const before = app.log.lines.length
+    for (const [url, type, body] of [
+      [assets, formType, `${part('caption', 'x')}${partHead('asset_file', 'a.png')}half`],
+      [`${assets}baf`, 'application/json', '{"caption":'],
+      [graphql, 'application/json', '{"query":'],
+    ] as const) {
+      const headers = { 'Content-Type': type, 'Content-Length': '5000' }
+      const request = openRequest(url, { method: url.endsWith('baf') ? 'PATCH' : 'POST', token: user.token, headers })
+      request.write(body)
+      // The server has the connection once it answers another caller.
+      expectOk(await app.rest('GET', '/healthz'))
+      request.abort()
+    }
+    await nothingLeft()
+    expectOk(await app.rest('GET', '/healthz'))
+    expect(app.log.lines.slice(before)).toEqual([])
+  })
+
+  it('by an end of the process is cleared away at the next start', async () => {
+    const folder = join(uploads, 'upload-of-long-ago')
+    mkdirSync(folder, { recursive: true })
+    await writeFile(join(folder, '0'), 'left behind')
+    utimesSync(folder, 1, 1)
+    await app.maintenance.sweepUploads()
+    await nothingLeft()
+  })
+})
+
+describe('before a body is read', () => {
+  /** The head, and never a byte of the body. */
+  const headOnly = (url: string, options: Parameters<typeof openRequest>[1] = {}) => {
+    const type = { 'Content-Type': 'application/json', 'Content-Length': '100' }
+    const request = openRequest(url, { ...options, headers: { ...type, ...options.headers } })
+    return request.answer.finally(() => request.abort())
+  }
+
+  it('a bad token is refused at both doors', async () => {
+    const token = 'f'.repeat(40)
+    expectError(await headOnly(assets, { token }), 'AUTHENTICATION_FAILED')
+    const headers = { 'Content-Type': formType, ...preflight }
+    expectError(await headOnly(graphql, { token, headers }), 'AUTHENTICATION_FAILED')
+  })
+
+  it('a stranger is refused what needs an account', async () => {
+    expectError(await headOnly(assets), 'NOT_AUTHENTICATED')
+  })
+
+  it('sign-ups over the limit are refused', async () => {
+    const headers = stranger()
+    const json = { username: 'first', email: 'first@example.org', password: PASSWORD }
+    expectOk(await app.rest('POST', 'auth/users/', { json, headers }))
+    expectError(await headOnly(signUp, { headers }), 'THROTTLED')
+  })
+
+  it('a sign-up with an invalid API key is refused', async () => {
+    const headers = { ...stranger(), 'x-api-key': 'wrong' }
+    expectError(await headOnly(signUp, { headers }), 'UNTRUSTED_CLIENT')
+  })
+
+  it('sign-ins over the limit are refused', async () => {
+    const headers = stranger()
+    const json = { email: 'nobody@example.org', password: 'wrong password' }
+    for (let i = 0; i < 2; i++) {
+      expectError(await app.rest('POST', 'auth/token/login/', { json, headers }), 'INCORRECT_LOGIN_CREDENTIALS')
+    }
+    expectError(await headOnly(`${app.url}/auth/token/login`, { headers }), 'THROTTLED')
+  })
+
+  it.each(['reset_password', 'resend_activation'])('requests for mail over the limit are refused: %s', async (path) => {
+    const headers = stranger()
+    const json = { email: 'nobody@example.org' }
+    expectOk(await app.rest('POST', `auth/users/${path}/`, { json, headers }))
+    expectError(await headOnly(`${app.url}/auth/users/${path}/`, { headers }), 'THROTTLED')
+  })
+
+  it('a retry of what took the last money is let through', async () => {
+    const poor = await app.newUser({ points: '0.179' })
+    const request = { multipart: { asset_file: newFile() }, headers: { 'Idempotency-Key': randomUUID() } }
+    const first = await poor.rest('POST', 'assets/', request)
+    const again = await poor.rest('POST', 'assets/', request)
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+  })
+
+  it('a poor wallet is told, with and without an Idempotency-Key', async () => {
+    const poor = await app.newUser({ points: '0.1' })
+    const request = { token: poor.token, headers: { 'Content-Type': formType, 'Content-Length': '250000000' } }
+    expectError(await headOnly(assets, request), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    const headers = { ...request.headers, 'Idempotency-Key': randomUUID() }
+    expectError(await headOnly(assets, { ...request, headers }), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+  })
+
+  it.each([
+    ['JSON', 'application/json', 1_000_001],
+    ['a form without a file', formType, 1_200_000],
+  ])('%s that says it is too large is refused', async (_, type, bytes) => {
+    const headers = () => ({ ...stranger(), 'Content-Type': type, 'Content-Length': String(bytes) })
+    expectError(await headOnly(signUp, { headers: headers() }), 'PAYLOAD_TOO_LARGE')
+    if (type === 'application/json') {
+      const answer = await headOnly(graphql, { headers: headers() })
+      expect(expectError(answer, 'PAYLOAD_TOO_LARGE').status).toBe(413)
+    }
+  })
+
+  it('a form with a file that says it is too large is refused', async () => {
+    const headers = { 'Content-Type': formType, 'Content-Length': '260000000' }
+    expectError(await headOnly(assets, { token: user.token, headers }), 'PAYLOAD_TOO_LARGE')
+  })
+
+  it('whoever asks whether to send it is told so only when it is read', async () => {
+    const headers = { Expect: '100-continue', 'Content-Type': 'application/json', 'Content-Length': '2' }
+    const refused = openRequest(assets, { headers })
+    expectError(await refused.answer, 'NOT_AUTHENTICATED')
+    expect(refused.continued()).toBe(false)
+    const read = openRequest(`${app.url}/auth/token/logout`, { token: (await app.newUser()).token, headers })
+    await eventually(read.continued, Boolean)
+    read.write('{}')
+    read.end()
+    expect((await read.answer).status).toBe(204)
+  })
+})
+
+/** The answers that came one after the other on a connection: each its status line and its body, by the length that it tells. */
+function* answersIn(bytes: string) {
+  for (let at = 0; at < bytes.length; ) {
+    const body = bytes.indexOf('\r\n\r\n', at) + 4
+    const head = bytes.slice(at, body)
+    at = body + Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)
+    yield [head.slice(0, head.indexOf('\r\n')), bytes.slice(body, at)]
+  }
+}
+
+it('whoever asks whether to send it behind a request that takes long gets each answer whole, and goes on', async () => {
+  const [first, second] = [await app.newUser(), await app.newUser()]
+  const ask = ({ token }: typeof first, json: string, more = '') =>
+    `PATCH /api/v3/auth/users/me/ HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n${more}\r\n`
+  const json = '{"language":"zh-tw"}'
+  const { hostname, port } = new URL(app.url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  let heard = ''
+  socket.setEncoding('utf8').on('data', (part) => {
+    heard += part
+  })
+  const sent = ask(first, json) + json + ask(second, json, 'Expect: 100-continue\r\n') + json
+  const languageOf = ({ id }: typeof first) => app.sql('select language from users where id = $1', [id])
+  await whileHeld(app, `select from users where id = '${first.id}' for update`, async () => {
+    socket.write(sent)
+    await eventually(
+      () => languageOf(second),
+      ([row]) => row!.language === 'zh-tw',
+    )
+    return {}
+  })
+  await eventually(
+    () => languageOf(first),
+    ([row]) => row!.language === 'zh-tw',
+  )
+  socket.write(ask(second, '{}', 'Expect: 100-continue\r\nConnection: close\r\n'))
+  await eventually(
+    () => heard,
+    (bytes) => bytes.split('100 Continue').length === 3,
+  )
+  socket.write('{}')
+  await once(socket, 'close')
+  const answers = [...answersIn(heard)]
+  expect(answers.map(([line]) => line)).toEqual([
+    'HTTP/1.1 200 OK',
+    'HTTP/1.1 100 Continue',
+    'HTTP/1.1 200 OK',
+    'HTTP/1.1 100 Continue',
+    'HTTP/1.1 200 OK',
+  ])
+  const names = answers.filter(([, body]) => body).map(([, body]) => JSON.parse(body!).username)
+  expect(names).toEqual([first.username, second.username, second.username])
+})
+
+/** What is answered to a caller who sends all that they have, and reads only then, as most do. */
+async function sendAllFirst(head: string, bytes: number) {
+  const { hostname, port } = new URL(app.url)
+  const socket = connect({ host: hostname, port: Number(port) }).pause()
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.write(`${head}Content-Length: ${bytes}\r\n\r\n`)
+    socket.write(Buffer.alloc(bytes, 'x'), () => resolve())
+  })
+  return text(socket)
+}
+
+describe('a caller who sends all of a body that is refused before they read', () => {
+  it.each([
+    ['and ends the connection', 'POST', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 413],
+    ['as HTTP/1.0, like a proxy', 'POST', 'HTTP/1.0', 413],
+    ['to an address that takes none', 'PUT', 'HTTP/1.1\r\nHost: x\r\nConnection: close', 405],
+    ['without waiting to be told to', 'POST', 'HTTP/1.1\r\nHost: x\r\nExpect: 100-continue', 413],
+  ])('%s is told why', async (_, method, rest, status) => {
+    const address = stranger()['X-Forwarded-For']
+    const head = `${method} /api/v3/auth/users/ ${rest}\r\nContent-Type: application/json\r\nX-Forwarded-For: ${address}\r\n`
+    const answer = await sendAllFirst(head, 20_000_000)
+    expect(answer).toContain(`HTTP/1.1 ${status} `)
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ status_code: status })
+  })
+})
+
+describe('while a body is read', () => {
+  it('one without a length is refused as soon as it is too large, at both doors', async () => {
+    for (const [url, type] of [
+      [signUp, 'application/json'],
+      [signUp, formType],
+      [graphql, 'application/json'],
+    ] as const) {
+      const request = openRequest(url, { headers: { ...stranger(), 'Content-Type': type } })
+      request.write(type === formType ? partHead('username') : '{"a":"')
+      request.write('x'.repeat(1_300_000))
+      expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
+      request.abort()
+    }
+  })
+
+  it('all fields together are at most 1 MB', async () => {
+    const fields = Array.from({ length: 11 }, (_, i) => part(`f${i}`, 'x'.repeat(100_000))).join('')
+    for (const [url, actor] of [
+      [signUp, undefined],
+      [assets, user],
+    ] as const) {
+      const request = openRequest(url, { token: actor?.token, headers: { ...stranger(), 'Content-Type': formType } })
+      request.write(fields)
+      expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
+      request.abort()
+    }
+    const asset = await user.register()
+    const { body } = expectError(
+      await user.rest('PATCH', `assets/${asset.id}/`, {
+        json: { signed_metadata: JSON.stringify('x'.repeat(600_000)), signature: JSON.stringify('x'.repeat(600_000)) },
+      }),
+      'PAYLOAD_TOO_LARGE',
+    )
+    expect(body.status_code).toBe(413)
+  })
+
+  it.each([
+    ['POST', 'auth/users/'],
+    ['POST', 'auth/token/login/'],
+    ['POST', 'auth/users/reset_password/'],
+    ['POST', 'auth/token/logout/'],
+    ['PATCH', 'auth/users/me/'],
+  ])('a file is refused where none is taken, and not stored: %s %s', async (method, path) => {
+    const actor = /users\/$|login|reset/.test(path) ? undefined : await app.newUser()
+    const headers = { ...stranger(), 'Content-Type': formType }
+    const request = openRequest(`${app.url}/api/v3/${path}`, { method, token: actor?.token, headers })
+    request.write(partHead('a_file', 'a.png') + 'x'.repeat(100_000))
+    const { body } = expectError(await request.answer, 'VALIDATION_FAILED')
+    expect(body.error.details).toEqual({ a_file: [expect.any(String)] })
+    expect(await leftOfUploads()).toEqual([])
+    request.abort()
+  })
+
+  it('an empty file input is no file', async () => {
+    const multipart = { device: 'a phone', nothing: new File([], '') }
+    expectOk(await app.rest('POST', 'auth/token/logout/', { multipart, actor: await app.newUser() }))
+  })
+
+  it('files of other fields are not stored', async () => {
+    const record = (await user.rest('POST', 'assets/', { multipart: { other: newFile(), asset_file: newFile() } })).body
+    expect(record.asset_file_name).toBe('photo.png')
+    await nothingLeft()
+  })
+})
+
+describe('at the GraphQL door', () => {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
+
+  it.each(['null', '1', '"text"', 'true'])('a body that is %s is refused as one that is no object', async (raw) => {
+    const answer = await app.rest('POST', '/graphql', { raw, headers })
+    expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
+  })
+
+  it.each(['[]', '[{"query":"{ __typename }"}]'])('a body that is %s is refused as a batch', async (raw) => {
+    const answer = await app.rest('POST', '/graphql', { raw, headers })
+    expect(expectError(answer, 'VALIDATION_FAILED').status).toBe(400)
+  })
+
+  it('an upload of a stranger is refused before a byte of it is stored', async () => {
+    const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': formType } })
+    request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
+    expectError(await request.answer, 'NOT_AUTHENTICATED')
+    expect(await leftOfUploads()).toEqual([])
+    request.abort()
+  })
+
+  it('an upload that cannot be paid is refused before a byte of it is stored', async () => {
+    const actor = await app.newUser({ points: '0.1' })
+    const headers = { ...preflight, 'Content-Type': formType, 'Idempotency-Key': randomUUID() }
+    const request = openRequest(graphql, { token: actor.token, headers })
+    request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
+    expectError(await request.answer, 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    expect(await leftOfUploads()).toEqual([])
+    request.abort()
+  })
+
+  it.each([
+    ['no file', part('operations', '{"query":"{ __typename }"}') + part('map', '{}')],
+    ['files before the map', part('operations', '{"query":"{ __typename }"}') + partHead('0', 'a.png')],
+    ['the map before the operation', part('map', '{"0":["variables.file"]}')],
+    [
+      'a place that is not there',
+      part('operations', '{"query":"{ __typename }"}') + part('map', '{"0":["variables.file"]}'),
+    ],
+    [
+      'a place in the prototype',
+      part('operations', '{"query":"x","variables":{}}') + part('map', '{"0":["variables.__proto__.x"]}'),
+    ],
+    ['an operation that is null', part('operations', 'null')],
+    ['a map that is a list', part('operations', '{"query":"x","variables":{"f":null}}') + part('map', '[]')],
+    ['nothing', ''],
+  ])('a form with %s is a parse error', async (_, body) => {
+    const headers = { ...stranger(), ...preflight, 'Content-Type': formType, Accept: 'application/json' }
+    const request = openRequest(graphql, { headers })
+    request.write(`${body}--${BOUNDARY}--\r\n`)
+    request.end()
+    expect(expectError(await request.answer, 'PARSE_ERROR').status).toBe(400)
+  })
+
+  it('a file that is announced and does not come is a parse error', async () => {
+    const headers = { ...preflight, 'Content-Type': formType, Accept: 'application/json' }
+    const request = openRequest(graphql, { token: user.token, headers })
+    request.write(`${registrationByGraphQL}--${BOUNDARY}--\r\n`)
+    request.end()
+    expectError(await request.answer, 'PARSE_ERROR')
+  })
+})
+
+describe('what is no HTTP', () => {
+  const send = async (bytes: string) => {
+    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+    socket.write(bytes)
+    const answer = await text(socket)
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    return { status: Number(head.split(' ')[1]), head, body: JSON.parse(body) }
+  }
+
+  it.each([
+    ['a line of nonsense', 'NONSENSE\r\n\r\n', 400, 'parse_error'],
+    ['an unknown method', 'BREW /api/v3/assets/ HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'parse_error'],
+    [
+      'headers without end',
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'two lengths',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'parse_error',
+    ],
+    [
+      'chunks with endless extensions',
+      `POST /auth/token/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
+      413,
+      'payload_too_large',
+    ],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'parse_error'],
+  ])('such as %s is answered in the error body', async (_, bytes, status, type) => {
+    const answer = await send(bytes)
+    expect({ ...answer, head: undefined }).toEqual({
+      status,
+      head: undefined,
+      body: { error: { type, message: expect.any(String) }, status_code: status, detail: expect.any(String) },
+    })
+    expect(answer.body.detail).toBe(answer.body.error.message)
+    expect(answer.head).toContain('Content-Type: application/json')
+    expect(answer.head).toContain('X-Content-Type-Options: nosniff')
+  })
+
+  it.each([
+    ['a body without a length', '{}'],
+    [
+      'another one whose chunks are none',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n',
+    ],
+  ])('is refused behind the answers to what came before it: %s', async (_, rest) => {
+    const { token } = await app.newUser()
+    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: token ${token}\r\n\r\n`
+    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' })
+    socket.write(`GET /api/v3/auth/users/me/ ${head}POST /api/v3/auth/token/logout/ ${head}${rest}`)
+    const answers = [...(await text(socket)).matchAll(/HTTP\/1\.1 (\d+)/g)]
+    expect(answers.map(([, status]) => status)).toEqual(['200', '204', '400'])
+  })
+})

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+import { mostConnections } from '../../../src/http/connection-limit.ts'
+import { presentError } from '../../../src/http/error-status.ts'
+import { createHttpServer } from '../../../src/http/http-server.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const log = createTestLog()
+const server = createHttpServer({ presentError, log, connections: 2 })
+atEnd(() => server.drain(100))
+const crowded = await server.listen(0, '127.0.0.1')
+const other = await server.listen(0, '127.0.0.1')
+
+const open = async (port: number) => {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+async function ask(socket: Socket) {
+  socket.end('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  return (await text(socket).catch(() => '')).slice(0, 12)
+}
+
+it('a connection more than may be open is closed, at that port alone, until another one ends', async () => {
+  const silent = [await open(crowded), await open(crowded)]
+  expect(await ask(await open(crowded))).toBe('')
+  expect(await ask(await open(other))).toBe('HTTP/1.1 503')
+  expect(await ask(await open(crowded))).toBe('')
+  const told = log.lines.map(({ message }) => message)
+  expect(told).toEqual(['Connection limit reached; closed new connections'])
+  silent[0]!.destroy()
+  await eventually(
+    async () => ask(await open(crowded)),
+    (answer) => answer === 'HTTP/1.1 503',
+  )
+  silent[1]!.destroy()
+})
+
+it.each([
+  ['half of the files', 65_536, 64e9, 32_768],
+  ['what a gigabyte holds', 1_048_576, 2 ** 30, 8_192],
+  ['what memory holds where files are not limited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
+])('as many may be open as %s', (_, files, bytes, most) => {
+  expect(mostConnections(files, bytes)).toBe(most)
+})

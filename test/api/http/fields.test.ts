@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { hostileText, knownJson, toJson } from '../../../proofs/harness/fuzz-values.ts'
+import { createFields, type Fields } from '../../../src/http/rest/fields.ts'
+import { DomainError } from '../../../src/shared/errors.ts'
+import { parseJson } from '../../../src/shared/json-input.ts'
+
+const readers: Record<keyof Fields, (fields: Fields) => unknown> = {
+  text: (fields) => fields.text('field'),
+  exactText: (fields) => fields.exactText('field'),
+  textOrNull: (fields) => fields.textOrNull('field'),
+  choice: (fields) => fields.choice('field', { fixed: 1 }),
+  amount: (fields) => fields.amount('field'),
+  flag: (fields) => fields.flag('field'),
+  object: (fields) => fields.object('field'),
+  list: (fields) => fields.list('field'),
+  all: (fields) => fields.all(),
+  json: (fields) => fields.json('field'),
+  upload: (fields) => fields.upload('field'),
+  uploadOrNull: (fields) => fields.uploadOrNull('field'),
+}
+
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DomainError) return error.code
+    throw error
+  }
+}
+
+it.each(Object.entries(readers))('%s reads or refuses whatever a body holds', (_, read) => {
+  const readable = knownJson.flatMap((value) => {
+    try {
+      return [parseJson(toJson(value))]
+    } catch {
+      return []
+    }
+  })
+  expect(readable.length).toBeGreaterThan(30)
+  const assertRead = (field: unknown) => void outcomeOf(() => read(createFields({ field })))
+  for (const field of readable) assertRead(field)
+  fc.assert(fc.property(fc.oneof(fc.jsonValue(), hostileText), assertRead), { numRuns: 300, seed: 28 })
+})
+
+const noFlags: unknown[] = [[true], [1], {}, { toString: 1, valueOf: {} }, { value: true }, 2, 'perhaps']
+
+it.each(noFlags.map((field) => ({ field })))('no flag is read out of $field', ({ field }) => {
+  expect(outcomeOf(() => createFields({ field }).flag('field'))).toBe('VALIDATION_FAILED')
+})
+
+const flags = [
+  { flag: true, fields: [true, 'true', 'True', 1, '1', 'on', 'yes'] },
+  { flag: false, fields: [false, 'false', 'NO', 0, '0', 'off'] },
+  { flag: undefined, fields: ['', null, undefined] },
+].flatMap(({ flag, fields }) => fields.map((field) => ({ field, flag })))
+
+it.each(flags)('of $field the flag $flag is read', ({ field, flag }) => {
+  expect(createFields({ field }).flag('field')).toBe(flag)
+})
+
+it.each([
+  [1e-7, '0.0000001'],
+  [1.5e-10, '0.00000000015'],
+  [123456.75, '123456.75'],
+  [0, '0'],
+])('the number %d is the amount %s', (field, amount) => {
+  expect(createFields({ field }).amount('field')).toBe(amount)
+})
+
+it('a number that is no amount is none without an exponent either', () => {
+  for (const field of [-1e-7, 1e-19, 1e21]) {
+    expect(outcomeOf(() => createFields({ field }).amount('field'))).toBe('VALIDATION_FAILED')
+  }
+})

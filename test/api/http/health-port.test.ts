@@ -1,0 +1,58 @@
+import { createServer } from 'node:net'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { canListen, findFreePort } from '../../../src/embedded/free-port.ts'
+import { presentError } from '../../../src/http/error-status.ts'
+import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const host = '127.0.0.1'
+let server: HttpServer
+afterEach(() => server.drain(1_000))
+
+async function create() {
+  const created = createHttpServer({ presentError, log: createTestLog() })
+  await created.serve((app) => app.get('/*', async () => 'here'))
+  return created
+}
+const ask = async (port: number) => (await fetch(`http://${host}:${port}/healthz`)).text()
+
+it('two ports answer alike, and stop together', async () => {
+  server = await create()
+  const ports = [await server.listen(0, host), await server.listen(0, host, 'HEALTH_PORT')]
+  expect(new Set(ports).size).toBe(2)
+  expect(await Promise.all(ports.map(ask))).toEqual(['here', 'here'])
+  await server.drain(1_000)
+  for (const port of ports) await expect(ask(port)).rejects.toThrow()
+})
+
+it('a second port that is taken is told with its variable', async () => {
+  const other = createServer()
+  const taken = await new Promise<number>((resolve) =>
+    other.listen(0, host, () => resolve((other.address() as { port: number }).port)),
+  )
+  server = await create()
+  await server.listen(0, host)
+  await expect(server.listen(taken, host, 'HEALTH_PORT')).rejects.toThrow(/choose another with HEALTH_PORT=/)
+  await new Promise((resolve) => other.close(resolve))
+})
+
+describe.runIf(await canListen('::1'))('the host localhost', () => {
+  it('listens on the IPv4 and the IPv6 loopback address', async () => {
+    server = await create()
+    const port = await server.listen(0, 'localhost')
+    for (const address of ['127.0.0.1', '[::1]', 'localhost']) {
+      expect(await (await fetch(`http://${address}:${port}/`)).text()).toBe('here')
+    }
+    await server.drain(1_000)
+    for (const address of ['127.0.0.1', '[::1]']) await expect(fetch(`http://${address}:${port}/`)).rejects.toThrow()
+  })
+
+  it('is rejected when another program has the port at the IPv6 address', async () => {
+    const port = await findFreePort()
+    const other = createServer()
+    onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())))
+    await new Promise<void>((resolve) => other.listen(port, '::1', resolve))
+    server = await create()
+    await expect(server.listen(port, 'localhost')).rejects.toThrow(`Port ${port} of ::1 is taken by another program.`)
+  })
+})

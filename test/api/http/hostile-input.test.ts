@@ -1,0 +1,389 @@
+/** What people and their programs send by accident, on both doors: refused by its field, and nothing is changed or charged. */
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { send } from '../../support/http-client.ts'
+import { talkRaw } from '../../support/raw-http.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, newFile } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const asset = await user.register({ caption: 'Original' })
+const path = `assets/${asset.id}/`
+
+const update =
+  'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption nitCommitCustom } } }'
+const json = { 'Content-Type': 'application/json' }
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+
+async function refusedByBoth(raw: string, graphqlRaw: string, field: string, told: RegExp) {
+  const before = [await app.commitCount(asset.id), await app.wallet(user)]
+  const rest = expectError(await user.rest('PATCH', path, { raw: `{${raw}}`, headers: json }), 'VALIDATION_FAILED')
+  expect(rest.body.error.details).toEqual({ [field]: [expect.stringMatching(told)] })
+  expect(rest.body.error.message).toMatch(new RegExp(`^${field}: `))
+  const body = `{"query":${JSON.stringify(update)},"variables":{"input":{"id":"${asset.id}",${graphqlRaw}}}}`
+  const graphql = expectError(await user.rest('POST', '/graphql', { raw: body, headers: json }), 'VALIDATION_FAILED')
+  expect(graphql.body.errors[0].message).toMatch(told)
+  expect([await app.commitCount(asset.id), await app.wallet(user)]).toEqual(before)
+}
+
+describe('text that is no Unicode', () => {
+  it.each([
+    ['caption', 'caption'],
+    ['headline', 'headline'],
+    ['tag', 'tag'],
+    ['commit_message', 'commitMessage'],
+    ['signed_metadata', 'signedMetadata'],
+  ])('in %s is refused', async (rest, graphql) => {
+    await refusedByBoth(`"${rest}":"a\\ud800b"`, `"${graphql}":"a\\ud800b"`, rest, /Unpaired surrogates/)
+    await refusedByBoth(`"${rest}":"a\\u0000b"`, `"${graphql}":"a\\u0000b"`, rest, /Null characters/)
+  })
+
+  it.each([
+    ['{"a":{"b":["\\udc00"]}}', /At a\.b\[0\]: Unpaired/],
+    ['{"\\ud800":1}', /Unpaired/],
+    ['{"a":{"\\u0000":1}}', /At a: Null/],
+    ['{"a":{"__proto__":{"b":1}}}', /At a: A key may not be "__proto__"/],
+  ])('in custom JSON such as %s is refused with its place', async (custom, told) => {
+    await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
+    const form = await user.rest('PATCH', path, { multipart: { nit_commit_custom: custom } })
+    expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
+      nit_commit_custom: [expect.stringMatching(told)],
+    })
+  })
+
+  it('in a literal is refused with the name of its field', async () => {
+    const document = (caption: string, custom: string) =>
+      `mutation { updateAssetMetadata(input: { id: "${asset.id}", caption: ${caption}, nitCommitCustom: ${custom} }) { asset { id } } }`
+    for (const [text, field] of [
+      [document('"a\\u0000b"', '{}'), 'caption'],
+      [document('"""a\0b"""', '{}'), 'caption'],
+      [document('""', '{ a: [{ b: "\\u{0}" }] }'), 'b'],
+    ] as const) {
+      const { body } = expectError(await user.graphql(text), 'VALIDATION_FAILED')
+      expect(body.errors[0].message).toBe(`${field}: Null characters are not allowed.`)
+    }
+    expectError(await user.graphql(document('"\\ud800"', '{}')), 'PARSE_ERROR')
+    expectError(await user.graphql('{ asset(id: "a\\u0000") { id } }'), 'VALIDATION_FAILED')
+  })
+
+  it.each([
+    ['sign-up', 'POST', 'auth/users/', '{"username":"a\\ud800","email":"x@example.org","password":"correct horse"}'],
+    ['sign-in', 'POST', 'auth/token/login/', '{"email":"a\\ud800@example.org","password":"x"}'],
+    ['sign-in by a password', 'POST', 'auth/token/login/', '{"email":"a@example.org","password":"\\udfff"}'],
+    ['a reset', 'POST', 'auth/users/reset_password/', '{"email":"a\\u0000@example.org"}'],
+    ['a profile', 'PATCH', 'auth/users/profile/', '{"display_name":"a\\ud800"}'],
+    ['a default tag', 'PATCH', 'auth/users/me/', '{"default_tag":"a\\ud800"}'],
+    ['a network app', 'POST', 'store/network-app-orders/', '{"network_app":"a\\ud800"}'],
+  ])('in %s is refused', async (_what, method, route, raw) => {
+    const { service } = await createStore(app)
+    const headers = { ...json, ...service }
+    expectError(await user.rest(method, route, { raw, headers }), 'VALIDATION_FAILED')
+  })
+
+  it.each(['assets/?tag=%00', 'assets/?owner=%00', 'assets/?proof_hash=a%00', 'history/?nid=%00'])(
+    'in the address %s is refused',
+    async (address) => void expectError(await user.rest('GET', address), 'VALIDATION_FAILED'),
+  )
+})
+
+describe('JSON of many levels', () => {
+  it.each([17, 4_000])('is refused with %i', async (levels) => {
+    const text = nested(levels)
+    const told = /16 levels/
+    for (const [rest, graphql] of [
+      ['nit_commit_custom', 'nitCommitCustom'],
+      ['signed_metadata', 'signedMetadata'],
+      ['signature', 'signature'],
+    ] as const) {
+      const inGraphQL = graphql === 'nitCommitCustom' ? text : JSON.stringify(text)
+      await refusedByBoth(`"${rest}":${text}`, `"${graphql}":${inGraphQL}`, rest, told)
+      const form = await user.rest('PATCH', path, { multipart: { [rest]: text } })
+      expect(expectError(form, 'VALIDATION_FAILED').body.error.details).toEqual({
+        [rest]: [expect.stringMatching(told)],
+      })
+    }
+    const meta = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), meta: text } })
+    expect(expectError(meta, 'VALIDATION_FAILED').body.error.details).toEqual({ meta: [expect.stringMatching(told)] })
+  })
+
+  it('is refused where everything is answered that was sent', async () => {
+    const raw = `{"device":${nested(10_000)}}`
+    const { body } = expectError(await user.rest('POST', 'auth/devices/', { raw, headers: json }), 'VALIDATION_FAILED')
+    expect(body.error.details).toEqual({ device: [expect.stringMatching(/16 levels/)] })
+  })
+
+  it('is taken with 16', async () => {
+    const custom = JSON.parse(nested(16))
+    expectOk(await user.rest('PATCH', path, { json: { nit_commit_custom: custom, signature: nested(16) } }))
+    expectOk(await user.graphql(update, { input: { id: asset.id, nitCommitCustom: { ...custom, b: 1 } } }))
+  })
+
+  it('does no harm in a field that nobody knows', async () => {
+    const raw = `{"unknown":${nested(10_000)},"caption":"Read all the same"}`
+    expect(expectOk(await user.rest('PATCH', path, { raw, headers: json })).caption).toBe('Read all the same')
+  })
+})
+
+describe('numbers that would become others', () => {
+  it.each(['9007199254740993', '1e400', '-1e400', '1.0000000000000000001', '12345678901234567890'])(
+    'such as %s are refused by their place',
+    async (number) => {
+      const custom = `{"size":{"of":[1,${number}]}}`
+      const told = /At size\.of\[1\]: This number cannot be held/
+      await refusedByBoth(`"nit_commit_custom":${custom}`, `"nitCommitCustom":${custom}`, 'nit_commit_custom', told)
+      for (const form of [
+        { multipart: { nit_commit_custom: custom } },
+        { urlencoded: { nit_commit_custom: custom } },
+      ]) {
+        const { body } = expectError(await user.rest('PATCH', path, form), 'VALIDATION_FAILED')
+        expect(body.error.details).toEqual({ nit_commit_custom: [expect.stringMatching(told)] })
+      }
+      const literal = `mutation { updateAssetMetadata(input: { id: "${asset.id}", nitCommitCustom: { size: ${number} } }) { asset { id } } }`
+      const { body } = expectError(await user.graphql(literal), 'VALIDATION_FAILED')
+      expect(body.errors[0].message).toMatch(/^This number cannot be held/)
+    },
+  )
+
+  it('are refused as arguments of an order, on both doors', async () => {
+    const { service, appId: networkApp } = await createStore(app)
+    const headers = { ...json, ...service }
+    const raw = `{"network_app":"${networkApp}","action_args":{"seed":9007199254740993}}`
+    const { body } = expectError(
+      await user.rest('POST', 'store/network-app-orders/', { raw, headers }),
+      'VALIDATION_FAILED',
+    )
+    expect(body.error.details).toEqual({ action_args: [expect.stringMatching(/^At seed: /)] })
+    const create = 'mutation ($input: CreateOrderInput!) { createOrder(input: $input) { order { id } } }'
+    const graphql = `{"query":${JSON.stringify(create)},"variables":{"input":{"networkApp":"${networkApp}","actionArgs":{"seed":1e400}}}}`
+    const refused = expectError(await user.rest('POST', '/graphql', { raw: graphql, headers }), 'VALIDATION_FAILED')
+    expect(refused.body.errors[0].message).toMatch(/^actionArgs: At seed: This number/)
+  })
+
+  it('are told by a dry run beside everything else', async () => {
+    const fields = { nit_commit_custom: '{"a":1e400}', headline: 'x'.repeat(26) }
+    const quote = expectOk(await user.rest('PATCH', `${path}?dry_run=true`, { multipart: fields }))
+    expect(quote.errors.map(({ field }: { field: string }) => field).sort()).toEqual(['headline', 'nit_commit_custom'])
+  })
+
+  it('do no harm in a field that nobody knows, and others are kept as they are', async () => {
+    const raw = '{"unknown":9007199254740993,"nit_commit_custom":{"n":[0.1,1e21,9007199254740992,5e-324,-1.5]}}'
+    const record = expectOk(await user.rest('PATCH', path, { raw, headers: json }))
+    expect(record.nit_commit_custom.n).toEqual([0.1, 1e21, 2 ** 53, 5e-324, -1.5])
+  })
+})
+
+describe('a file', () => {
+  it.each(['image/png\u0001', 'text/plain; charset=ü日', 'no type', 'text/plain\u007f'])(
+    'of the type %j is read again all the same',
+    async (type) => {
+      const name = 'a\u0000b\u0007\u202ec.png'
+      const form = { asset_file: new File([await newFile().bytes()], name, { type }) }
+      const { id, asset_file } = expectOk(await user.rest('POST', 'assets/', { multipart: form }))
+      const response = await fetch(asset_file)
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+      expectOk(await user.rest('GET', `assets/${id}/`))
+      const asset_file_mime_type = type
+      if (type === 'no type') return
+      const told = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), asset_file_mime_type } })
+      expectError(told, 'VALIDATION_FAILED')
+    },
+  )
+})
+
+describe('JSON texts of a form', () => {
+  const text = '{\n  "proof": "x",\n\t"list": [\n1\n]}'
+  const sent = text.replaceAll('\n', '\r\n')
+
+  it.each(['multipart', 'urlencoded'] as const)(
+    'are kept as they were before a browser sent them %s',
+    async (encoding) => {
+      const fields = { signed_metadata: sent, signature: sent }
+      const record = expectOk(await user.rest('PATCH', path, { [encoding]: fields }))
+      expect(record).toMatchObject({ signed_metadata: text })
+      const [row] = await app.sql('select signed_metadata, signature from assets where nid = $1', [asset.id])
+      expect(row).toEqual({ signed_metadata: text, signature: text })
+    },
+  )
+
+  it('keep their line breaks in JSON, and so do captions', async () => {
+    const caption = 'one\r\ntwo'
+    const record = expectOk(await user.rest('PATCH', path, { json: { signed_metadata: sent, caption } }))
+    expect(record).toMatchObject({ signed_metadata: sent, caption })
+  })
+
+  it('are the same for meta on registration', async () => {
+    const { id } = await user.register({ meta: sent })
+    const [row] = await app.sql('select meta from assets where nid = $1', [id])
+    expect(row).toEqual({ meta: text })
+  })
+})
+
+describe('the message of a refusal', () => {
+  it('names the first field and what is wrong with it', async () => {
+    const answer = await user.rest('PATCH', path, { json: { headline: 'x'.repeat(26), tag: 'x'.repeat(256) } })
+    const { error, detail } = expectError(answer, 'VALIDATION_FAILED').body
+    expect(error.message).toBe('headline: Ensure this field has no more than 25 characters.')
+    expect(detail).toBe(error.message)
+    const other = await user.rest('PATCH', path, { json: { commit_message: 'x'.repeat(1001) } })
+    expect(other.body.detail).toBe('commit_message: Ensure this field has no more than 1000 characters.')
+    const graphql = await user.graphql(update, { input: { id: asset.id, commitMessage: 'x'.repeat(1001) } })
+    expect(graphql.body.errors[0].message).toBe('commitMessage: Ensure this field has no more than 1000 characters.')
+  })
+
+  it.each([
+    [
+      'maxCost',
+      '"1e5"',
+      'Not a Decimal: expected a decimal number such as 0.179, without sign or exponent, with at most 18 digits before and 18 after the point.',
+    ],
+    ['maxCost', '0.5', 'Not a Decimal: expected a string such as "0.179".'],
+    ['nitCommitCustom', '["secret"]', 'Not a JSONObject: expected an object.'],
+    ['caption', '{"a":"secret"}', 'expected String.'],
+    ['publicAccess', '"secret"', 'expected Boolean.'],
+  ])('tells why a scalar refused %s, and never the value', async (field, value, reason) => {
+    const variables = { input: { id: asset.id, [field]: JSON.parse(value) } }
+    const { body, text } = expectError(await user.graphql(update, variables), 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toBe(`Variable "$input" got an invalid value at "input.${field}"; ${reason}`)
+    expect(text).not.toContain('secret')
+  })
+
+  it.each([
+    [
+      'an object that is none',
+      '"secret"',
+      ' got an invalid value; expected value of type "UpdateAssetMetadataInput" to be an object.',
+    ],
+    ['what is required', '{"caption":"secret"}', ': field "id" of type "UpdateAssetMetadataInput" is required.'],
+    [
+      'what there is not',
+      '{"id":"x","captoin":"secret"}',
+      ': field "captoin" is not defined by type "UpdateAssetMetadataInput".',
+    ],
+    [
+      'null',
+      'null',
+      ' got an invalid value; expected value of non-null type "UpdateAssetMetadataInput!" not to be null.',
+    ],
+    [
+      'nothing',
+      undefined,
+      ' got an invalid value; expected a value of non-null type "UpdateAssetMetadataInput!" to be provided.',
+    ],
+  ])('tells of a variable that is wrong by %s, and never the value', async (_, value, reason) => {
+    const answer = await user.graphql(update, value === undefined ? {} : { input: JSON.parse(value) })
+    const { body, text } = expectError(answer, 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toBe(`Variable "$input"${reason}`)
+    expect(text).not.toContain('secret')
+  })
+
+  it('tells of a value that an enum does not have', async () => {
+    const document = 'query ($status: OrderStatus) { orders(status: $status) { totalCount } }'
+    for (const status of ['secret', 5]) {
+      const { body } = expectError(await user.graphql(document, { status }), 'VALIDATION_FAILED')
+      expect(body.errors[0].message).toBe(
+        'Variable "$status" got an invalid value; expected a value of the enum "OrderStatus".',
+      )
+    }
+  })
+
+  it('tells why a scalar refused a literal, and where', async () => {
+    for (const [literal, reason] of [
+      ['maxCost: 0.5', 'Not a Decimal: expected a string such as "0.179".'],
+      ['nitCommitCustom: "secret"', 'Not a JSONObject: expected an object.'],
+    ]) {
+      const document = `mutation { updateAssetMetadata(input: { id: "x", ${literal} }) { asset { id } } }`
+      const { body, text } = expectError(await user.graphql(document), 'VALIDATION_FAILED')
+      expect(body.errors[0]).toMatchObject({ message: reason, locations: [{ line: 1, column: expect.any(Number) }] })
+      expect(text).not.toContain('secret')
+    }
+  })
+})
+
+describe.each(['constructor', '__proto__'])('the word %s, which objects of JavaScript know', (word) => {
+  it('is rejected as a boolean', async () => {
+    const filtered = await user.rest('GET', `assets/?is_original_owner=${word}`)
+    expect(expectError(filtered, 'VALIDATION_FAILED').body.error.details).toEqual({
+      is_original_owner: ['Must be a valid boolean.'],
+    })
+    const answer = await user.rest('PATCH', `${path}?dry_run=${word}`, { json: { caption: 'Tried' } })
+    expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toEqual({
+      dry_run: ['Must be a valid boolean.'],
+    })
+  })
+
+  it('is the name of a field like any other', async () => {
+    const multipart = new FormData()
+    multipart.append(word, newFile())
+    const answer = expectError(await user.rest('PATCH', path, { multipart }), 'VALIDATION_FAILED')
+    expect(answer.body.error.message).toBe(`${word}: No file is taken here.`)
+  })
+})
+
+it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
+  'a host such as %j is no HTTP, on both doors',
+  async (host) => {
+    for (const target of ['/graphql', '/api/v3/auth/users/me/', '/']) {
+      const json = target === '/graphql' ? { query: '{ __typename }' } : undefined
+      const headers = { Host: host, 'Content-Type': 'application/json', Accept: 'application/json' }
+      const answer = await send(app.url, { path: target, json, headers })
+      expect(answer.status, answer.text).toBe(400)
+      expect(answer.body).toMatchObject({ error: { type: 'parse_error' }, status_code: 400 })
+    }
+  },
+)
+
+/** The answer to a request as it stands on the wire. */
+const talk = (line: string, ...headers: string[]) =>
+  talkRaw({
+    url: app.url,
+    pieces: [Buffer.from([`${line} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'))],
+    end: 'wait',
+  })
+
+describe('a target in absolute form', () => {
+  const host = 'Host: annal.example'
+
+  it.each([
+    ['/graphql?query={__typename}', 200, '{"data":{"__typename":"Query"}}'],
+    ['/admin', 303, ''],
+    ['/version', 200, '{"version":"0.1.0"}'],
+    ['', 200, '<!doctype html>'],
+    ['?x', 200, '<!doctype html>'],
+    ['/nowhere', 404, 'resource_not_found'],
+  ])('of %j means what stands behind the host', async (path, status, text) => {
+    const answer = await talk(`GET http://stranger.example${path}`, host, 'Accept: application/json')
+    expect([answer.status, answer.body]).toEqual([status, expect.stringContaining(text)])
+    expect(answer.head + answer.body).not.toContain('stranger.example')
+  })
+
+  it('gives its host to no link', async () => {
+    await user.register()
+    await user.register()
+    const credentials = `Authorization: token ${user.token}`
+    const { body } = await talk('GET http://stranger.example/api/v3/assets/?limit=1', host, credentials)
+    const { next } = JSON.parse(body)
+    const { pathname, search } = new URL(next)
+    expect([pathname, search]).toEqual(['/api/v3/assets/', '?limit=1&offset=1'])
+    expect(next).not.toContain('stranger.example')
+  })
+})
+
+it.each([
+  ['two hosts', 'GET /version', ['Host: annal.example', 'host: stranger.example']],
+  ['the same host twice', 'GET /version', ['Host: annal.example', 'Host: annal.example']],
+  ['a target that is neither a path nor absolute', 'GET *', ['Host: annal.example']],
+  ['a target of another scheme', 'GET ftp://annal.example/version', ['Host: annal.example']],
+])('a request with %s is no HTTP', async (_, line, headers) => {
+  const { status, body } = await talk(line, ...headers)
+  expect([status, JSON.parse(body).error.type]).toEqual([400, 'parse_error'])
+})
+
+it('a HEAD whose address is too long is refused without a body', async () => {
+  const { status, text } = await send(app.url, { method: 'HEAD', path: `/version?${'x'.repeat(40_000)}` })
+  expect([status, text]).toEqual([431, ''])
+})
+
+it('nobody learned of any of this from the log', () =>
+  expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))

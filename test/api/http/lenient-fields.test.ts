@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { createFields } from '../../../src/http/rest/fields.ts'
+import { lenientFields } from '../../../src/http/rest/lenient-fields.ts'
+
+const sent = { mode: 'FIXED', other: 'rubbish', text: 'a', price: 'x', flag: 'perhaps', object: '[]', list: '{' }
+const modes = { fixed: 1, free: 2 }
+
+it('fields of a dry run read what can be read, and note what cannot', () => {
+  const unread = {}
+  const fields = lenientFields(createFields(sent), unread)
+  expect(fields.choice('mode', modes)).toBe(1)
+  expect(fields.choice('other', modes)).toBeUndefined()
+  expect(fields.choice('missing', modes)).toBeUndefined()
+  expect([fields.text('text'), fields.textOrNull('text')]).toEqual(['a', 'a'])
+  expect([fields.amount('price'), fields.flag('flag'), fields.object('object')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(unread).toEqual({
+    other: ['Expected one of: fixed, free.'],
+    price: [expect.any(String)],
+    flag: [expect.any(String)],
+    object: [expect.any(String)],
+  })
+})

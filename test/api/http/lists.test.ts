@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+const other = await app.newUser()
+const own: { id: string; proof_hash: string }[] = []
+for (let i = 0; i < 5; i++) own.push(await user.register({ tag: i % 2 ? 'odd' : 'even', public_access: String(i < 2) }))
+await other.register({ public_access: 'true', tag: 'odd' })
+await other.register({ tag: 'odd' })
+
+const newestFirst = own.map(({ id }) => id).reverse()
+const idsOf = ({ results }: { results: { id: string }[] }) => results.map(({ id }) => id)
+const list = async (query = '', rest = user.rest) => expectOk(await rest('GET', `assets/${query}`))
+
+describe('a list', () => {
+  it('holds the caller’s own assets, newest first', async () => {
+    const page = await list()
+    expect(page).toEqual({ count: 5, next: null, previous: null, results: expect.any(Array) })
+    expect(idsOf(page)).toEqual(newestFirst)
+  })
+
+  it('holds the public ones for an anonymous caller, without addresses of their owners', async () => {
+    const page = await list('', app.rest)
+    expect(page.count).toBe(3)
+    expect(
+      page.results.every((asset: object) => !('owner' in asset) && (asset as { public_access: boolean }).public_access),
+    ).toBe(true)
+  })
+
+  it.each([
+    '?limit=0',
+    '?limit=rubbish',
+    '?limit=-1',
+    '?limit=',
+    '?limit=1e3',
+    '?offset=rubbish',
+    '?offset=-2',
+    '?unknown=x&unknown=y',
+    '?page=&page_size=&ordering=&limit=&offset=',
+  ])('takes %s for the default', async (query) => {
+    const page = await list(query)
+    expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])
+  })
+
+  it('is read to its end by absolute links, forwards and backwards, without loss or repeat', async () => {
+    let page = await list('?limit=2')
+    const seen = idsOf(page)
+    const pages = [page]
+    while (page.next) {
+      expect(page.next.startsWith(`${app.url}/api/v3/assets/?`)).toBe(true)
+      page = expectOk(await user.rest('GET', page.next.slice(app.url.length)))
+      pages.push(page)
+      seen.push(...idsOf(page))
+    }
+    expect(seen).toEqual(newestFirst)
+    expect(pages.map(({ results }) => results.length)).toEqual([2, 2, 1])
+    const first = pages[0]!
+    while (page.previous) page = expectOk(await user.rest('GET', page.previous.slice(app.url.length)))
+    expect(page).toEqual(first)
+  })
+
+  it('keeps its filters in its links', async () => {
+    const page = await list('?tag=even&limit=1&unknown=kept')
+    const next = new URL(page.next)
+    expect(Object.fromEntries(next.searchParams)).toEqual({ tag: 'even', limit: '1', offset: '1', unknown: 'kept' })
+    expect(idsOf(expectOk(await user.rest('GET', next.pathname + next.search)))).not.toEqual(idsOf(page))
+  })
+
+  it('beyond its end is empty, and leads back', async () => {
+    const page = await list('?offset=50&limit=10')
+    expect(page).toEqual({
+      count: 5,
+      next: null,
+      previous: `${app.url}/api/v3/assets/?limit=10&offset=40`,
+      results: [],
+    })
+  })
+
+  it.each(['2147483647', '2147483648', '99999999999999999999'])(
+    'takes %s for the largest that there is',
+    async (most) => {
+      expect(await list(`?offset=${most}`)).toMatchObject({ next: null, results: [] })
+      const page = await list(`?limit=${most}&offset=1`)
+      expect([new URL(page.previous).searchParams.get('limit'), page.results.length]).toEqual(['1000', 4])
+    },
+  )
+
+  it('gives at most its published maximum', async () => {
+    const page = await list('?limit=5000&offset=3000')
+    expect(new URL(page.previous).searchParams.get('limit')).toBe('1000')
+  })
+})
+
+describe('a filter', () => {
+  it.each([
+    ['owner', () => `?owner=${encodeURIComponent(user.email)}`, 5],
+    ['owner in another case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
+    ['an unknown owner', () => '?owner=nobody@example.org', 0],
+    ['proof_hash', () => `?proof_hash=${own[3]!.proof_hash}`, 1],
+    ['proof_hash in capitals', () => `?proof_hash=${own[3]!.proof_hash.toUpperCase()}`, 1],
+    ['proof_hash with 0x', () => `?proof_hash=0x${own[3]!.proof_hash}`, 1],
+    ['a proof_hash that is none', () => '?proof_hash=rubbish', 0],
+    ['tag', () => '?tag=even', 3],
+    ['is_original_owner', () => `?is_original_owner=true&owner=${encodeURIComponent(user.email)}`, 5],
+    ['is_original_owner', () => '?is_original_owner=false', 0],
+    ['is_original_owner as Python writes it', () => '?is_original_owner=False', 0],
+    ['two together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
+  ])('by %s finds what fits', async (_, query, count) => {
+    const page = await list(query())
+    expect([page.count, page.results.length]).toEqual([count, count])
+  })
+
+  it('by an address with a + finds the assets of its owner, however the + is written', async () => {
+    const email = 'Ada+Photos@example.org'
+    const ada = await app.newUser()
+    await app.sql('update users set email = $1 where email = $2', [email, ada.email])
+    await ada.register({ public_access: 'true' })
+    for (const owner of [encodeURIComponent(email), email, email.toLowerCase(), `${email}%0A`]) {
+      expect((await list(`?owner=${owner}`, app.rest)).count, owner).toBe(1)
+    }
+  })
+
+  it('never shows what the caller may not see', async () => {
+    const byOwner = `?owner=${encodeURIComponent(user.email)}`
+    expect((await list(byOwner, other.rest)).count).toBe(2)
+    expect((await list(byOwner, app.rest)).count).toBe(2)
+    expect((await list(`?proof_hash=${own[4]!.proof_hash}`, other.rest)).count).toBe(0)
+  })
+
+  it.each([
+    ['is_original_owner=true', { isOriginalOwner: true }],
+    ['tag=odd', { tag: 'odd' }],
+    ['proof_hash', { proofHash: own[0]!.proof_hash }],
+  ])(
+    'by %s narrows a user’s own assets by both doors: strangers’ public ones are not among them',
+    async (name, filter) => {
+      const query = name === 'proof_hash' ? `?proof_hash=${own[0]!.proof_hash}` : `?${name}`
+      const newcomer = await app.newUser()
+      const LIST = 'query ($filter: AssetFilter) { assets(filter: $filter) { totalCount nodes { isOwn } } }'
+      expect((await list(query, newcomer.rest)).count).toBe(0)
+      expect(expectOk(await newcomer.graphql(LIST, { filter })).assets).toEqual({ totalCount: 0, nodes: [] })
+      expect((await list(query, app.rest)).count).toBeGreaterThan(0)
+      expect(expectOk(await app.graphql(LIST, { filter })).assets.totalCount).toBeGreaterThan(0)
+      const mine = await list(query)
+      expect(mine.count).toBeGreaterThan(0)
+      expect(mine.results.every(({ owner }: { owner?: string }) => owner === user.email)).toBe(true)
+      const { nodes } = expectOk(await user.graphql(LIST, { filter })).assets
+      expect(nodes).toEqual(mine.results.map(() => ({ isOwn: true })))
+    },
+  )
+})

@@ -1,0 +1,120 @@
+import { afterAll, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const LENGTH = 10_200
+
+const app = await createTestApp()
+const owner = await app.newUser()
+const stranger = await app.newUser()
+const { uuid, id: nid } = await owner.register({ public_access: 'true' })
+
+interface Page {
+  next: string | null
+  previous: string | null
+  results: { uuid: string }[]
+}
+const get = async (link: string): Promise<Page> => expectOk(await stranger.rest('GET', link.replace(app.url, '')))
+
+const quickly = (statements: string[]) =>
+  app.sql(`do $do$ begin set local session_replication_role = replica; ${statements.join('; ')}; end $do$`)
+
+// As many as make `LENGTH`, with a commit each, and none of them when the invariants are asked for.
+await quickly([
+  `insert into assets select copy.* from assets a, generate_series(2, ${LENGTH}) n,
+     jsonb_populate_record(a, jsonb_build_object('id', uuidv7(), 'nid', a.nid || n)) copy`,
+  `insert into commits select copy.* from commits c, assets a,
+     jsonb_populate_record(c, jsonb_build_object('id', a.id, 'asset_id', a.id)) copy where a.id <> c.asset_id`,
+  `insert into commit_relays select copy.* from commit_relays r, commits c,
+     jsonb_populate_record(r, jsonb_build_object('commit_id', c.id)) copy where c.id <> r.commit_id`,
+])
+afterAll(() =>
+  quickly([
+    'delete from commit_relays r using commits c where c.id = r.commit_id and c.id = c.asset_id',
+    'delete from commits where id = asset_id',
+    `delete from assets where id <> '${uuid}'`,
+  ]),
+)
+
+it('a long list of somebody else’s assets is read to its end by its links, and back, without loss or repeat', async () => {
+  const query = `owner=${encodeURIComponent(owner.email)}&unknown=kept`
+  const pages = [await get(`/api/v3/assets/?${query}&limit=100&offset=9950`)]
+  while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
+  expect(pages.map(({ results }) => results.length)).toEqual([100, 100, 50])
+  expect(new Set(pages.flatMap(({ results }) => results.map((asset) => asset.uuid))).size).toBe(250)
+  expect(pages[1]!.next).toMatch(/\?owner=[^&]*&unknown=kept&limit=100&offset=10150&after=\w+$/)
+  let page = pages.at(-1)!
+  for (const { results } of pages.slice(0, -1).reverse()) {
+    page = await get(page.previous!)
+    expect(page.results).toEqual(results)
+  }
+  expect(page.previous).toBe(`${app.url}/api/v3/assets/?${query}&limit=100&offset=9850`)
+  expect(page.next).toBe(pages[0]!.next)
+})
+
+it('a search and the order by update consider the newest 10,000 assets of another user, and all of one’s own', async () => {
+  const ends = `id in ('${uuid}', (select max(id::text)::uuid from assets))`
+  await app.sql(`update assets set headline = 'needle' where ${ends}`)
+  const count = async (query: string, { rest } = stranger) =>
+    expectOk(await rest('GET', `assets/?owner=${encodeURIComponent(owner.email)}&limit=1&${query}`)).count
+  expect(await count('search=needle')).toBe(1)
+  expect(await count('search=needle', owner)).toBe(2)
+  expect(await count('ordering=-updated_at')).toBe(10_000)
+  expect(await count('ordering=-updated_at', owner)).toBe(LENGTH)
+  await app.sql(`update assets set headline = '' where ${ends}`)
+})
+
+it('counts no more than 10,000 assets for anonymous callers, and of another user', async () => {
+  const countOf = async (rest: typeof app.rest) => expectOk(await rest('GET', 'assets/?limit=1')).count
+  expect(await countOf(app.rest)).toBe(10_000)
+  expect(await countOf(owner.rest)).toBe(LENGTH)
+  const document = `query ($nid: ID!, $owner: String) {
+    asset(id: $nid) { owner { assets(first: 1) { totalCount } } }
+    assets(first: 1, filter: { owner: $owner }) { totalCount }
+  }`
+  const { asset, assets } = expectOk(await app.graphql(document, { nid, owner: owner.email }))
+  expect([asset.owner.assets.totalCount, assets.totalCount]).toEqual([10_000, 10_000])
+})
+
+it('leads anonymous callers beyond the counted assets by the links of pages', async () => {
+  let link = `${app.url}/api/v3/assets/?page_size=100&page=100`
+  const sizes: number[] = []
+  while (link) {
+    const page = expectOk(await app.rest('GET', link.replace(app.url, '')))
+    sizes.push(page.results.length)
+    link = page.next
+  }
+  expect(sizes).toEqual([100, 100, 100])
+  const last = expectOk(await app.rest('GET', 'assets/?page_size=100&page=last'))
+  expect(last.results).toHaveLength(100)
+})
+
+it('page numbers lead far into a list of another user’s assets, and beyond its end is 404', async () => {
+  const query = `owner=${encodeURIComponent(owner.email)}&page_size=100`
+  const pages = [await get(`/api/v3/assets/?${query}&page=101`)]
+  while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
+  expect(pages.map(({ results }) => results.length)).toEqual([100, 100])
+  expect(pages[0]!.next).toMatch(/&page=102&after=\w+$/)
+  expect((await get(pages[1]!.previous!)).results).toEqual(pages[0]!.results)
+  const last = await get(`/api/v3/assets/?${query}&page=last`)
+  expect([last.next, last.results]).toEqual([null, pages[1]!.results])
+  expectError(await stranger.rest('GET', `assets/?${query}&page=103`), 'NOT_FOUND')
+  expectError(await stranger.rest('GET', `assets/?${query}&page=102`), 'VALIDATION_FAILED')
+})
+
+it('a long list is read to its end by its links also when assets before them are removed meanwhile', async () => {
+  const pages = [await get(`/api/v3/assets/?owner=${encodeURIComponent(owner.email)}&limit=100&offset=9950`)]
+  await quickly([
+    `create temporary table removed on commit drop as select id from assets order by id desc limit 150`,
+    'delete from commit_relays where commit_id in (select id from removed)',
+    'delete from commits where id in (select id from removed)',
+    'delete from assets where id in (select id from removed)',
+  ])
+  while (pages.at(-1)!.next) pages.push(await get(pages.at(-1)!.next!))
+  expect(pages.map(({ results }) => results.length)).toEqual([100, 100, 50])
+})
+
+it('a place in a list that no link told is refused, and ignored where positions are enough', async () => {
+  expectError(await stranger.rest('GET', 'assets/?owner=x@example.org&offset=10001&after=rubbish'), 'VALIDATION_FAILED')
+  expectOk(await stranger.rest('GET', 'assets/?after=rubbish&before=rubbish'))
+})

@@ -1,0 +1,118 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+import { readForm } from '../../../src/http/read-form.ts'
+import { readText } from '../../../src/http/request-body.ts'
+import { readMultipart } from '../../../src/http/rest/read-body.ts'
+import { createUploadFolder } from '../../../src/http/upload-folder.ts'
+import { createUploads } from '../../../src/modules/assets/uploads.ts'
+import { DomainError } from '../../../src/shared/errors.ts'
+import { silentMeter } from '../../../src/telemetry/telemetry-types.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { type Message, send } from '../../support/http-client.ts'
+import { listen } from '../../support/listen.ts'
+import { unlimitedCounter } from '../../support/unlimited-counter.ts'
+
+const MAX_FILE_BYTES = 1_000
+const MAX_BYTES = 500
+const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
+
+const uploads = createUploads({
+  folder: createUploadFolder({ dir }),
+  counter: unlimitedCounter,
+  maxBytes: 1e9,
+  meter: silentMeter,
+})
+
+/** Answers what it read, or the code of the refusal. */
+const server = createServer(async (req, res) => {
+  const intake = uploads.open({ kind: 'system' }, 0)
+  try {
+    const fields = await readMultipart(req, {
+      readText,
+      readForm,
+      maxBytes: MAX_BYTES,
+      maxFileBytes: MAX_FILE_BYTES,
+      maxFields: 100,
+      files: ['file', 'other'],
+      texts: ['caption'],
+      intake,
+    })
+    const { filename, mimetype, createReadStream } = await fields.upload('file').promise
+    const content = await text(createReadStream())
+    res.end(JSON.stringify({ caption: fields.text('caption'), name: filename, type: mimetype, content }))
+  } catch (error) {
+    req.resume()
+    res.end(JSON.stringify(error instanceof DomainError ? error.code : String(error)))
+  } finally {
+    await intake.close()
+  }
+})
+atEnd(() => rm(dir, { recursive: true }))
+const url = `http://127.0.0.1:${await listen(server, atEnd)}`
+
+const told = async (message: Message) => JSON.parse((await send(url, message)).text)
+
+function tell(fields: [string, string | File][]) {
+  const multipart = new FormData()
+  for (const [name, value] of fields) multipart.append(name, value)
+  return told({ multipart })
+}
+
+const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })
+
+it('a file of the greatest size is read, with the fields around it', async () => {
+  const file = fileOf(MAX_FILE_BYTES)
+  expect(
+    await tell([
+      ['file', file],
+      ['caption', 'after'],
+    ]),
+  ).toEqual({
+    caption: 'after',
+    name: 'a.txt',
+    type: 'text/plain',
+    content: 'x'.repeat(MAX_FILE_BYTES),
+  })
+  expect(await readdir(dir)).toEqual([])
+})
+
+it.each<[string, [string, string | File][]]>([
+  ['a file of one byte more', [['file', fileOf(MAX_FILE_BYTES + 1)]]],
+  [
+    'a field over its limit',
+    [
+      ['caption', 'x'.repeat(MAX_BYTES + 1)],
+      ['file', fileOf(1)],
+    ],
+  ],
+  ['a text over its limit that comes as a file', [['caption', fileOf(MAX_BYTES + 1)]]],
+  ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
+  ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
+])('%s is refused, and nothing stays on disk', async (_, fields) => {
+  expect(await tell(fields)).toBe('PAYLOAD_TOO_LARGE')
+  expect(await readdir(dir)).toEqual([])
+})
+
+it.each([
+  ['--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ncut o', 'PARSE_ERROR'],
+  ['no boundary at all', 'PARSE_ERROR'],
+  ['--x\r\nContent-Disposition: form-data\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
+  ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
+])('a body cut off, such as %j, is refused, and nothing stays on disk', async (body, code) => {
+  expect(await told({ raw: body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })).toBe(code)
+  expect(await readdir(dir)).toEqual([])
+})
+
+it('names such as __proto__ are names like any other', async () => {
+  expect(
+    await tell([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+      ['file', fileOf(1)],
+    ]),
+  ).toMatchObject({ content: 'x' })
+})

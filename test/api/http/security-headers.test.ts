@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest'
+import { presentError } from '../../../src/http/error-status.ts'
+import { createHttpServer } from '../../../src/http/http-server.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { send } from '../../support/http-client.ts'
+import { talkRaw } from '../../support/raw-http.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+const asset = await user.register({ public_access: 'true' })
+
+it.each([
+  ['GET', '/', { Accept: 'text/html' }],
+  ['GET', '/healthz', {}],
+  ['GET', '/nothing/here', {}],
+  ['GET', '/api/v3/auth/users/me/', {}],
+  ['GET', `/api/v3/assets/${asset.id}/`, {}],
+  ['OPTIONS', '/api/v3/assets/', {}],
+  ['GET', `/ipfs/${asset.id}`, {}],
+  ['GET', '/graphql?query={__typename}', { Accept: 'application/json' }],
+  ['GET', '/graphql?query={nothing}', { Accept: 'application/json' }],
+  ['POST', '/graphql', {}],
+  ['OPTIONS', '/graphql', {}],
+  ['GET', '/graphql', { Accept: 'text/html' }],
+])('%s %s is answered with the headers that protect people', async (method, path, headers) => {
+  const response = await fetch(app.url + path, { method, headers })
+  await response.arrayBuffer()
+  const told = Object.fromEntries(response.headers)
+  expect(told).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+  for (const name of ['set-cookie', 'server', 'x-powered-by', 'strict-transport-security']) {
+    expect(told, name).not.toHaveProperty(name)
+  }
+  if (told['content-type']?.includes('html')) expect(told['content-security-policy']).toContain("default-src 'none'")
+})
+
+it.each([
+  ['by GET', { path: '?query={me{email}}' }],
+  ['by POST', { json: { query: '{ me { username } }' } }],
+  ['by POST, which is known by now', { json: { query: '{ me { username } }' } }],
+  ['what it refuses', { path: '?query={nothing}' }],
+])('what GraphQL is asked %s is told to be for its caller alone', async (_, asked) => {
+  const headers = { Accept: 'application/json' }
+  const answer = await send(`${app.url}/graphql`, { ...asked, headers, token: user.token })
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
+})
+
+it.each([
+  ['a character that no header has', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: \x07\r\n\r\n`, 400],
+  ['more headers than are read', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ['a host that is none', `GET /ipfs/${asset.id} HTTP/1.1\r\nHost: a|b\r\n\r\n`, 400],
+])('who sends %s is refused for themselves, and for nobody who asks a cache afterwards', async (_, text, status) => {
+  const answer = await talkRaw({ url: app.url, pieces: [Buffer.from(text)], end: 'wait' })
+  expect([answer.status, answer.head]).toEqual([status, expect.stringContaining('Cache-Control: no-store')])
+})
+
+it.each([
+  ['https://annal.example', 'max-age=31536000'],
+  ['http://annal.example', null],
+])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
+  const server = createHttpServer({ presentError, log: createTestLog(), publicUrl })
+  atEnd(() => server.drain(100))
+  const port = await server.listen(0, '127.0.0.1')
+  const response = await fetch(`http://127.0.0.1:${port}/`)
+  await response.arrayBuffer()
+  expect(response.headers.get('strict-transport-security')).toBe(expected)
+})

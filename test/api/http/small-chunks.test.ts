@@ -1,0 +1,167 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { BOUNDARY, formEnd, formType, part, partHead } from '../../support/form-parts.ts'
+import { openRequest, send } from '../../support/http-client.ts'
+import { callRaw, chunk } from '../../support/raw-http.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp({ env: { LIMITS: 'sign-in=1000000' } })
+const user = await app.newUser()
+const signIn = '/api/v3/auth/token/login/'
+
+const json = { 'Content-Type': 'application/json' }
+const form = { 'Content-Type': formType, 'GraphQL-Require-Preflight': '1' }
+const file = partHead('file', 'a.png')
+
+/** Where strangers send bodies: the beginning of one, into which any number of letters fit. */
+const doors: [string, string, Record<string, string>, string][] = [
+  ['JSON by REST', signIn, json, '{"email":"'],
+  ['JSON by GraphQL', '/graphql', json, '{"query":"#'],
+  ['a field of a form', signIn, form, partHead('email')],
+  ['a file of a form', signIn, form, file],
+  ['the head of a part', signIn, form, file.slice(0, -20)],
+  ['a document beside files', '/graphql', form, partHead('operations')],
+]
+
+/** Letters in chunks of so many bytes, several chunks at a time. */
+function* inChunks(bytes: number, each: number, atOnce = 4_000) {
+  const one = chunk(Buffer.alloc(each, 'x'))
+  const many = Buffer.concat(Array.from({ length: atOnce }, () => one))
+  for (let sent = 0; sent < bytes; sent += each * atOnce) yield many
+}
+
+function* after(begin: string, pieces: Iterable<Buffer>) {
+  yield chunk(Buffer.from(begin))
+  yield* pieces
+}
+
+/** The answer to a body that begins and then goes on as told, in chunks. */
+const callInChunks = (path: string, headers: Record<string, string>, begin: string, pieces: Iterable<Buffer>) =>
+  callRaw({
+    ...{ url: app.url, method: 'POST', path, end: 'wait' },
+    headers: { ...headers, 'Transfer-Encoding': 'chunked' },
+    pieces: after(begin, pieces),
+  })
+
+describe('in thousands of chunks of a byte', () => {
+  it.each(doors)('%s is refused, and told why', async (_, path, headers, begin) => {
+    const answer = await callInChunks(path, headers, begin, inChunks(40_000, 1))
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      expect.stringContaining('The body came in too many small pieces.'),
+    ])
+  })
+
+  it('a form of a page is refused by a page', async () => {
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const answer = await callInChunks('/account/password-reset/1/2', type, 'a=', inChunks(8_000, 1))
+    expect([answer.status, answer.head]).toEqual([413, expect.stringContaining('text/html')])
+  })
+})
+
+describe('what is held of a body', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heldNow = () => {
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+
+  const BYTES = 900_000
+  const COUNT = 4
+
+  /** A request that is sent but for its end, and as the service has it. */
+  async function beginRequest(path: string, headers: Record<string, string>, begin: string) {
+    const arrived = Promise.withResolvers<IncomingMessage>()
+    const tell = (message: unknown) => arrived.resolve((message as { request: IncomingMessage }).request)
+    subscribe('http.server.request.start', tell)
+    const request = openRequest(app.url + path, { headers })
+    const received = await arrived.promise
+    unsubscribe('http.server.request.start', tell)
+    request.write(begin)
+    for (let sent = 0; sent < BYTES; sent += 64) request.write('x'.repeat(64))
+    await new Promise<void>((resolve) => request.write('x'.repeat(64), resolve))
+    return { request, received }
+  }
+
+  it.each([
+    ['JSON by REST', signIn, json, '{"email":"'],
+    ['a field of a form', signIn, form, partHead('email')],
+  ] as const)('in small pieces is not many times as large as the body: %s', async (_, path, headers, begin) => {
+    const before = heldNow()
+    const requests = await Promise.all(Array.from({ length: COUNT }, () => beginRequest(path, headers, begin)))
+    // With what is around each chunk.
+    await eventually(
+      () => requests.map(({ received }) => received.socket.bytesRead),
+      (read) => read.every((bytes) => bytes > 1.05 * BYTES),
+    )
+    expect((heldNow() - before) / (COUNT * BYTES)).toBeLessThan(10)
+    for (const { request } of requests) request.abort()
+  })
+})
+
+it('a small body is read as it comes, byte by byte', async () => {
+  const credentials = JSON.stringify({ email: user.email, password: 'wrong password' })
+  const answer = await callRaw({
+    url: app.url,
+    method: 'POST',
+    path: signIn,
+    headers: { ...json, 'Transfer-Encoding': 'chunked' },
+    pieces: [...Array.from(credentials, (letter) => chunk(Buffer.from(letter))), Buffer.from('0\r\n\r\n')],
+    end: 'wait',
+  })
+  expect([answer.status, JSON.parse(answer.body).error.type]).toEqual([400, 'incorrect_login_credentials'])
+})
+
+it('a form in pieces of any size is read as in one piece, with its file', async () => {
+  const bytes = Buffer.from(`a file${'\r\n--'.repeat(300)}${BOUNDARY.slice(1)} of ${performance.timeOrigin}`)
+  const body = Buffer.concat([
+    Buffer.from(part('caption', 'dusk') + partHead('asset_file', 'a.png')),
+    bytes,
+    Buffer.from(formEnd),
+  ])
+  const pieces: Buffer[] = []
+  for (let at = 0, length = 1; at < body.length; at += length, length = (length % 13) + 1) {
+    pieces.push(chunk(body.subarray(at, at + length)))
+  }
+  const headers = {
+    ...{ authorization: `token ${user.token}`, 'Content-Type': formType, 'Transfer-Encoding': 'chunked' },
+  }
+  const answer = await callRaw({
+    ...{ url: app.url, method: 'POST', path: '/api/v3/assets/', headers, end: 'wait' },
+    pieces: [...pieces, Buffer.from('0\r\n\r\n')],
+  })
+  const asset = JSON.parse(answer.body)
+  expect([answer.status, asset.caption]).toEqual([201, 'dusk'])
+  const { cid } = (await user.rest('GET', `assets/${asset.id}/`)).body
+  expect((await send(`${app.url}/ipfs/${cid ?? asset.cid}`, { token: user.token })).bytes.equals(bytes)).toBe(true)
+})
+
+it('an encoded form of many fields is refused, whatever they say', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  for (const each of ['a', 'a=', '', 'a=b']) {
+    const refused = await send(app.url + signIn, { headers, raw: Array(200_000).fill(each).join('&') })
+    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining('The body has more than 100 fields.')])
+    const fields = ['email=a%40example.org', ...Array(98).fill(each), 'password=x']
+    const taken = await send(app.url + signIn, { headers, raw: fields.join('&') })
+    expect([taken.status, taken.body.error.type]).toEqual([400, 'incorrect_login_credentials'])
+  }
+})
+
+it.each([
+  ['no head', `--${BOUNDARY}\r\n`],
+  ['no name', `--${BOUNDARY}\r\n\r\nx\r\n`],
+])('a form of many parts with %s is refused', async (_, each) => {
+  for (const path of [signIn, '/graphql']) {
+    const answer = await send(app.url + path, {
+      headers: form,
+      raw: `${each.repeat(200)}--${BOUNDARY}--\r\n`,
+    })
+    expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('The body has more than 110 parts.')])
+  }
+})

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { presentRefusal, refusalHeaders, statuses } from '../../../src/http/error-status.ts'
+import { type ErrorCode, errorCodes } from '../../../src/shared/errors.ts'
+
+const published: [string, number][] = [
+  ['asset_commit_insufficient_fund', 400],
+  ['asset_write_permission_denied', 403],
+  ['authentication_failed', 401],
+  ['duplicate_asset_not_allowed', 400],
+  ['duplicate_email', 400],
+  ['duplicate_username', 400],
+  ['idempotency_key_reused', 422],
+  ['incorrect_login_credentials', 400],
+  ['method_not_allowed', 405],
+  ['not_authenticated', 401],
+  ['parse_error', 400],
+  ['permission_denied', 403],
+  ['resource_not_found', 404],
+  ['throttled', 429],
+  ['unsupported_media_type', 415],
+  ['untrusted_client', 401],
+  ['validation_error', 400],
+]
+
+const codeOfType = (type: string) => errorCodes.find((code) => statuses[code].type === type)
+
+it.each(published)('%s is a %d', (type, status) => {
+  const code = codeOfType(type)
+  expect(code, `no code is shown as ${type}`).toBeDefined()
+  expect(statuses[code!].status).toBe(status)
+})
+
+it('every code has a status of its own kind and a type of its own', () => {
+  expect(Object.keys(statuses).sort()).toEqual([...errorCodes].sort())
+  expect(new Set(Object.values(statuses).map(({ type }) => type)).size).toBe(errorCodes.length)
+  for (const { status } of Object.values(statuses)) expect(status).toBeGreaterThanOrEqual(400)
+})
+
+it('the body repeats the message where two SDKs read it, and names fields as callers do', () => {
+  const details = { nitCommitCustom: ['a'], nonFieldErrors: ['b'] }
+  expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'nitCommitCustom: a', details })).toEqual({
+    error: {
+      type: 'validation_error',
+      message: 'nit_commit_custom: a',
+      details: { nit_commit_custom: ['a'], non_field_errors: ['b'] },
+    },
+    status_code: 400,
+    detail: 'nit_commit_custom: a',
+  })
+  expect(presentRefusal({ code: 'NOT_FOUND', message: 'Asset not found.' }).error).not.toHaveProperty('details')
+})
+
+it('exactly the 401s carry WWW-Authenticate', () => {
+  const told = errorCodes.filter((code: ErrorCode) => 'WWW-Authenticate' in refusalHeaders({ code, message: '' }))
+  expect(told).toEqual(errorCodes.filter((code) => statuses[code].status === 401))
+})

@@ -1,0 +1,157 @@
+/** Requests that count against no limit: probes, and requests that fail validation before they do anything expensive. */
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { newPicture } from '../../support/pictures.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+
+const app = await createTestApp({
+  env: {
+    TRUSTED_PROXIES: '127.0.0.1',
+    EMAIL_VERIFICATION: 'on',
+    LIMITS: 'requests-per-address=100,sign-in=1,sign-up=1,reset=1,verification=1',
+  },
+})
+let addresses = 0
+/** A network address that no other test uses. */
+const newAddress = () => {
+  addresses += 1
+  return { 'X-Forwarded-For': `198.51.100.${addresses}` }
+}
+
+describe.each(['/healthz', '/readyz'])('%s', (path) => {
+  it('counts against no limit, and responds when the limit of its address is exhausted', async () => {
+    const headers = newAddress()
+    for (let i = 0; i < 150; i += 1) expect((await app.rest('GET', path, { headers })).status).toBe(200)
+    for (let i = 0; i < 100; i += 1) expectOk(await app.rest('GET', 'assets/', { headers }))
+    expectError(await app.rest('GET', 'assets/', { headers }), 'THROTTLED')
+    expect((await app.rest('GET', path, { headers })).status).toBe(200)
+    expect((await app.rest('HEAD', path, { headers })).status).toBe(200)
+  })
+})
+
+const invalidEmails: [string, unknown][] = [
+  ['no e-mail address', undefined],
+  ['null as e-mail address', null],
+  ['a blank e-mail address', '  '],
+  ['a number as e-mail address', 42],
+  ['a boolean as e-mail address', true],
+  ['a list as e-mail address', ['ada@example.org']],
+  ['an object as e-mail address', { a: 1 }],
+  ['a name as e-mail address', 'ada'],
+]
+const invalidPasswords: [string, unknown][] = [
+  ['no password', undefined],
+  ['null as password', null],
+  ['a blank password', ''],
+  ['a number as password', 12_345_678],
+  ['a boolean as password', true],
+  ['a list as password', [PASSWORD]],
+  ['an object as password', {}],
+  ['a password of 300 characters', 'x'.repeat(300)],
+]
+const tooLong = 'x'.repeat(300)
+
+describe('a sign-in with', () => {
+  const invalid: [string, (email: string) => object][] = [
+    ...invalidEmails.map(([name, email]): [string, () => object] => [name, () => ({ email, password: PASSWORD })]),
+    ...invalidPasswords.map(([name, password]): [string, (email: string) => object] => [
+      name,
+      (email) => ({ email, password }),
+    ]),
+    ['an empty body', () => ({})],
+  ]
+
+  it.each(invalid)('%s is a validation error, and counts neither as a sign-in nor as a guess', async (_, fieldsOf) => {
+    const headers = newAddress()
+    const { email } = await app.newUser()
+    const json = fieldsOf(email)
+    const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+    for (let i = 0; i < 5; i += 1) {
+      expectError(await app.rest('POST', 'auth/token/login/', { json, headers }), 'VALIDATION_FAILED')
+      const { body } = await app.graphql(document, { input: json }, { headers })
+      expect(body.errors).toHaveLength(1)
+      expect(body.errors[0].extensions.code).not.toMatch(/THROTTLED|INCORRECT/)
+    }
+    const login = { json: { email, password: PASSWORD }, headers }
+    expectOk(await app.rest('POST', 'auth/token/login/', login))
+    expectError(await app.rest('POST', 'auth/token/login/', login), 'THROTTLED')
+  })
+})
+
+describe('a sign-up with', () => {
+  it.each<[string, object]>([
+    ...invalidEmails.map(([name, email]): [string, object] => [name, { email }]),
+    ...invalidPasswords.map(([name, password]): [string, object] => [name, { password }]),
+    ['no username', { username: undefined }],
+    ['a username of 300 characters', { username: tooLong }],
+  ])('%s is a validation error, and counts neither as a sign-up nor as a mail', async (_, wrong) => {
+    const headers = newAddress()
+    const name = `ada${addresses}`
+    const json = { username: name, email: `${name}@example.org`, password: PASSWORD }
+    for (let i = 0; i < 12; i += 1) {
+      const answer = await app.rest('POST', 'auth/users/', { json: { ...json, ...wrong }, headers })
+      expectError(answer, 'VALIDATION_FAILED')
+    }
+    expect((await app.rest('POST', 'auth/users/', { json, headers })).status).toBe(201)
+    const another = { ...json, username: `${name}x`, email: `${name}x@example.org` }
+    expectError(await app.rest('POST', 'auth/users/', { json: another, headers }), 'THROTTLED')
+  })
+})
+
+describe.each([
+  ['a password reset', 'auth/users/reset_password/'],
+  ['a verification mail', 'auth/users/resend_activation/'],
+])('%s with', (_name, path) => {
+  it.each(invalidEmails.filter(([, email]) => email !== undefined && email !== null))(
+    '%s is a validation error, and counts as no request for a mail',
+    async (_, email) => {
+      const headers = newAddress()
+      for (let i = 0; i < 3; i += 1) {
+        expectError(await app.rest('POST', path, { json: { email }, headers }), 'VALIDATION_FAILED')
+      }
+      const json = { email: `mail${addresses}@example.org` }
+      expect((await app.rest('POST', path, { json, headers })).status).toBeLessThan(300)
+      expectError(await app.rest('POST', path, { json, headers }), 'THROTTLED')
+    },
+  )
+})
+
+it('a password reset without an address is a validation error, and counts as no request for a mail', async () => {
+  const headers = newAddress()
+  for (const json of [{}, { email: null }, { mail: 'ada@example.org' }]) {
+    expectError(await app.rest('POST', 'auth/users/reset_password/', { json, headers }), 'VALIDATION_FAILED')
+  }
+  const json = { email: 'reset@example.org' }
+  expect((await app.rest('POST', 'auth/users/reset_password/', { json, headers })).status).toBe(201)
+})
+
+it('a change of the address with a wrong password sends no mail, and uses up none', async () => {
+  const user = await app.newUser()
+  const change = (password: string, number: number) =>
+    user.rest('POST', 'auth/users/set_email/', {
+      json: { current_password: password, new_email: `change${number}-${user.username}@example.org` },
+    })
+  for (let i = 0; i < 3; i += 1) expectError(await change('wrong password', i), 'VALIDATION_FAILED')
+  for (let i = 0; i < 10; i += 1) expect((await change(PASSWORD, i)).status).toBeLessThan(300)
+  expectError(await change(PASSWORD, 11), 'THROTTLED')
+})
+
+it('a blank present password is a validation error, and no guess', async () => {
+  const user = await app.newUser()
+  for (const current_password of [undefined, null, '', 5, {}]) {
+    for (let i = 0; i < 2; i += 1) {
+      const json = { current_password, new_password: 'staple battery horse' }
+      expectError(await user.rest('POST', 'auth/users/set_password/', { json }), 'VALIDATION_FAILED')
+    }
+  }
+  const json = { current_password: PASSWORD, new_password: 'staple battery horse' }
+  expect((await user.rest('POST', 'auth/users/set_password/', { json })).status).toBe(204)
+})
+
+it('pictures that are refused before they are made count against no limit', async () => {
+  const user = await app.newUser()
+  const send = (file: File) => user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture: file } })
+  for (let i = 0; i < 61; i += 1) expectError(await send(new File([], 'empty.png')), 'VALIDATION_FAILED')
+  expectOk(await send(await newPicture()))
+})

@@ -1,0 +1,551 @@
+import { createHmac } from 'node:crypto'
+import { CarBlockIterator } from '@ipld/car/iterator'
+import { Wallet } from 'ethers'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { encodeCommit } from '../../../src/chain/registry/abi.ts'
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
+import { createRpc } from '../../../src/chain/rpc.ts'
+import { unavailable } from '../../../src/shared/errors.ts'
+import { eventually, until } from '../../support/eventually.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import type { Answer } from '../../support/http-client.ts'
+import { readManifests } from '../../support/manifests.ts'
+import { newPicture } from '../../support/pictures.ts'
+import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../../support/test-app.ts'
+
+const elsewhere = { headers: { 'X-Forwarded-For': '203.0.113.1' } }
+const MORE_THAN_MAY_WAIT = 12
+const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
+
+const app = await createTestApp({ withChain: true, env: { TRUSTED_PROXIES: '127.0.0.1' } })
+let owner: SignedIn
+let nid: string
+let path: string
+
+const patch = async (id: string, json: object) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json }))
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+const addressIn = (url: string) => url.slice(app.url.length)
+const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
+const property = (text: string, name: string) =>
+  new RegExp(`<meta property="${name}" content="([^"]*)">`).exec(text)?.[1]
+
+beforeAll(async () => {
+  owner = await app.newUser({ num: '100' })
+  const fields = { headline: 'First', caption: HOSTILE, public_access: 'true' }
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+  nid = body.id
+  path = `/assets/${nid}`
+  await patch(nid, { headline: 'Second', commit_message: 'Say it better' })
+  await patch(nid, { nit_commit_custom: { license: { name: 'CC0' } } })
+  await eventually(
+    () => owner.rest('GET', `assets/${nid}/history/`),
+    ({ body: { commits } }) =>
+      commits.length === 3 && commits.every(({ status }: { status: string }) => status === 'final'),
+  )
+})
+
+describe('the page of a public asset', () => {
+  it('tells what it is, who changed what, and what carries it, newest first', async () => {
+    const page = await app.rest('GET', path)
+    expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
+    const { body } = await owner.rest('GET', `assets/${nid}/history/`)
+    for (const { txHash } of body.commits) expect(page.text).toContain(txHash)
+    const items = page.text
+      .match(/<li>[\s\S]*?<\/li>/g)!
+      .map((item) => item.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' '))
+    expect(items[0]).toContain('license {')
+    expect(items[1]).toMatch(/Say it better Title before: First → after: Second On the chain settled Block \d+/)
+    expect(items[2]).toContain('Registered the file')
+    expect(page.text).toContain(`<img src="${app.url}/ipfs/${nid}"`)
+  })
+
+  it('lets nobody’s words be anything but words', async () => {
+    const { text } = await app.rest('GET', path)
+    expect(text).not.toContain('<script>alert')
+    expect(text).toContain('&lt;/script&gt;&lt;script&gt;alert(&quot;x&quot;)')
+  })
+
+  it('has metadata for search engines, and for whoever shows the link', async () => {
+    const { text } = await app.rest('GET', path)
+    const data = JSON.parse(/<script type="application\/ld\+json">(.*)<\/script>/.exec(text)![1]!)
+    expect(data).toMatchObject({
+      '@type': 'ImageObject',
+      url: app.url + path,
+      identifier: nid,
+      name: 'Second',
+      description: HOSTILE,
+      contentUrl: `${app.url}/ipfs/${nid}`,
+      creator: { name: owner.username },
+    })
+    expect(property(text, 'og:title')).toBe('Second')
+    expect(property(text, 'og:image')).toBe(`${app.url}/ipfs/${nid}`)
+    expect(text).toContain(`<link rel="canonical" href="${app.url + path}">`)
+  })
+
+  it('lets no script run and no other page frame it, and tells nobody where its reader was', async () => {
+    const { headers } = await app.rest('GET', path)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'referrer-policy': 'no-referrer',
+      vary: 'Accept-Language, Authorization',
+    })
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' http:[^;]+; /)
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('script-src')
+  })
+
+  it.each(['zh-TW', 'zh-HK', 'zh-MO'])('speaks Traditional Chinese to readers of %s', async (tag) => {
+    const page = await app.rest('GET', path, { headers: { 'Accept-Language': tag } })
+    expect(page.headers.get('content-language')).toBe('zh-TW')
+    expect(page.text).toContain('<h2 id="history">歷程</h2>')
+  })
+
+  it('has the chain asked by its button, and tells what a verifier finds', async () => {
+    const checked = await eventually(
+      async () => {
+        await app.chain.registry.rpc.call('evm_mine')
+        return app.rest('POST', path, { urlencoded: {} })
+      },
+      ({ text }) => text.includes('It holds'),
+    )
+    expect(checked.status).toBe(200)
+    expect(checked.text.match(/This commit: <span class="mark good">/g)).toHaveLength(3)
+    const address = await app.chain.registry.findAddress(await app.chain.registry.readChainId())
+    expect(checked.text).toContain(`npx --no -- annal-verify ${nid} --rpc &lt;a node of chain`)
+    expect(checked.text).toContain(`--registry ${address} --gateway ${app.url}`)
+    expect(checked.text).toContain(`${app.url}/api/v3/assets/${nid}/proof/`)
+    expect((await app.rest('GET', path)).text).not.toContain('It holds')
+  })
+
+  it('tells what a manifest in the file claims, and whose word that is', async () => {
+    expect((await app.rest('GET', path)).text).not.toContain('What the file says of itself')
+    const claims = {
+      ...{ state: 'VALID', trustList: null, generator: 'A camera', title: null, signer: '<b>Ada</b>', issuer: 'Works' },
+      ...{ signedAt: null, actions: ['c2pa.created'], creators: [], digitalSourceType: null, mining: [], problems: [] },
+      ...{ manifestCount: 1, checkedAt: new Date().toISOString() },
+    }
+    const showing = async (told: object) => {
+      await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [nid, JSON.stringify(told)])
+      return (await app.rest('GET', path)).text
+    }
+    const text = await showing(claims)
+    expect(text).toContain('They are claims of its signer, not of this service.')
+    expect(text).toContain('<dt>Signed by</dt><dd>&lt;b&gt;Ada&lt;/b&gt;, Works</dd>')
+    expect(text).toMatch(/Read once, .* UTC\. The operator names no certificates/)
+    for (const name of ['Made by', 'Time stamp', 'Manifests in the file'])
+      expect(text).not.toContain(`<dt>${name}</dt>`)
+    const over = { trustList: '<i>A list</i>', signedAt: '2026-11-01T00:00:00+00:00', manifestCount: 2 }
+    const trusted = await showing({ ...claims, ...over, state: 'TRUSTED' })
+    expect(trusted).toMatch(/Judged once, .* UTC, by the certificates of this list: .*&lt;i&gt;A list/)
+    expect(trusted).toContain('<dt>Time stamp</dt><dd>2026-11-01T00:00:00+00:00</dd>')
+    expect(trusted).toContain('<dt>Manifests in the file</dt><dd>2</dd>')
+    const broken = await showing({ ...claims, state: 'INVALID', problems: ['assertion.dataHash.mismatch'] })
+    expect(broken).toContain('Do not rely on its claims.')
+    expect(broken).toContain('<dd>assertion.dataHash.mismatch</dd>')
+  })
+
+  it('leads to a copy with Content Credentials, where its kind carries them and its owner gives them', async () => {
+    const ada = await app.newUser()
+    const register = async (asset_file: File, public_access: string) =>
+      (await registerWith(ada.rest, { asset_file, public_access })).body.id as string
+    const linkOn = async (address: string) =>
+      /<a href="([^"]+)">Download a copy with/
+        .exec((await app.rest('GET', address)).text)?.[1]
+        ?.replaceAll('&amp;', '&')
+    const shown = `/assets/${await register(await newPicture(), 'true')}`
+    const hidden = await register(await newPicture(), 'false')
+    const byLink = addressIn((await ada.rest('POST', `assets/${hidden}/links/`, { json: {} })).body.url)
+    const links = [await linkOn(shown), await linkOn(byLink)]
+    for (const link of links) {
+      const copy = await fetch(link!)
+      expect([copy.status, copy.headers.get('content-disposition')]).toEqual([
+        200,
+        expect.stringMatching(/^attachment/),
+      ])
+      expect((await readManifests(Buffer.from(await copy.arrayBuffer()), 'image/jpeg')).state).toBe('Valid')
+    }
+    expect(await linkOn(`/assets/${await register(newFile(), 'true')}`)).toBeUndefined()
+    expectOk(await ada.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: false } }))
+    for (const address of [shown, byLink]) expect(await linkOn(address)).toBeUndefined()
+    for (const link of links) expect((await fetch(link!)).status).toBe(404)
+  })
+
+  it('is shown though the chain cannot be asked', async () => {
+    vi.spyOn(app.services.histories, 'verify').mockRejectedValueOnce(unavailable('The chain'))
+    const page = await app.rest('POST', path, { urlencoded: {} })
+    expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
+    expect(page.text).toContain('It could not be checked right now')
+  })
+})
+
+it('shows custom fields by any name, also by those that objects of JavaScript know', async () => {
+  const fields = { public_access: 'true', nit_commit_custom: JSON.stringify({ constructor: 'Ada', valueOf: 2 }) }
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+  await patch(body.id, { nit_commit_custom: { constructor: null, toString: ['x'] } })
+  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
+  expect(status).toBe(200)
+  expect(text).toContain('<dt>constructor</dt><dd><ins>Ada</ins></dd>')
+  expect(text).toContain('<dt>toString</dt><dd><ins>[&quot;x&quot;]</ins></dd>')
+})
+
+it('no custom field passes for what the service knows of an asset', async () => {
+  const custom = { 'Registered by': 'Grace Hopper', Registered: 'January 1, 1999', 'SHA-256': '0'.repeat(64) }
+  const fields = { public_access: 'true', nit_commit_custom: JSON.stringify(custom) }
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), ...fields })
+  const { text } = await app.rest('GET', `/assets/${body.id}`)
+  const section = (id: string) => new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's').exec(text)?.[0]
+  for (const [name, value] of Object.entries(custom)) {
+    expect(section('about')!.split(`<dt>${name}</dt>`)).toHaveLength(2)
+    expect(section('about')).not.toContain(value)
+    expect(section('described')).toContain(`<dt>${name}</dt><dd>${value}</dd>`)
+  }
+  expect(section('described')).toContain('Its owner chose the names of these fields')
+})
+
+it('shows fifty changes of a commit, and how many it leaves out: whoever pays for some has everybody’s page made for nothing', async () => {
+  const { body } = await registerWith(owner.rest, { asset_file: newFile(), public_access: 'true' })
+  const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at]))
+  await patch(body.id, { nit_commit_custom: fields })
+  const { status, text } = await app.rest('GET', `/assets/${body.id}`)
+  expect(status).toBe(200)
+  const changes = /<dl class="changes">(.*?)<\/dl>/s.exec(text)![1]!
+  expect(changes.match(/<dt>part /g)).toHaveLength(50)
+  expect(text).toContain('which the API shows: 150.')
+})
+
+it('a long history is read page by page, also by a link', async () => {
+  const { id } = await owner.register()
+  for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })
+  const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
+  const newest = await app.rest('GET', addressIn(body.url))
+  expect(newest.text).toContain('<ins>Said 50 times</ins>')
+  expect(newest.text).not.toContain('Registered the file')
+  const follow = ({ text }: Answer, words: string) =>
+    app.rest('GET', addressIn(new RegExp(`href="([^"#]+)#history">${words}`).exec(text)![1]!.replaceAll('&amp;', '&')))
+  const older = await follow(newest, 'Older commits')
+  expect(older.text).toContain('Registered the file')
+  expect(older.text).not.toContain('Older commits')
+  expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
+})
+
+it('is checked for others, too, while somebody has it checked without end', async () => {
+  const { id } = await owner.register({ public_access: 'true' })
+  await eventually(
+    () => owner.rest('GET', `assets/${id}/history/`),
+    ({ body: { commits } }) => commits[0].status === 'final',
+  )
+  const histories = app.chain.histories!
+  const asked: string[] = []
+  const letGo = Promise.withResolvers<void>()
+  const real = histories.verify.bind(histories)
+  const verify = vi.spyOn(histories, 'verify').mockImplementation(async (asset, readTree) => {
+    asked.push(asset)
+    await letGo.promise
+    return real(asset, readTree)
+  })
+  const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof`)
+  let refusals = 0
+  const ask = async () => {
+    const { text } = await app.rest('POST', path, { urlencoded: {} })
+    if (text.includes('It could not be checked right now')) refusals += 1
+    return text
+  }
+  // Whoever is refused asks again: on a slow machine that is more than those who are too many.
+  const checks = Array.from({ length: MORE_THAN_MAY_WAIT }, () =>
+    eventually(ask, (text) => text.includes('<span class="mark good">')),
+  )
+  await until('one is under way, and so many wait that one is refused', () => refusals > 0)
+  const other = eventually(
+    () => owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`, {}, elsewhere),
+    ({ body }) => body.errors === undefined,
+  )
+  await until('the chain is asked for the other one', () => asked.includes(id))
+  expect(asked).toEqual([nid, id])
+  letGo.resolve()
+  expect(expectOk(await other)).toEqual({ asset: { verification: { verdict: 'HOLDS' } } })
+  await Promise.all(checks)
+  expect(proof.status).toBe(200)
+  await proof.arrayBuffer()
+  verify.mockRestore()
+})
+
+describe('an asset that is not public', () => {
+  it('has a page for its owner alone, of which nobody keeps a copy', async () => {
+    const { id } = await owner.register({ caption: 'Mine' })
+    const own = await owner.rest('GET', `/assets/${id}`)
+    expect([own.status, own.headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(own.headers.get('x-robots-tag')).toBe('noindex')
+    expect(own.text).not.toMatch(/og:|ld\+json|canonical/)
+    const other = await app.newUser()
+    const unknown = await app.rest('GET', `/assets/${id.slice(0, -4)}aaaa`)
+    expect([unknown.status, titleOf(unknown)]).toEqual([404, 'There is no such asset here'])
+    for (const ask of [app.rest, other.rest]) {
+      for (const answer of [
+        await ask('GET', `/assets/${id}`),
+        await ask('POST', `/assets/${id}`, { urlencoded: {} }),
+      ]) {
+        expect([answer.status, answer.text]).toEqual([404, unknown.text])
+      }
+    }
+  })
+
+  it('is read, checked and proven by a link that its owner makes by either interface', async () => {
+    const { id } = await owner.register({ caption: 'Shown to a friend' })
+    await eventually(
+      () => owner.rest('GET', `assets/${id}/history/`),
+      ({ body: { commits } }) => commits[0].status === 'final',
+    )
+    const { createAssetLink } = expectOk(
+      await owner.graphql(`mutation { createAssetLink(input: { id: "${id}" }) { link { url expiresAt } } }`),
+    )
+    const made = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(1) } })
+    expect([made.status, made.body.expires_at.slice(0, 13)]).toEqual([201, inDays(1).slice(0, 13)])
+    for (const url of [createAssetLink.link.url, made.body.url]) {
+      const page = await app.rest('GET', addressIn(url))
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('Shown to a friend')
+      expect(Object.fromEntries(page.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+      expect(page.text).not.toMatch(/og:|ld\+json|canonical|--gateway/)
+      const checked = await app.rest('POST', addressIn(url), { urlencoded: {} })
+      expect(checked.text).toContain('<span class="mark good">')
+      const [, proof] = /href="([^"]+)" download>/.exec(page.text)!
+      const file = await fetch(proof!.replaceAll('&amp;', '&'))
+      expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.car; version=1'])
+      const [, picture] = /<img src="([^"]+)"/.exec(page.text)!
+      expect((await fetch(picture!.replaceAll('&amp;', '&'))).status).toBe(200)
+      expect(JSON.stringify(app.log.lines)).not.toContain(new URL(url).searchParams.get('signature'))
+    }
+  })
+
+  it('is not read by a link to another asset, with another name, or with a signature of something else', async () => {
+    const [{ id }, { id: other }] = [await owner.register(), await owner.register()]
+    const newLink = async () => (await owner.rest('POST', `assets/${id}/links/`, { json: {} })).body
+    const [link, another] = [await newLink(), await newLink()]
+    const { pathname, searchParams } = new URL(link.url)
+    const signature = searchParams.get('signature')!
+    for (const address of [
+      pathname,
+      `/assets/${other}?link=${link.id}&signature=${signature}`,
+      `${pathname}?link=${another.id}&signature=${signature}`,
+      `${pathname}?link=${link.id}&signature=${signature.slice(0, -1)}`,
+      `${pathname}?link=${link.id}`,
+      `${pathname}?link=&signature=${signature}`,
+      `${pathname}?link=${link.id.replace('link', 'session')}&signature=${signature}`,
+      `/api/v3/assets/${other}/proof?link=${link.id}&signature=${signature}`,
+    ]) {
+      expect((await app.rest('GET', address)).status, address).toBe(404)
+    }
+    expect((await app.rest('GET', addressIn(link.url))).status).toBe(200)
+  })
+
+  it('is read by a link from before links were listed until that ends, and by nothing like it', async () => {
+    const { id, uuid } = await owner.register()
+    const { id: other } = await owner.register()
+    const [{ owner_id } = { owner_id: '' }] = await app.sql<{ owner_id: string }>(
+      'select owner_id::text from assets where nid = $1',
+      [id],
+    )
+    const linkUntil = (expires: number, generation = 0) => {
+      const signed = [uuid, owner_id, generation, expires].join('\n')
+      const hmac = createHmac('sha256', app.installation.vault.derive('asset-links')).update(signed)
+      return { expires, signature: hmac.digest('base64url') }
+    }
+    const now = Math.floor(Date.now() / 1_000)
+    const statusOf = async (nid: string, { expires, signature }: { expires: unknown; signature: string }) =>
+      (await app.rest('GET', `/assets/${nid}?expires=${expires}&signature=${signature}`)).status
+    const good = linkUntil(now + 600)
+    expect(await statusOf(id, good)).toBe(200)
+    for (const wrong of [
+      { ...good, expires: good.expires + 1 },
+      { ...good, expires: '' },
+      { ...good, expires: '1e400' },
+      { ...good, signature: good.signature.slice(0, -1) },
+      linkUntil(now - 1),
+      linkUntil(now + 600, 1),
+    ]) {
+      expect(await statusOf(id, wrong), JSON.stringify(wrong)).toBe(404)
+    }
+    expect(await statusOf(other, good)).toBe(404)
+    await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
+    expect(await statusOf(id, good)).toBe(404)
+    await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`))
+    expect([await statusOf(id, good), await statusOf(id, linkUntil(now + 600, 1))]).toEqual([404, 200])
+  })
+
+  it('has links that its owner lists, with the hour of their last use, and ends one by one by either interface', async () => {
+    const { id } = await owner.register()
+    const make = async (label: string) =>
+      (await owner.rest('POST', `assets/${id}/links/`, { json: { label } })).body as Record<'id' | 'url', string>
+    const [museum, friend, unused] = [await make(' The museum\u0007 '), await make('A friend'), await make('')]
+    const opens = async ({ url }: { url: string }) => (await app.rest('GET', addressIn(url))).status === 200
+    const listed = async () => expectOk(await owner.rest('GET', `assets/${id}/links/`))
+    expect(await Promise.all([museum, friend].map(opens))).toEqual([true, true])
+    const first = await listed()
+    expect(first).toMatchObject({
+      count: 3,
+      results: [
+        { ...unused, label: '', revoked_at: null, last_used_at: null },
+        { id: friend.id, label: 'A friend', last_used_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:00:00/) },
+        { id: museum.id, url: museum.url, label: 'The museum' },
+      ],
+    })
+    await app.sql(`update asset_links set last_used_at = last_used_at - interval '5 hours' where label = 'A friend'`)
+    expect(await opens(friend)).toBe(true)
+    expect((await listed()).results[1].last_used_at >= first.results[1].last_used_at).toBe(true)
+
+    expect((await owner.rest('DELETE', `asset-links/${museum.id}/`)).status).toBe(204)
+    const end = `mutation { revokeAssetLink(input: { id: "${friend.id}" }) { link { id revokedAt } } }`
+    const { revokeAssetLink } = expectOk(await owner.graphql(end))
+    expect(expectOk(await owner.graphql(end)).revokeAssetLink).toEqual(revokeAssetLink)
+    expect(await Promise.all([museum, friend, unused].map(opens))).toEqual([false, false, true])
+    const query = `{ asset(id: "${id}") { links(first: 2) { totalCount pageInfo { endCursor } nodes { id revokedAt } } } node(id: "${friend.id}") { id } }`
+    const { asset, node } = expectOk(await owner.graphql(query))
+    expect(node).toEqual({ id: friend.id })
+    expect(asset.links).toEqual({
+      totalCount: 3,
+      pageInfo: { endCursor: friend.id },
+      nodes: [{ id: unused.id, revokedAt: null }, revokeAssetLink.link],
+    })
+    const rest = `{ asset(id: "${id}") { links(after: "${friend.id}") { nodes { id } } } }`
+    expect(expectOk(await owner.graphql(rest)).asset.links.nodes).toEqual([{ id: museum.id }])
+    const wrong = `{ asset(id: "${id}") { links(after: "${id}") { nodes { id } } } }`
+    expectError(await owner.graphql(wrong), 'VALIDATION_FAILED')
+  })
+
+  it('has links that nobody but its owner lists or ends, also when it is public', async () => {
+    const { body: link } = await owner.rest('POST', `assets/${nid}/links/`, { json: {} })
+    const stranger = await app.newUser()
+    const query = `{ asset(id: "${nid}") { links { nodes { url } } } node(id: "${link.id}") { id } }`
+    for (const asking of [stranger, app]) {
+      expect(expectOk(await asking.graphql(query))).toEqual({ asset: { links: null }, node: null })
+    }
+    expectError(await stranger.rest('GET', `assets/${nid}/links/`), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await app.rest('GET', `assets/${nid}/links/`), 'NOT_AUTHENTICATED')
+    expectError(await stranger.rest('DELETE', `asset-links/${link.id}/`), 'NOT_FOUND')
+    expectError(await owner.rest('DELETE', `asset-links/${nid}/`), 'NOT_FOUND')
+    expect((await owner.rest('GET', `assets/${nid}/links/`)).body.results).toMatchObject([{ revoked_at: null }])
+  })
+
+  it('has two hundred links at most, those that ended within a month among them', async () => {
+    const { id, uuid } = await owner.register()
+    await app.sql(
+      `insert into asset_links (asset_id, expires_at, revoked_at)
+       select $1::uuid, now() + interval '1 day', case when n > 1 then now() - interval '29 days' end from generate_series(1, 200) n`,
+      [uuid],
+    )
+    const refused = expectError(await owner.rest('POST', `assets/${id}/links/`, { json: {} }), 'VALIDATION_FAILED')
+    expect(refused.body.error.message).toContain('at most 200 links')
+    await app.sql(`update asset_links set revoked_at = revoked_at - interval '2 days' where asset_id = $1::uuid`, [
+      uuid,
+    ])
+    expectOk(await owner.rest('POST', `assets/${id}/links/`, { json: {} }))
+    expect((await owner.rest('GET', `assets/${id}/links/`)).body.count).toBe(2)
+    expectOk(await owner.rest('DELETE', `assets/${id}/`))
+    expect(await app.sql('select 1 from asset_links where asset_id = $1::uuid', [uuid])).toEqual([])
+  })
+
+  it('has no tree of another asset in the proof that is read by its link, whatever somebody commits to it on the chain', async () => {
+    const victim = await app.newUser()
+    const secret = await victim.register({ caption: 'Nobody else may read this' })
+    const { id } = await owner.register()
+    const trees: string[] = []
+    for (const [who, asset] of [
+      [owner, id],
+      [victim, secret.id],
+    ] as const) {
+      const { body } = await eventually(
+        () => who.rest('GET', `assets/${asset}/history/`),
+        ({ body: { commits } }) => commits[0].status === 'final',
+      )
+      trees.push(body.commits[0].assetTreeCid)
+    }
+    // The identifier of a tree stands on the chain, for everybody to read.
+    const said = {
+      ...{ assetTreeCid: trees[1], assetTreeSha256: '', assetTreeSignature: null, author: '', committer: '' },
+      ...{ provider: '', timestampCreated: 1, action: '', actionResult: '', actionName: 'action-commit', abstract: '' },
+    }
+    const rpcUrl = app.env.CHAIN_RPC_URL!
+    const registry = createRegistry({ rpcUrl, database: app.installation.database })
+    const to = (await registry.findAddress(await registry.readChainId()))!
+    const rpc = createRpc({ url: rpcUrl })
+    const transaction = { to, data: encodeCommit(id, JSON.stringify(said)), gasLimit: 1_000_000, gasPrice: 10n ** 12n }
+    const chainId = await rpc.call<string>('eth_chainId')
+    const raw = await new Wallet(await fundedKey()).signTransaction({ ...transaction, chainId, nonce: 0, type: 0 })
+    const sent = await rpc.call('eth_sendRawTransaction', raw)
+    await eventually(
+      () => rpc.call<{ status: string } | null>('eth_getTransactionReceipt', sent),
+      (receipt) => receipt?.status === '0x1',
+    )
+    const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
+    const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof${new URL(body.url).search}`)
+    const names: string[] = []
+    for await (const { cid } of await CarBlockIterator.fromBytes(new Uint8Array(await proof.arrayBuffer()))) {
+      names.push(cid.toString())
+    }
+    expect(names).toContain(trees[0])
+    expect(names).not.toContain(trees[1])
+  })
+
+  it('is read no more once its owner ends the links, the account is locked, or the asset is registered anew', async () => {
+    const asset_file = newFile()
+    const { body: asset } = await registerWith(owner.rest, { asset_file })
+    const newLink = async () =>
+      addressIn((await owner.rest('POST', `assets/${asset.id}/links/`, { json: {} })).body.url)
+    const old = await newLink()
+    expect((await owner.rest('DELETE', `assets/${asset.id}/links/`)).status).toBe(204)
+    const current = await newLink()
+    expect([(await app.rest('GET', old)).status, (await app.rest('GET', current)).status]).toEqual([404, 200])
+    expect((await app.rest('GET', old)).text).toContain('ask the sender for a new one.')
+    await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
+    expect((await app.rest('GET', current)).status).toBe(404)
+    await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])
+    expect((await app.rest('GET', current)).status).toBe(200)
+    const { revokeAssetLinks } = expectOk(
+      await owner.graphql(
+        `mutation { revokeAssetLinks(input: { id: "${asset.id}" }) { asset { id links(first: 9) { nodes { revokedAt } } } } }`,
+      ),
+    )
+    const ended = { revokedAt: expect.any(String) }
+    expect(revokeAssetLinks.asset).toEqual({ id: asset.id, links: { nodes: [ended, ended] } })
+    expect((await app.rest('GET', current)).status).toBe(404)
+    const last = await newLink()
+    expectOk(await owner.rest('DELETE', `assets/${asset.id}/`))
+    await registerWith(owner.rest, { asset_file })
+    expect((await app.rest('GET', last)).status).toBe(404)
+  })
+
+  it('has one link for one key, and none for a key whose link was ended', async () => {
+    const { id } = await owner.register()
+    const make = (key: string) => owner.rest('POST', `assets/${id}/links/`, { json: {}, key })
+    const [first, again] = [await make('one link'), await make('one link')]
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
+    expectError(await make('one link'), 'IDEMPOTENCY_KEY_REUSED')
+    const { body: single } = await make('single')
+    expectOk(await owner.rest('DELETE', `asset-links/${single.id}/`))
+    expectError(await make('single'), 'IDEMPOTENCY_KEY_REUSED')
+    const other = addressIn((await make('another')).body.url)
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
+    expect((await app.rest('GET', other)).status).toBe(200)
+  })
+
+  it('has no link that has ended, goes on for years, or is made by others', async () => {
+    const { id } = await owner.register()
+    for (const days of [-1, 0, 400]) {
+      const answer = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(days) } })
+      expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toHaveProperty('expires_at')
+    }
+    const stranger = await app.newUser()
+    expectError(await stranger.rest('POST', `assets/${id}/links/`, { json: {} }), 'NOT_FOUND')
+    expectError(await stranger.rest('DELETE', `assets/${nid}/links/`), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await app.rest('POST', `assets/${nid}/links/`, { json: {} }), 'NOT_AUTHENTICATED')
+  })
+})

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { unavailable } from '../../../src/shared/errors.ts'
+import type { Answer } from '../../support/http-client.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp({ env: { LIMITS: 'requests-per-address=40' } })
+
+const link = 'user_01h455vb4pex5vsknk084sn02q/wrong'
+const pages = [
+  `/account/password-reset/${link}`,
+  `/account/email-verification/${link}`,
+  '/',
+  '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+  '/lookup?file=bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+]
+const chinese = { 'Accept-Language': 'zh-HK' }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function expectPage(answer: Answer, status: number, words: string) {
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(answer.text).toContain(words)
+  expect(answer.text).not.toContain('"error"')
+}
+
+describe.each(pages)('a refusal at %s is a page', (path) => {
+  it('for a method that it does not know', async () => {
+    const answer = await app.rest('PATCH', path)
+    expectPage(answer, 405, 'The form could not be read')
+    expect(answer.headers.get('allow')).toContain('GET')
+    expect((await app.rest('DELETE', path, { headers: chinese })).text).toContain('無法讀取表單')
+  })
+
+  it('while a part is away', async () => {
+    vi.spyOn(app.services.accounts, 'authenticate').mockRejectedValue(unavailable('The database'))
+    const answer = await app.rest('GET', path)
+    expectPage(answer, 503, 'This does not work right now')
+    expect(answer.headers.get('retry-after')).toBe('5')
+    expect((await app.rest('HEAD', path)).text).toBe('')
+  })
+
+  it('and a token that is good no more changes nothing', async () => {
+    const actor = { token: 'a'.repeat(40) }
+    expect((await app.rest('GET', path, { actor })).status).toBe((await app.rest('GET', path)).status)
+  })
+})
+
+it('a form that is too large is told on the page', async () => {
+  expectPage(await app.rest('POST', pages[0]!, { urlencoded: { x: 'y'.repeat(20_000) } }), 413, 'could not be read')
+})
+
+it('a form that is no UTF-8 is told on the page, and no password is made of it', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const raw = `password=${escape('pässwörd')}&again=${escape('pässwörd')}`
+  expectPage(await app.rest('POST', pages[0]!, { raw, headers }), 400, 'could not be read')
+})
+
+describe('an address that leads nowhere', () => {
+  const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+  const cutOff = [
+    '/account/password-reset/user_01h455vb4pex5vsknk084sn02q',
+    '/assets',
+    `/assets/${'a'.repeat(3_000)}`,
+    '/x',
+  ]
+
+  it.each(cutOff)('is told to whoever has a browser on a page: %s', async (path) => {
+    const answer = await app.rest('GET', path, { headers: browser })
+    expectPage(answer, 404, 'There is no page at this address')
+    expect(answer.text).toContain('open the whole link')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect((await app.rest('GET', path, { headers: { ...browser, ...chinese } })).text).toContain('這個網址沒有頁面')
+    expect((await app.rest('HEAD', path, { headers: browser })).text).toBe('')
+  })
+
+  it.each([...cutOff, 'assets/x/y/z/'])('is told to programs in JSON: %s', async (path) => {
+    const answer = await app.rest('GET', path)
+    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+  })
+
+  it.each(['assets/x/y/z/', '/auth/x', '/ipfs'])('is told in JSON where programs ask: %s', async (path) => {
+    const answer = await app.rest('GET', path, { headers: browser })
+    expect([answer.status, answer.body.error.type]).toEqual([404, 'resource_not_found'])
+  })
+})
+
+it.each([
+  '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku?older=x',
+  '/assets/%00',
+  `${pages[4]}&after=x`,
+])('an address that cannot be right is not told as a form, nor to come right by waiting: %s', async (path) => {
+  const answer = await app.rest('GET', path)
+  expectPage(answer, 400, 'There is no page at this address')
+  expect(answer.text).not.toMatch(/Wait a moment|neither a SHA-256/)
+})
+
+it('a visitor who comes too often is told on the page, with the seconds to wait', async () => {
+  for (const [index, path] of pages.entries()) {
+    let answer = await app.rest('GET', path)
+    for (let n = 0; n < 81 && answer.status !== 429; n += 1) answer = await app.rest('GET', path)
+    expectPage(answer, 429, 'Too many tries')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answer.text.includes('in your mail')).toBe(index < 2)
+  }
+})
+
+it('everybody else is told in JSON', async () => {
+  const answer = await app.rest('PATCH', 'events/')
+  expect([answer.status, answer.body.error.type]).toEqual([405, 'method_not_allowed'])
+})

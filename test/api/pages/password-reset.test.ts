@@ -1,0 +1,250 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { preferredLanguage } from '../../../src/shared/language.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectError } from '../../support/expect-error.ts'
+import { type Answer, openRequest } from '../../support/http-client.ts'
+import type { SignedIn } from '../../support/test-app.ts'
+import { PASSWORD } from '../../support/user.ts'
+import { createMailedApp, type MailedApp } from './mailbox.ts'
+
+let app: MailedApp
+let user: SignedIn
+let path: string
+
+beforeAll(async () => {
+  app = await createMailedApp()
+  user = await app.newUser()
+  path = await app.newLink(user, 'password-reset')
+})
+
+const password = 'a better one, 更好'
+const submit = (to: string, first: string, second = first, headers = {}): Promise<Answer> =>
+  app.rest('POST', to, { urlencoded: { 'new-password': first, 'new-password-again': second }, headers })
+const signIn = (as: SignedIn, secret: string) =>
+  app.rest('POST', 'auth/token/login/', { json: { email: as.email, password: secret } })
+
+const textOf = ({ text }: Answer) =>
+  text
+    .slice(text.indexOf('<body>'))
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
+
+describe('the page of a good link', () => {
+  it('has a form with two labelled fields that password managers know, and works without scripts', async () => {
+    const page = await app.rest('GET', path)
+    expect(page.status, page.text).toBe(200)
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(titleOf(page)).toBe('Choose a new password')
+    expect(page.text).toContain('<html lang="en">')
+    expect(page.text).toMatch(/<form method="post" novalidate>/)
+    for (const name of ['new-password', 'new-password-again']) {
+      expect(page.text).toContain(`<label for="${name}">`)
+      expect(page.text).toMatch(
+        new RegExp(`<input type="password" id="${name}" name="${name}" required autocomplete="new-password"`),
+      )
+    }
+    expect(page.text).toContain('aria-describedby="new-password-rule"')
+    expect(page.text).toContain(`name="username" value="${user.email}" autocomplete="username" readonly hidden>`)
+    expect(page.text).not.toMatch(/<script|role="alert"|maxlength|\son\w+=/)
+  })
+
+  it('tells its address to nobody, is kept by nobody, framed by nobody and sets no cookie', async () => {
+    for (const page of [await app.rest('GET', path), await submit(path, ''), await submit(`${path}x`, password)]) {
+      expect(Object.fromEntries(page.headers)).toMatchObject({
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringMatching(
+          /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+        ),
+      })
+      expect(page.headers.get('set-cookie')).toBeNull()
+      expect(page.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  it('does not repeat the token', async () => {
+    const token = path.split('/').at(-1)!
+    for (const page of [await app.rest('GET', path), await submit(path, 'short')])
+      expect(page.text).not.toContain(token)
+  })
+
+  it('is not used up by being opened, by programs that read mail or by people', async () => {
+    for (const method of ['GET', 'HEAD', 'GET']) expect((await app.rest(method, path)).status).toBe(200)
+  })
+
+  it('speaks the language the browser asks for', async () => {
+    const page = await app.rest('GET', path, { headers: { 'Accept-Language': 'fr, zh-Hant-TW;q=0.9, en;q=0.8' } })
+    expect(page.text).toContain('<html lang="zh-TW">')
+    expect(page.headers.get('content-language')).toBe('zh-TW')
+    expect(titleOf(page)).toBe('設定新密碼')
+  })
+})
+
+describe('what is wrong with what was typed', () => {
+  it.each([
+    ['nothing', '', '', 'Type a new password.'],
+    ['too little', 'short', 'short', 'The password is too short. Use at least 8 characters.'],
+    ['seven characters that look like more', '🔑'.repeat(7), '🔑'.repeat(7), 'Use at least 8 characters.'],
+    ['too much', 'x'.repeat(33), 'x'.repeat(33), 'The password is too long. Use at most 32 characters.'],
+    ['it only once', password, '', 'Type the new password once more.'],
+    ['two that differ', password, `${password}!`, 'The two passwords are not the same. Type them again.'],
+    ['what no password may hold', 'null\0null', 'null\0null', 'This password cannot be used. Choose another one.'],
+  ])('is told at the top with the focus, and at its field: %s', async (_, first, second, problem) => {
+    const page = await submit(path, first, second)
+    expect(page.status).toBe(400)
+    expect(titleOf(page)).toBe('Error: Choose a new password')
+    expect(page.text).toMatch(/<div class="notice" role="alert" tabindex="-1" autofocus>/)
+    expect(page.text.split(problem)).toHaveLength(3)
+    const [, field] = /id="([\w-]+)-problem"/.exec(page.text)!
+    expect(page.text).toMatch(
+      new RegExp(`<input [^>]*id="${field}" [^>]*aria-describedby="[^"]*${field}-problem" aria-invalid="true">`),
+    )
+  })
+
+  it('is told in the language of the page, and what was typed does not come back', async () => {
+    const page = await submit(path, 'typed-1', 'typed-2', { 'Accept-Language': 'zh-TW' })
+    expect(textOf(page)).toContain('密碼太短，請至少使用 8 個字元。')
+    expect(page.text).not.toContain('typed')
+  })
+
+  it.each([
+    ['a form that is far too big', { urlencoded: { 'new-password': 'x'.repeat(20_000) } }, 413],
+    ['something that is no form', { json: { 'new-password': password, 'new-password-again': password } }, 415],
+    ['a form with files', { multipart: { 'new-password': new File(['x'], 'x.txt') } }, 415],
+    ['bytes that are no text', { raw: Buffer.from([0xff, 0xfe]) }, 400],
+  ])('is told on a page: %s', async (_, body, status) => {
+    const page = await app.rest('POST', path, body)
+    expect(page.status).toBe(status)
+    expect(titleOf(page)).toBe('The form could not be read')
+  })
+
+  it('leaves password and link as they were', async () => {
+    expect((await app.rest('GET', path)).status).toBe(200)
+    expect((await signIn(user, PASSWORD)).status).toBe(200)
+  })
+})
+
+describe('a link that is not good', () => {
+  const [wrongToken, wrongUser] = ['A'.repeat(43), 'user_01h455vb4pex5vsknk084sn02q']
+
+  it.each([
+    ['of another token', () => `${path.slice(0, path.lastIndexOf('/'))}/${wrongToken}`],
+    ['of another user', () => `/account/password-reset/${wrongUser}/${path.split('/').at(-1)}`],
+    ['of nobody', () => `/account/password-reset/nobody/${wrongToken}`],
+    [
+      'with marks in it',
+      () => `/account/password-reset/${encodeURIComponent('"><script>alert(1)</script>')}/%3Cimg%3E`,
+    ],
+    ['with a zero byte', () => `/account/password-reset/%00/${wrongToken}`],
+  ])('is told with what to do next, before and after a password is typed: %s', async (_, bad) => {
+    for (const page of [await app.rest('GET', bad()), await submit(bad(), password), await submit(bad(), 'short')]) {
+      expect(page.status, page.text).toBe(410)
+      expect(titleOf(page)).toBe('This link does not work any more')
+      expect(textOf(page)).toContain('To get a new link, ask again to reset your password where you sign in')
+      expect(page.text).not.toMatch(/<script|<img|<form|nobody/)
+    }
+  })
+
+  it('is one that has expired', async () => {
+    const late = await app.newUser()
+    const link = await app.newLink(late, 'password-reset')
+    await app.sql("update one_time_tokens set expires_at = now() - interval '1 second' where user_id = $1::uuid", [
+      late.id,
+    ])
+    expect((await app.rest('GET', link)).status).toBe(410)
+    expect((await submit(link, password)).status).toBe(410)
+    expect((await signIn(late, PASSWORD)).status).toBe(200)
+  })
+
+  it('is an older one after a newer one', async () => {
+    const twice = await app.newUser()
+    const older = await app.newLink(twice, 'password-reset')
+    const newer = await app.newLink(twice, 'password-reset')
+    expect((await submit(older, password)).status).toBe(410)
+    expect((await submit(newer, password)).status).toBe(200)
+  })
+})
+
+describe('two passwords that are the same', () => {
+  it('change it, sign out every device, and are told; the link is used up', async () => {
+    const person = await app.newUser()
+    const link = await app.newLink(person, 'password-reset')
+    const page = await submit(link, password)
+    expect(page.status, page.text).toBe(200)
+    expect(titleOf(page)).toBe('Your password was changed')
+    expect(textOf(page)).toContain('All devices were signed out. Sign in again with your new password.')
+
+    expectError(await person.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+    expect((await signIn(person, PASSWORD)).status).toBe(400)
+    expect((await signIn(person, password)).status).toBe(200)
+    await eventually(
+      () => app.subjects(person.email),
+      (subjects) => subjects.includes('Your password was changed'),
+    )
+
+    for (const again of [await app.rest('GET', link), await submit(link, 'yet another one')]) {
+      expect(again.status).toBe(410)
+      expect(textOf(again)).toContain('If you have just changed your password, there is nothing to do')
+    }
+    expect((await signIn(person, password)).status).toBe(200)
+  })
+
+  it('change it once by a form that is sent twice, as by a double click, and both answers say so', async () => {
+    const person = await app.newUser()
+    const link = await app.newLink(person, 'password-reset')
+    const key = /name="key" value="([\w-]{36})"/.exec((await app.rest('GET', link)).text)![1]!
+    const send = (typed: string) =>
+      app.rest('POST', link, { urlencoded: { key, 'new-password': typed, 'new-password-again': typed } })
+    const pages = [...(await Promise.all([send(password), send(password)])), await send(password)]
+    expect(pages.map(titleOf)).toEqual(Array(3).fill('Your password was changed'))
+    expect((await send('another password')).status).toBe(410)
+    expect((await signIn(person, password)).status).toBe(200)
+    const [{ n }] = (await app.sql<{ n: number }>(
+      `select count(*)::int as n from audit_entries where user_id = $1::uuid and action = 'password.reset'`,
+      [person.id],
+    )) as [{ n: number }]
+    expect(n).toBe(1)
+  })
+
+  it('change it once, however often the form is sent at the same time', async () => {
+    const person = await app.newUser()
+    const link = await app.newLink(person, 'password-reset')
+    const pages = await Promise.all(Array.from({ length: 8 }, (_, n) => submit(link, `better one ${n}`)))
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(410)])
+    const [winner] = pages.flatMap(({ status }, n) => (status === 200 ? [n] : []))
+    expect((await signIn(person, `better one ${winner}`)).status).toBe(200)
+  })
+})
+
+it('a form that ends too early is told to nobody, and nothing is left of it', async () => {
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '500' }
+  const request = openRequest(app.url + path, { headers })
+  request.write('new-password=', request.abort)
+  await expect(request.answer).rejects.toThrow()
+  expect((await app.rest('GET', path)).status).toBe(200)
+})
+
+it('no token and no password stands in the log', () => {
+  const lines = JSON.stringify(app.log.lines)
+  expect(lines).not.toContain(path.split('/').at(-1)!)
+  expect(lines).not.toContain(password)
+})
+
+describe('the language of pages', () => {
+  it.each([
+    ['', 'en'],
+    ['*', 'en'],
+    ['de', 'en'],
+    ['zh-CN, zh;q=0.9', 'en'],
+    ['zh-TW', 'zh-TW'],
+    ['zh-hk;q=0.5, de', 'zh-TW'],
+    ['zh-TW;q=0.5, en-GB;q=0.6', 'en'],
+    ['zh-TW;q=0, en;q=0.1', 'en'],
+    ['en;q=x, zh-Hant', 'zh-TW'],
+    [','.repeat(10_000), 'en'],
+  ] as const)('for Accept-Language %j is %s', (header, language) => {
+    expect(preferredLanguage(header)).toBe(language)
+  })
+})

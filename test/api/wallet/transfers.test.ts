@@ -1,0 +1,217 @@
+/** The statement: every movement in a wallet with the balance after it. */
+import { describe, expect, it } from 'vitest'
+import { fromId, toId } from '../../../src/shared/ids.ts'
+import { add } from '../../../src/shared/money.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const admin = await app.admin()
+
+const statementQuery = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int) {
+  transfers(first: $first, after: $after, last: $last, before: $before, offset: $offset) {
+    totalCount
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    edges { cursor node { id kind subjectId num points balance { num points } createdAt } }
+  }
+}`
+
+interface Line {
+  id: string
+  kind: string
+  subjectId: string
+  num: string
+  points: string
+  balance: { num: string; points: string }
+}
+interface Page {
+  totalCount: number
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
+  edges: { cursor: string; node: Line }[]
+}
+const read = async (user: SignedIn, page: object = {}): Promise<Page> =>
+  expectOk(await user.graphql(statementQuery, page)).transfers
+const linesOf = ({ edges }: Page) => edges.map(({ node }) => node)
+
+const give = (user: SignedIn, amount: string) =>
+  app.services.grants.grant(
+    { kind: 'system' },
+    { userId: user.publicId, amount, reason: 'Test' },
+    { key: undefined, replayed: false },
+  )
+
+async function sellOnce() {
+  const store = await createStore(app)
+  const buyer = await app.newUser({ points: '10' })
+  const { id } = expectOk(
+    await store.owner.rest('POST', 'store/network-apps/', {
+      json: { name: 'upscale', price_mode: 'fixed', price: '1' },
+    }),
+  )
+  const order = await store.order(buyer, { network_app: id })
+  expectOk(await store.confirm(buyer, order.id))
+  return { order, buyer, owner: store.owner }
+}
+
+async function userWithGrants(count: number): Promise<SignedIn> {
+  const user = await app.newUser({ points: '0' })
+  for (let amount = 1; amount <= count; amount += 1) await give(user, String(amount))
+  return user
+}
+
+it('tells each movement with its kind, its subject and the balance after it, newest first', async () => {
+  const user = await app.newUser({ points: '0' })
+  const grant = await give(user, '0.2')
+  await user.register()
+  const [commit] = await app.sql<{ id: string }>('select id from commits where author_id = $1::uuid', [user.id])
+  const page = await read(user)
+  expect(page.totalCount).toBe(2)
+  expect(linesOf(page)).toMatchObject([
+    {
+      kind: 'COMMIT',
+      subjectId: toId('commit', commit!.id),
+      num: '0',
+      points: '-0.179',
+      balance: { num: '0', points: '0.021' },
+    },
+    {
+      kind: 'GRANT',
+      subjectId: toId('grant', grant.id),
+      num: '0',
+      points: '0.2',
+      balance: { num: '0', points: '0.2' },
+    },
+  ])
+  expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
+})
+
+it('tells the balance of each currency after each movement', async () => {
+  const user = await app.newUser({ points: '0.1', num: '5' })
+  await user.register()
+  await user.register()
+  const lines = linesOf(await read(user)).map(({ num, points, balance }) => [num, points, balance.num, balance.points])
+  expect(lines.slice(0, 2)).toEqual([
+    ['-0.179', '0', '4.742', '0'],
+    ['-0.079', '-0.1', '4.921', '0'],
+  ])
+  expect(lines.slice(2).map(([, , num, points]) => [num, points])).toContainEqual(['5', '0.1'])
+})
+
+it.each(['down', 'up'] as const)('pages %s without a gap, and the balances stay right', async (direction) => {
+  const user = await userWithGrants(7)
+  const lines: Line[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < 4; pages += 1) {
+    const page = await read(user, direction === 'down' ? { first: 2, after: cursor } : { last: 2, before: cursor })
+    const { pageInfo } = page
+    expect(direction === 'down' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage).toBe(pages < 3)
+    lines[direction === 'down' ? 'push' : 'unshift'](...linesOf(page))
+    cursor = direction === 'down' ? pageInfo.endCursor : pageInfo.startCursor
+  }
+  expect(lines.map(({ points }) => points)).toEqual(['7', '6', '5', '4', '3', '2', '1'])
+  expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
+})
+
+it('leaves out an offset, for callers that page by position', async () => {
+  const user = await userWithGrants(4)
+  const page = await read(user, { first: 2, offset: 1 })
+  expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
+    ['3', '6'],
+    ['2', '3'],
+  ])
+})
+
+it('ends in the balance that the wallet has, after concurrent charges', async () => {
+  const user = await app.newUser({ points: '0' })
+  await give(user, '2')
+  await Promise.all(Array.from({ length: 5 }, () => user.register()))
+  const lines = linesOf(await read(user))
+  const { points } = await app.wallet(user)
+  expect(lines[0]!.balance.points).toBe(points)
+  expect(add(...lines.map((line) => line.points))).toBe(points)
+})
+
+it('is empty for a wallet that nothing moved', async () => {
+  const user = await app.newUser({ points: '0' })
+  expect(await read(user)).toMatchObject({ totalCount: 0, edges: [], pageInfo: { hasNextPage: false } })
+})
+
+it('shows only one’s own, and nothing to the anonymous', async () => {
+  const user = await userWithGrants(1)
+  expect(linesOf(await read(user))).toHaveLength(1)
+  expect(linesOf(await read(admin))).toEqual([])
+  expectError(await app.graphql(statementQuery), 'NOT_AUTHENTICATED')
+  expectError(await app.rest('GET', 'wallet/transfers/'), 'NOT_AUTHENTICATED')
+})
+
+it('refuses a cursor that no page gave out', async () => {
+  const user = await app.newUser()
+  for (const after of ['', 'GPC:S:x', toId('order', user.id), 'transfer_x']) {
+    expectError(await user.graphql(statementQuery, { first: 1, after }), 'VALIDATION_FAILED')
+  }
+})
+
+describe('a line by its identifier', () => {
+  const find = async (who: Pick<SignedIn, 'graphql'>, id: string) =>
+    expectOk(
+      await who.graphql(
+        `query ($id: ID!) { node(id: $id) { __typename ... on Transfer { id kind subjectId num points balance { num points } createdAt }
+           ... on PointGrant { id amount reason user { id } } } }`,
+        { id },
+      ),
+    ).node
+
+  it('is as the page has it, wherever it stands', async () => {
+    const user = await userWithGrants(3)
+    for (const line of linesOf(await read(user))) {
+      expect(await find(user, line.id)).toEqual({ __typename: 'Transfer', ...line })
+    }
+  })
+
+  it('is seen from each side as each wallet has it', async () => {
+    const { order, buyer, owner } = await sellOnce()
+    const [paid] = await app.sql<{ id: string }>('select id from transfers where reference = $1', [
+      `order:${fromId(order.id)!.uuid}`,
+    ])
+    const id = toId('transfer', paid!.id)
+    expect(await find(buyer, id)).toMatchObject({ points: '-1', subjectId: order.id })
+    expect(await find(owner, id)).toMatchObject({ points: '0.88', subjectId: order.id })
+    for (const who of [await app.newUser(), await app.admin(), app]) expect(await find(who, id)).toBeNull()
+  })
+
+  it('leads to the grant that it is about, for whom it was given to and for administrators', async () => {
+    const user = await userWithGrants(1)
+    const [line] = linesOf(await read(user))
+    const grant = {
+      __typename: 'PointGrant',
+      id: line!.subjectId,
+      amount: '1',
+      reason: 'Test',
+      user: { id: user.publicId },
+    }
+    expect(await find(user, line!.subjectId)).toEqual(grant)
+    expect(await find(admin, line!.subjectId)).toEqual(grant)
+    for (const who of [await app.newUser(), app]) expect(await find(who, line!.subjectId)).toBeNull()
+  })
+})
+
+it('is the same at both doors', async () => {
+  const user = await userWithGrants(3)
+  await user.register()
+  const rest = expectOk(await user.rest('GET', 'wallet/transfers/?limit=2&offset=1'))
+  const page = await read(user, { first: 2, offset: 1 })
+  expect(rest).toMatchObject({ count: page.totalCount, next: expect.stringContaining('offset=3') })
+  expect(rest.results).toEqual(
+    page.edges.map(({ node: { kind, subjectId, balance, ...node } }) => ({
+      id: node.id,
+      kind: kind.toLowerCase(),
+      subject_id: subjectId,
+      num: node.num,
+      points: node.points,
+      balance_num: balance.num,
+      balance_points: balance.points,
+      created_at: (node as unknown as { createdAt: string }).createdAt,
+    })),
+  )
+})

@@ -1,0 +1,70 @@
+/** A service that stood still for long, or came back from an old backup: what it owes is done when it runs again. */
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { installJobs, type Jobs, startJobs } from '../../../src/jobs/jobs.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectOk } from '../../support/expect-error.ts'
+import { answerWith, startReceiver } from '../../support/receiver.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const store = await createStore(app)
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+const passTime = (time: string) =>
+  app.sql(
+    `update jobs.job set created_on = created_on - $1::text::interval, start_after = start_after - $1::text::interval,
+       keep_until = keep_until - $1::text::interval where state < 'active'`,
+    [time],
+  )
+const waiting = (queue: string) =>
+  app.sql(`select id::text from jobs.job where name = $1 and state < 'active'`, [queue])
+
+async function start() {
+  await installJobs(app.installation.databaseUrl)
+  await app.sql('update jobs.queue set maintain_on = null')
+  jobs = await startJobs(app.installation)
+  await eventually(
+    () => app.sql('select name from jobs.queue where maintain_on is null'),
+    (left) => left.length === 0,
+  )
+  await eventually(
+    () => waiting('mail'),
+    (left) => left.length === 0,
+  )
+}
+
+it('calls the webhook of what was paid, and destroys the key of who deleted their account, a year ago', async () => {
+  const receiver = await startReceiver(onTestFinished, answerWith(200))
+  const json = { name: 'Hooked', price_mode: 'fixed', price: '2.5', webhook_url: receiver.url }
+  const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+  const [buyer, leaver] = await Promise.all([app.newUser({ num: '100' }), app.newUser()])
+  const orders = [await store.order(buyer, { network_app }), await store.order(buyer, { network_app })]
+  for (const { id } of orders) expectOk(await store.confirm(buyer, id))
+  expectOk(await leaver.rest('DELETE', 'auth/users/me/'))
+  // The first of them was put there by a version that kept it for two weeks.
+  await app.sql(
+    `update jobs.job set keep_until = start_after + interval '14 days'
+     where id in (select id from jobs.job where name = 'webhook-delivery' order by id limit 1)`,
+  )
+  await passTime('1 year')
+
+  await start()
+  await jobs!.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+  await jobs!.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
+  for (const { id } of orders) {
+    await eventually(
+      () => buyer.rest('GET', `store/network-app-orders/${id}/`),
+      ({ body }) => body.status === 'success',
+    )
+  }
+  await eventually(
+    () => waiting('forget-key'),
+    (left) => left.length === 0,
+  )
+  const forgotten: string[] = []
+  for await (const owner of app.installation.vault.deletedOwners()) forgotten.push(owner)
+  expect(forgotten).toContain(leaver.id)
+})

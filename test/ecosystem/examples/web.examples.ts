@@ -1,0 +1,484 @@
+/**
+ * examples/web as a person uses it, in a real browser on a gateway of its own: from the first click to the last, each test where
+ * the one before has ended. Every screen is looked at in light and dark, wide and narrow. SCREENSHOTS=<folder> keeps what was seen.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRpc } from '../../../src/chain/rpc.ts'
+import { startEmbeddedAnvil } from '../../../src/embedded/embedded-anvil.ts'
+import { runAnnal } from '../../support/annal-command.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { eventually, until } from '../../support/eventually.ts'
+import { newPicture } from '../../support/pictures.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { createTestLog } from '../../support/test-log.ts'
+import { type Served, serveGateway, servePage } from './serve.ts'
+
+const folder = join(import.meta.dirname, '../../../examples/web')
+const person = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
+const PHOTO = join(import.meta.dirname, '../../../bench/demo-photo.jpg')
+/** So much that one sees it on its way, however long one looks. */
+const LARGE_BYTES = 20_000_000
+const SLOW_BYTES_A_SECOND = 100_000
+const PAGE_SIZE = 12
+
+const endings: (() => unknown)[] = []
+let gateway: Served
+/** Where the gateway keeps what is its own. */
+let dir: string
+/** A large file of a photograph. */
+let photo: string
+let site: Served
+let serveSite: (port?: number) => Promise<void>
+let browser: Browser
+let page: Page
+/** Calls of the webhook that nobody has answered yet. */
+const calls: ServerResponse[] = []
+const complaints: string[] = []
+const origins = new Set<string>()
+
+const annal = async (dir: string, ...args: string[]): Promise<Record<string, string>> => {
+  const env = { ANNAL_DIR: join(dir, 'annal'), LOG_LEVEL: 'error' }
+  const said = await runAnnal(dir, [...args, '--json'], { env, input: `${person.password}\n${person.password}\n` })
+  if (said.code !== 0) throw new Error(`annal ${args.join(' ')}: ${said.stderr}`)
+  return JSON.parse(said.stdout)
+}
+
+const graphql = async (token: string, query: string, variables: object = {}) => {
+  const headers = { Authorization: `token ${token}`, 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ query, variables })
+  const answer = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body })
+  return (await answer.json()) as { data: Record<string, unknown>; errors?: { extensions: { code: string } }[] }
+}
+
+const tokenOfPage = async () => (await page.evaluate(() => sessionStorage.getItem('annal.token')))!
+
+const UPDATE = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }'
+const PUBLISH = 'mutation ($input: CreateNetworkAppInput!) { createNetworkApp(input: $input) { networkApp { id } } }'
+
+/** A gateway that sells an action, and the page in front of it. */
+async function open() {
+  dir = await mkdtemp(join(tmpdir(), 'annal-examples-'))
+  endings.push(() => rm(dir, { recursive: true, force: true }))
+  photo = join(dir, 'demo-photo.jpg')
+  await writeFile(photo, Buffer.concat([await readFile(PHOTO), Buffer.alloc(LARGE_BYTES)]))
+  gateway = await serveGateway(dir)
+  endings.push(() => gateway.stop())
+  const admin = await annal(dir, 'admin', 'create', '--username', 'root', '--email', 'root@example.org')
+  const { key } = await annal(dir, 'api-key', 'issue', '--name', 'examples/web')
+  const receiver = await startReceiver(
+    (end) => endings.push(end),
+    (response) => void calls.push(response),
+  )
+  const input = { name: 'Upscale', price: '1.5', webhookUrl: receiver.url }
+  expect((await graphql(admin.token!, PUBLISH, { input })).errors).toBeUndefined()
+  serveSite = async (port) => {
+    site = await servePage(folder, { ANNAL_URL: gateway.url, ANNAL_API_KEY: key! }, port)
+  }
+  await serveSite()
+  endings.push(() => site.stop())
+}
+
+beforeAll(async () => {
+  await open()
+  browser = await launchChromium((work) => endings.push(work))
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce' })
+  await context.addInitScript({ path: join(folder, 'node_modules/axe-core/axe.min.js') })
+  page = await context.newPage()
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  await page.goto(site.url)
+})
+
+afterAll(async () => {
+  for (const end of endings.reverse()) await end()
+})
+
+const looks = [
+  { name: 'light', width: 1280, height: 800, colorScheme: 'light' },
+  { name: 'dark', width: 1280, height: 800, colorScheme: 'dark' },
+  { name: 'phone', width: 375, height: 740, colorScheme: 'light' },
+  { name: 'phone-dark', width: 375, height: 740, colorScheme: 'dark' },
+] as const
+
+/** What axe finds on the screen as it is. */
+async function findings(): Promise<string[]> {
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
+}
+
+/** Nobody is kept out, and nothing stands out at the side, however the screen is. */
+async function look(screen: string) {
+  const { SCREENSHOTS } = process.env
+  for (const { name, width, height, colorScheme } of looks) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme })
+    expect(await findings(), `${screen}, ${name}`).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), `${screen}, ${name}`).toBe(width)
+    if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${screen}-${name}.png`), fullPage: true })
+  }
+  await page.setViewportSize(looks[0])
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Goes there as who has no mouse: by the Tab key alone. */
+async function tabTo(name: string) {
+  for (let steps = 0; steps < 40; steps += 1) {
+    await page.keyboard.press('Tab')
+    const named = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement | null
+      const label =
+        element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.labels?.[0] : null
+      return (label ?? element)?.textContent.trim() ?? ''
+    })
+    if (named === name) return
+  }
+  throw new Error(`The Tab key does not come to "${name}".`)
+}
+
+const awaitPrice = () => page.locator('.price[aria-busy=false]').waitFor()
+const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+const alert = () => page.getByRole('alert').filter({ hasText: /./ }).textContent()
+const newestCommit = () => page.locator('.history > li').first()
+const awaitFinal = () => newestCommit().getByText('Final on the chain').waitFor()
+const spendable = () => page.locator('.who .money').textContent()
+
+it('a stranger is told in words why they are not let in', async () => {
+  await heading('Sign in')
+  await page.getByLabel('E-mail address').fill(person.email)
+  await page.getByLabel('Password').fill('a wrong one')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  expect(await alert()).toBe('The e-mail address or the password is wrong.')
+  await look('sign-in')
+})
+
+it('a screen that keeps somebody out would be noticed', async () => {
+  await page.evaluate(() => document.querySelector('main')!.append(document.createElement('img')))
+  expect(await findings()).toEqual(['image-alt: <img>'])
+  await page.reload()
+})
+
+it('somebody signs up by the keyboard alone, and is in', async () => {
+  await tabTo('Sign up')
+  await page.keyboard.press('Enter')
+  await heading('Sign up')
+  for (const [label, text] of Object.entries({ Username: 'ada', 'E-mail address': person.email })) {
+    await tabTo(label)
+    await page.keyboard.type(text)
+  }
+  await look('sign-up')
+  await tabTo('Password')
+  await page.keyboard.type(person.password)
+  await page.keyboard.press('Enter')
+  await heading('Your assets')
+  expect(await spendable()).toBe('12\u00a0NUM')
+  await look('no-assets')
+})
+
+it('a file is sent with its progress, and its first commit becomes final before one’s eyes', async () => {
+  await page.getByRole('link', { name: 'Register a file' }).click()
+  await heading('Register a file')
+  await page.getByLabel('File').setInputFiles(photo)
+  await page.getByLabel('Title').fill('Evening at sea')
+  await page.getByLabel('Description').fill('The last light, from the pier.')
+  await page.getByLabel('Alternative text').fill('The sun goes down over a quiet sea.')
+  await awaitPrice()
+  await look('register')
+
+  const network = await page.context().newCDPSession(page)
+  await network.send('Network.enable')
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: SLOW_BYTES_A_SECOND }
+  await network.send('Network.emulateNetworkConditions', slow)
+  await page.getByRole('button', { name: 'Register' }).click()
+  const progress = page.getByRole('progressbar', { name: 'Upload' })
+  const seen = await eventually(
+    () => progress.getAttribute('value'),
+    (value) => Number(value) > 0,
+  )
+  expect(Number(seen)).toBeLessThan(1)
+  await look('upload')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  expect(await alert()).toBe('You stopped the upload.')
+  await awaitPrice()
+  await page.getByRole('button', { name: 'Register' }).click()
+  await progress.waitFor()
+  await network.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
+  await network.detach()
+
+  await heading('Evening at sea')
+  await awaitFinal()
+  expect(await page.locator('.history > li').count()).toBe(1)
+  expect(await spendable()).toBe('11.821\u00a0NUM')
+})
+
+it('a file that is registered already is named', async () => {
+  const nid = page.url().split('/').at(-1)!
+  await page.getByRole('link', { name: 'Assets' }).click()
+  await page.getByRole('link', { name: 'Register a file' }).click()
+  await page.getByLabel('File').setInputFiles(photo)
+  await awaitPrice()
+  await page.getByRole('button', { name: 'Register' }).click()
+  expect(await alert()).toContain('This file is registered already.')
+  await page.getByRole('link', { name: 'Look at it' }).click()
+  await heading('Evening at sea')
+  expect(page.url()).toContain(nid)
+})
+
+it('a change shows its price first, and is charged once though its answer got lost and the button was hit twice', async () => {
+  await page.getByLabel('Title').focus()
+  await page.keyboard.press('End')
+  await page.keyboard.type(', 1912')
+  await tabTo('What did you change, and why?')
+  await page.keyboard.type('The year')
+  await awaitPrice()
+  expect(await page.locator('.price strong').textContent()).toBe('0.179\u00a0NUM')
+  await look('edit')
+
+  let lost = 0
+  const loseFirst = async (route: Route) => {
+    if (lost > 0 || !route.request().postData()?.includes('mutation UpdateAsset')) return route.fallback()
+    lost += 1
+    await route.fetch()
+    await route.abort('connectionreset')
+  }
+  await page.route('**/graphql', loseFirst)
+  await page.getByRole('button', { name: 'Save' }).dblclick()
+  await heading('Evening at sea, 1912')
+  await page.unroute('**/graphql', loseFirst)
+  expect(lost).toBe(1)
+  await newestCommit().getByText('The year').waitFor()
+  await awaitFinal()
+  expect(await page.locator('.history > li').count()).toBe(2)
+  expect(await eventually(spendable, (text) => text !== '11.821\u00a0NUM')).toBe('11.642\u00a0NUM')
+  await look('asset')
+})
+
+it('who is overtaken sees both versions, and keeps theirs', async () => {
+  await page.getByLabel('Title').fill('Night at sea')
+  await awaitPrice()
+  const input = { id: page.url().split('/').at(-1), headline: 'Morning at sea' }
+  expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
+  const notice = page.getByRole('alert').filter({ hasText: 'Somebody else changed this asset' })
+  await notice.waitFor()
+  expect(await notice.locator('td').allTextContents()).toEqual(['Morning at sea', 'Night at sea'])
+  await look('conflict')
+  await page.getByRole('button', { name: 'Keep my changes' }).click()
+  await awaitPrice()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await heading('Night at sea')
+  await awaitFinal()
+  expect(await page.locator('.history > li').count()).toBe(4)
+})
+
+it('what happened while the connection was broken appears by itself once it is back', async () => {
+  await site.stop()
+  const input = { id: page.url().split('/').at(-1), caption: 'Written meanwhile.' }
+  expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
+  await serveSite(Number(new URL(site.url).port))
+  await newestCommit().getByText('Description: Written meanwhile.').waitFor()
+  expect(await page.getByLabel('Description').inputValue()).toBe('Written meanwhile.')
+  await awaitFinal()
+})
+
+it('what was typed stays while the asset cannot be read anew', async () => {
+  const away = { data: { asset: null }, errors: [{ message: 'Away.', extensions: { code: 'UNAVAILABLE' } }] }
+  const answerAway = (route: Route) =>
+    route.request().postData()?.includes('query Asset(') ? route.fulfill({ json: away }) : route.fallback()
+  await page.getByLabel('Title').fill('Dawn at sea')
+  await page.route('**/graphql', answerAway)
+  const input = { id: page.url().split('/').at(-1), caption: 'Written while nobody could read.' }
+  expect((await graphql(await tokenOfPage(), UPDATE, { input })).errors).toBeUndefined()
+  expect(await alert()).toContain('A part of the service is down.')
+  expect(await page.getByLabel('Title').inputValue()).toBe('Dawn at sea')
+  await look('away')
+  await page.unroute('**/graphql', answerAway)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Somebody else changed this asset').waitFor()
+  await page.getByRole('button', { name: 'Drop my changes' }).click()
+  expect(await page.getByLabel('Description').inputValue()).toBe('Written while nobody could read.')
+  await awaitFinal()
+})
+
+it('an action is ordered with its price, paid in time, and its outcome appears by itself', async () => {
+  await page.getByRole('button', { name: 'Order Upscale' }).click()
+  await heading('Upscale')
+  expect(await page.getByRole('timer').textContent()).toMatch(/^1[45]:\d\d left to pay$/)
+  expect(await page.locator('.price strong').textContent()).toBe('1.5\u00a0NUM')
+  await look('order')
+  await tabTo('Pay')
+  await page.keyboard.press('Enter')
+  await page.getByText('Paid, being carried out').waitFor()
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+  await look('order-paid')
+  const call = await until('the seller is called', () => calls.shift())
+  call.writeHead(204).end()
+  await page.getByText('Done').waitFor()
+  await look('order-done')
+})
+
+it('an order that is not wanted any more is cancelled', async () => {
+  await page.goBack()
+  await page.getByRole('button', { name: 'Order Upscale' }).click()
+  await page.getByRole('button', { name: 'Cancel the order' }).click()
+  await page.getByText('Cancelled; nothing was charged').waitFor()
+  await page.getByRole('link', { name: 'Orders' }).click()
+  await heading('Your orders')
+  await page.locator('.rows .status').nth(1).waitFor()
+  expect(await page.locator('.rows .status').allTextContents()).toEqual(['Cancelled; nothing was charged', 'Done'])
+  await look('orders')
+})
+
+it('the wallet tells every charge once', async () => {
+  await page.getByRole('link', { name: 'Wallet' }).click()
+  await heading('Your wallet')
+  await page.getByRole('row').nth(8).waitFor()
+  const rows = await page.locator('tbody tr').allTextContents()
+  expect(rows.map((row) => /An order|An asset’s commit|Points to start with/.exec(row)?.[0])).toEqual([
+    'An order',
+    ...Array.from({ length: 6 }, () => 'An asset’s commit'),
+    'Points to start with',
+  ])
+  await look('wallet')
+})
+
+/** Sends coins over the gateway's own chain, from somebody who has plenty. */
+async function sendCoins(to: string, coins: bigint) {
+  const chain = await startEmbeddedAnvil({ dir: join(dir, 'annal'), log: createTestLog(), confirmations: 2 })
+  try {
+    const { call } = createRpc({ url: chain.rpcUrl })
+    const from = `0x${'5e'.repeat(20)}`
+    await call('anvil_setBalance', from, '0x56bc75e2d63100000')
+    await call('anvil_impersonateAccount', from)
+    await call('eth_sendTransaction', { from, to, value: `0x${(coins * 10n ** 18n).toString(16)}`, gas: '0x5208' })
+  } finally {
+    await chain.stop()
+  }
+}
+
+it('coins that are sent to the address of the wallet appear by themselves, and count', async () => {
+  const deposits = page.getByRole('region', { name: 'Deposit' })
+  await deposits.getByText('Send from an ordinary account').waitFor()
+  const address = (await deposits.locator('.identifier').first().textContent())!
+  expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
+  const before = await spendable()
+  await sendCoins(address, 5n)
+  await deposits.getByText('In your wallet').waitFor()
+  await eventually(spendable, (text) => text !== before)
+  await page.getByRole('row').filter({ hasText: 'Deposit over the chain' }).waitFor()
+  await look('deposit')
+})
+
+it('a withdrawal shows what it takes first, wants the password, and is cancelled while nothing is signed for it', async () => {
+  const before = await spendable()
+  const form = page.getByRole('form', { name: 'Withdrawal' })
+  const see = () => form.getByRole('button', { name: 'See what it takes' }).click()
+  await form.getByLabel('Amount that arrives').fill('500')
+  await form.getByLabel('Address').fill('0x1234')
+  await see()
+  await form.locator('.wrong').first().waitFor()
+  expect(await form.getByLabel('Address').getAttribute('aria-invalid')).toBe('true')
+  await form.getByLabel('Address').fill(`0x${'ab'.repeat(20)}`)
+  await see()
+  await form.getByText('points cannot be withdrawn.').waitFor()
+  await look('withdrawal-short')
+  await form.getByLabel('Amount that arrives').fill('2')
+  await see()
+  await form.getByLabel('Your password').fill('a wrong one')
+  await look('withdrawal')
+  await form.getByRole('button', { name: 'Withdraw' }).click()
+  await eventually(
+    () => form.getByLabel('Your password').getAttribute('aria-invalid'),
+    (value) => value === 'true',
+  )
+  expect(await spendable()).toBe(before)
+  await form.getByLabel('Your password').fill(person.password)
+  await page.keyboard.press('Enter')
+  const list = page.getByRole('list', { name: 'Withdrawals' })
+  await list.getByText('Waiting; it can be cancelled').waitFor()
+  expect(await form.getByLabel('Amount that arrives').inputValue()).toBe('')
+  await eventually(spendable, (text) => text !== before)
+  await look('withdrawal-waiting')
+  await list.getByRole('button', { name: 'Cancel the withdrawal' }).click()
+  await list.getByText('Cancelled; amount and fee are back in your wallet').waitFor()
+  await eventually(spendable, (text) => text === before)
+  await page.getByRole('row').filter({ hasText: 'Withdrawal, given back' }).waitFor()
+  await look('withdrawal-cancelled')
+})
+
+it('a withdrawal that is not held back arrives, and its transaction is named', async () => {
+  await page.goto('about:blank')
+  await gateway.stop()
+  gateway = await serveGateway(dir, { WITHDRAWAL_HOLD_SECONDS: '0' }, Number(new URL(gateway.url).port))
+  await page.goto(`${site.url}/wallet`)
+  const form = page.getByRole('form', { name: 'Withdrawal' })
+  await form.getByLabel('Amount that arrives').fill('1.5')
+  await form.getByLabel('Address').fill(`0x${'ab'.repeat(20)}`)
+  await page.keyboard.press('Enter')
+  await form.getByLabel('Your password').fill(person.password)
+  await page.keyboard.press('Enter')
+  const sent = page.getByRole('list', { name: 'Withdrawals' }).getByRole('listitem').first()
+  await sent.getByText('Arrived').waitFor()
+  expect(await sent.textContent()).toMatch(/^1\.5\u00a0NUM and .*by 0x[0-9a-f]{64}/)
+  expect(await sent.getByRole('button').count()).toBe(0)
+  await look('withdrawal-sent')
+})
+
+it('assets are leafed through by cursors, and the browser’s way back works', async () => {
+  const token = await tokenOfPage()
+  for (let n = 0; n < PAGE_SIZE; n += 1) {
+    const body = new FormData()
+    body.set('asset_file', await newPicture())
+    body.set('headline', `Sketch ${n + 1}`)
+    const headers = { Authorization: `token ${token}` }
+    expect((await fetch(`${gateway.url}/api/v3/assets/`, { method: 'POST', headers, body })).status).toBe(201)
+  }
+  await page.getByRole('link', { name: 'Assets' }).click()
+  await page.getByText('Sketch 12').waitFor()
+  await until('thumbnails are shown', () =>
+    page.evaluate(() => [...document.images].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)),
+  )
+  await look('assets')
+  await page.getByRole('link', { name: 'Older' }).click()
+  await page.getByText('Night at sea').waitFor()
+  expect(await page.locator('.cards li').count()).toBe(1)
+  await page.getByRole('link', { name: 'Newer' }).click()
+  await page.getByText('Sketch 1', { exact: true }).waitFor()
+  expect(await page.locator('.cards li').count()).toBe(PAGE_SIZE)
+  await page.goBack()
+  await page.getByText('Night at sea').waitFor()
+})
+
+it('what is not there is told', async () => {
+  await page.goto(`${site.url}/assets/bafkreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`)
+  expect(await alert()).toBe('There is nothing here, or nothing that you may see.')
+  await look('missing')
+})
+
+it('signing out ends the session, here and at the server', async () => {
+  const token = await tokenOfPage()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await heading('Sign in')
+  expect(await tokenOfPage()).toBeNull()
+  expect((await graphql(token, '{ me { id } }')).errors?.[0]?.extensions.code).toBe('AUTHENTICATION_FAILED')
+})
+
+it('a session that was ended elsewhere leads back to signing in', async () => {
+  await page.getByLabel('E-mail address').fill(person.email)
+  await page.getByLabel('Password').fill(person.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Assets' }).waitFor()
+  await graphql(await tokenOfPage(), 'mutation { signOut }')
+  await page.getByRole('link', { name: 'Wallet' }).click()
+  await heading('Sign in')
+})
+
+it('nothing was asked of anybody else, and the browser had nothing to complain about', () => {
+  expect([...origins].filter((origin) => origin !== 'null').sort()).toEqual([gateway.url, site.url].sort())
+  // Connections were broken on purpose.
+  expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([])
+})

@@ -1,0 +1,101 @@
+/** A chain whose blocks are made by hand, so that each test says what is deep enough and when, and watchers of deposits on it. */
+
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
+import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
+import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import {
+  createDepositWatcher,
+  type DepositWatcher,
+  type DepositWatcherOptions,
+} from '../../../src/modules/coins/deposits/deposits.ts'
+import { eventually } from '../eventually.ts'
+import { expectOk } from '../expect-error.ts'
+import type { SignedIn, TestApp } from '../test-app.ts'
+import type { TestUser } from '../user.ts'
+import { startChain } from './anvil.ts'
+
+export const CONFIRMATIONS = 3
+export const COIN = 10n ** 18n
+
+export interface DepositScene {
+  url: string
+  rpc: Rpc
+  sender: string
+  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): DepositWatcher
+  mine(blocks: number): Promise<void>
+  headNumber(): Promise<number>
+  snapshot(): Promise<string>
+  revert(snapshot: string): Promise<void>
+  caughtUp(): Promise<void>
+  send(to: TestUser, value: bigint, from?: string): Promise<string>
+  stop(): Promise<void>
+}
+
+export async function openDepositScene(app: TestApp): Promise<DepositScene> {
+  await app.sql(`delete from settings where key like 'deposits%'`)
+  await app.sql('delete from setbacks')
+  await app.sql(`delete from deposits where status = 'PENDING'`)
+  await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
+  app.log.lines.length = 0
+  const chain = await startChain({ args: ['--no-mining'] })
+  const [sender] = await chain.rpc.call<string[]>('eth_accounts')
+  const watchers: DepositWatcher[] = []
+  const mine = async (blocks: number) => {
+    await chain.rpc.call('anvil_mine', quantity(blocks))
+  }
+  const headOf = () => chain.rpc.call<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false)
+  const dueBefore = (block: number) =>
+    app.sql(
+      `select from deposits where status <> 'CREDITED' and block_number <= $1
+         and not exists (select from setbacks where item = reference)`,
+      [block],
+    )
+  await mine(CONFIRMATIONS)
+
+  return {
+    ...{ url: chain.url, rpc: chain.rpc, sender: sender!, mine },
+    headNumber: async () => Number((await headOf()).number),
+    snapshot: () => chain.rpc.call<string>('evm_snapshot'),
+    revert: async (snapshot) => void (await chain.rpc.call('evm_revert', snapshot)),
+    send: (to, value, from = sender!) =>
+      chain.rpc.call<string>('eth_sendTransaction', { from, to: to.address, value: quantity(value), gas: '0x186a0' }),
+
+    watch({ rpcUrl = chain.url, ...options } = {}) {
+      const { database, databaseUrl, log } = app.installation
+      const watcher = createDepositWatcher({
+        registry: createRegistry({ rpcUrl, database }),
+        books: createDepositBooks(app.installation),
+        ...{ databaseUrl, log, confirmations: CONFIRMATIONS, pollEvery: 20, ...options },
+      })
+      watchers.push(watcher)
+      watcher.start()
+      return watcher
+    },
+
+    async caughtUp() {
+      const { number, hash } = await headOf()
+      await eventually(
+        () => app.sql<{ value: string }>(`select value from settings where key like 'deposits:%'`),
+        ([row]) => row !== undefined && JSON.parse(row.value)[0][1] === hash,
+      )
+      await eventually(
+        () => dueBefore(Number(number) - CONFIRMATIONS),
+        (rows) => rows.length === 0,
+      )
+    },
+
+    async stop() {
+      await Promise.all(watchers.map((watcher) => watcher.stop()))
+      await chain.stop()
+    },
+  }
+}
+
+export const depositsOf = async (user: SignedIn): Promise<Record<string, unknown>[]> => {
+  const asked = `{ deposits(first: 100) { nodes { id kind status amount transactionHash blockNumber confirmations shortfall } } }`
+  return expectOk(await user.graphql(asked)).deposits.nodes
+}
+
+export const contradictions = async (app: TestApp) =>
+  (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)

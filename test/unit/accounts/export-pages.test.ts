@@ -1,0 +1,78 @@
+/** Whoever has much exports it page by page: each row comes once, and no page reads more than its rows. */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { valuesOf } from '../../../src/db/sql.ts'
+import * as lists from '../../../src/modules/accounts/export-account.sql.ts'
+import { createSeededDatabase } from '../../support/seeded-database.ts'
+import type { TestDatabase } from '../../support/test-database.ts'
+
+const LIMIT = 20
+const MANY = 1_000
+const MOST_FOR_A_ROW = 10
+
+let database: TestDatabase
+let client: pg.Client
+let user: string
+
+const more = [
+  `insert into asset_links (asset_id, expires_at) select (select min(id::text) from assets where owner_id = $1)::uuid, now() + interval '1 day' from generate_series(1, ${MANY})`,
+  `insert into refunds (order_id, transfer_id, points, num, points_before, num_before)
+   select (select min(id::text) from orders where buyer_id = $1)::uuid, gen_random_uuid(), 0, .001, 0, n from generate_series(1, ${MANY}) as n`,
+  `insert into refunds (order_id, transfer_id, points, num, points_before, num_before) select id, gen_random_uuid(), 0, .001, 0, 0 from orders where buyer_id = $1`,
+  `insert into access_tokens (id, user_id, hash, name) select uuidv7(), $1, sha256(n::text::bytea), '' from generate_series(1, ${MANY}) as n`,
+]
+
+beforeAll(async () => {
+  ;({ database, client } = await createSeededDatabase())
+  const { rows } = await client.query<{ id: string }>(`select id from users where username = 'seeded-1'`)
+  user = rows[0]!.id
+  await client.query('set session_replication_role = replica')
+  for (const text of more) await client.query(text, text.includes('$1') ? [user] : [])
+  await client.query('analyze')
+  await client.query('set plan_cache_mode = force_generic_plan')
+})
+
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+async function buffersOf(page: lists.ExportPage, after: string): Promise<number> {
+  const { rows } = await client.query(
+    `explain (analyze, buffers, format json) ${page.text}`,
+    valuesOf(page, { user, after, limit: LIMIT }),
+  )
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0]
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+}
+
+async function readAll(page: lists.ExportPage) {
+  const found: string[] = []
+  const buffers: number[] = []
+  for (let after = ''; ; ) {
+    const { rows } = await client.query<lists.ExportRow>(page.text, valuesOf(page, { user, after, limit: LIMIT }))
+    buffers.push(await buffersOf(page, after))
+    found.push(...rows.map((row) => row.after))
+    if (rows.length < LIMIT) return { found, buffers }
+    after = rows.at(-1)!.after
+  }
+}
+
+describe('a list of an export', () => {
+  it.each([
+    ['commits', lists.readCommits, 'commits c join assets a on a.id = c.asset_id where a.owner_id = $1'],
+    ['assets', lists.readAssets, 'assets where owner_id = $1'],
+    ['transfers', lists.readTransfers, '(select distinct transfer_id from entries where wallet_id = $1) own'],
+    ['orders', lists.readOrders, 'orders where buyer_id = $1'],
+    ['refunds', lists.readRefunds, 'refunds r join orders o on o.id = r.order_id where o.buyer_id = $1'],
+    ['links', lists.readAssetLinks, 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
+    ['sessions', lists.readSessions, 'access_tokens where user_id = $1'],
+    ['events', lists.readEvents, 'events where owner_id = $1'],
+  ])('has all %s once, and no page reads more than its rows', async (_, page, from) => {
+    const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${from}`, [user])
+    const { found, buffers } = await readAll(page)
+    expect(found.length).toBe(rows[0]!.count)
+    expect(new Set(found).size).toBe(found.length)
+    expect(Math.max(...buffers)).toBeLessThanOrEqual(MOST_FOR_A_ROW * LIMIT)
+  })
+})

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { compare, mergeCustom, writeTree } from '../../../src/modules/assets/asset-tree.ts'
+import { type Metadata, nothing } from '../../../src/modules/assets/metadata.ts'
+
+const facts = {
+  ...nothing,
+  nid: 'bafkreinid',
+  sha256: 'ab'.repeat(32),
+  mimeType: 'image/png',
+  uploadedAt: new Date('2023-05-05T10:12:44.900Z'),
+  creatorName: 'Ada',
+  creatorAddress: '0xAda',
+  caption: 'A "caption"\n日本',
+  headline: 'Headline',
+  custom: {},
+}
+
+describe('the asset tree', () => {
+  it('has the bytes of the public layout, key by key', () => {
+    const custom = {
+      own: { b: 1, a: [1, null] },
+      usedBy: 'https://example.org',
+      license: { name: 'CC0', document: null },
+    }
+    expect(writeTree({ ...facts, custom })).toBe(`{
+  "assetCid": "bafkreinid",
+  "assetSha256": "${'ab'.repeat(32)}",
+  "encodingFormat": "image/png",
+  "assetTimestampCreated": 1683281564,
+  "assetCreator": "Ada",
+  "creatorWallet": "0xAda",
+  "license": {
+    "name": "CC0",
+    "document": null
+  },
+  "usedBy": "https://example.org",
+  "abstract": "A \\"caption\\"\\n日本",
+  "headline": "Headline",
+  "own": {
+    "b": 1,
+    "a": [
+      1,
+      null
+    ]
+  }
+}`)
+  })
+
+  it('has the custom fields in the place of ours where they describe the asset, never where they identify the file', () => {
+    const custom = {
+      headline: 'Theirs',
+      abstract: { en: 'theirs' },
+      creatorWallet: '0xTheirs',
+      assetCreator: 'Bob',
+      assetCid: 'bafkreiother',
+      digitalSourceType: 'digitalCapture',
+    }
+    const tree = JSON.parse(writeTree({ ...facts, custom }))
+    expect(tree).toEqual({ ...JSON.parse(writeTree(facts)), ...custom, assetCid: 'bafkreinid' })
+    expect(Object.keys(tree)).toEqual([...Object.keys(JSON.parse(writeTree(facts))), 'digitalSourceType'])
+  })
+
+  it('leaves out what the asset does not say', () => {
+    expect(Object.keys(JSON.parse(writeTree(facts)))).toEqual([
+      'assetCid',
+      'assetSha256',
+      'encodingFormat',
+      'assetTimestampCreated',
+      'assetCreator',
+      'creatorWallet',
+      'abstract',
+      'headline',
+    ])
+  })
+
+  it('is the same for the same facts', () => {
+    expect(writeTree({ ...facts })).toBe(writeTree(structuredClone(facts)))
+  })
+})
+
+describe('merging custom fields', () => {
+  it.each([
+    [{ a: 1 }, {}, { a: 1 }],
+    [{ a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    [{ a: { x: 1, y: 2 } }, { a: { z: 3 } }, { a: { z: 3 } }],
+    [{ a: 1, b: 2 }, { a: null }, { b: 2 }],
+    [{}, { a: null }, {}],
+    [{}, { a: { nested: null } }, { a: { nested: null } }],
+    [{ a: 1 }, { a: false, b: 0, c: '' }, { a: false, b: 0, c: '' }],
+  ])('%j with %j is %j', (old, given, merged) => {
+    const before = structuredClone(old)
+    expect(mergeCustom(old, given)).toEqual(merged)
+    expect(old).toEqual(before)
+  })
+})
+
+describe('comparing', () => {
+  const asset: Metadata = { ...nothing, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
+  it.each<[string, Partial<Metadata>, object]>([
+    ['nothing', {}, {}],
+    ['the order of keys', { custom: { gone: 1, same: { b: [1, 2], a: 1 } } }, {}],
+    ['a caption', { caption: '' }, { caption: ['Old', ''] }],
+    ['public access', { publicAccess: true }, { public_access: [false, true] }],
+    ['signed metadata', { signedMetadata: '{}' }, { signed_metadata: [null, '{}'] }],
+    ['a custom key', { custom: { ...asset.custom, gone: 2 } }, { nit_commit_custom: [{ gone: 1 }, { gone: 2 }] }],
+    ['a removed key', { custom: { same: asset.custom.same } }, { nit_commit_custom: [{ gone: 1 }, {}] }],
+    ['an added key', { custom: { ...asset.custom, more: [] } }, { nit_commit_custom: [{}, { more: [] }] }],
+    [
+      'an added key that every object of JavaScript knows',
+      { custom: { ...asset.custom, constructor: 1 } },
+      { nit_commit_custom: [{}, { constructor: 1 }] },
+    ],
+    [
+      'the order in a list',
+      { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } },
+      { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] },
+    ],
+    [
+      'a list for an object',
+      { custom: { ...asset.custom, gone: [] } },
+      { nit_commit_custom: [{ gone: 1 }, { gone: [] }] },
+    ],
+  ])('tells %s', (_, change, changes) => {
+    expect(compare(asset, { ...asset, ...change })).toEqual(changes)
+  })
+})

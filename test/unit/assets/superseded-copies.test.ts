@@ -1,0 +1,26 @@
+/** Copies with Content Credentials that processes make of one file at the same moment. */
+import { expect, it } from 'vitest'
+import { keepSigned } from '../../../src/modules/content-credentials/content-credentials-service.ts'
+import { waiting } from '../../support/held-rows.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const { database } = app.installation
+
+it('of copies that two processes make at once none is kept once there is a newer one', async () => {
+  const { id: nid } = await (await app.newUser()).register()
+  const [row] = await app.sql<{ id: string }>('select id::text from assets where nid = $1', [nid])
+  const asset = row!.id
+  const copy = (cid: string) => ({ asset, cid, version: cid })
+  const kept = async () =>
+    (await app.sql(`select cid from pins where asset_id = $1::uuid and kind = 'C2PA'`, [asset])).map(({ cid }) => cid)
+  const { second } = await database.transaction(async (query) => {
+    await query(keepSigned, copy('first'))
+    const second = database.query(keepSigned, copy('second'))
+    await waiting(app, 1)
+    return { second }
+  })
+  expect(await second).toHaveLength(1)
+  await database.query(keepSigned, copy('third'))
+  expect(await kept()).toEqual(['third'])
+})

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { createLease } from '../../../src/chain/lease.ts'
+import { createTestDatabase } from '../../support/test-database.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+it('leaves no session behind that could not be set up', async () => {
+  const { url, drop } = await createTestDatabase()
+  // The server refuses the settings of a session with such a duration.
+  const lease = createLease({ databaseUrl: url, log: createTestLog(), duration: -2 })
+  for (let tries = 0; tries < 3; tries += 1) await expect(lease.acquire('a')).rejects.toThrow('outside the valid range')
+  await lease.close()
+  // Raises where somebody is still connected.
+  await drop()
+})

@@ -1,0 +1,239 @@
+import { readFile } from 'node:fs/promises'
+import { Contract, JsonRpcProvider } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { createRegistry } from '../../../src/chain/registry/registry.ts'
+import { storeSigned } from '../../../src/chain/relay/relay.sql.ts'
+import { failCommit } from '../../../src/modules/commits/fail-commit.ts'
+import { relayKeys, type TestChain } from '../../support/chain/anvil.ts'
+import { all, useRelayScene } from '../../support/chain/relay-scene.ts'
+import { sha256Hex, type World } from '../../support/chain/world.ts'
+import { eventually } from '../../support/eventually.ts'
+import { recoverSigner } from '../../support/recover-signer.ts'
+
+let world: World
+let chain: TestChain
+useRelayScene((scene) => {
+  ;({ world, chain } = scene)
+})
+
+describe('the relay', () => {
+  it('brings a commit onto the chain as an event that an independent reader decodes', async () => {
+    const owner = await world.addUser()
+    const asset = await world.addAsset(owner)
+    await world.addCommit(asset, 'the first')
+    await world.addCommit(asset, 'the second')
+    const relay = world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 2))
+
+    const artefact = JSON.parse(await readFile(new URL('../../../src/chain/registry.json', import.meta.url), 'utf8'))
+    const provider = new JsonRpcProvider(chain.url, undefined, { staticNetwork: true })
+    const registry = new Contract(relay.status().registry ?? '', artefact.abi, provider)
+    const events = await registry.queryFilter(registry.filters.Commit?.(null, asset.nid) ?? '')
+    provider.destroy()
+    const texts = events.map((event) => JSON.parse('args' in event ? event.args.commitData : '{}'))
+    expect(texts.map(({ abstract, actionName }) => [abstract, actionName])).toEqual([
+      ['the first', 'action-initial-registration'],
+      ['the second', 'action-commit'],
+    ])
+
+    const commits = await world.sql<{ tree: string; tree_cid: string; transaction_hash: string }>(
+      'select tree, tree_cid, transaction_hash from commits join commit_relays on commit_id = id order by sequence',
+    )
+    expect(events.map(({ transactionHash }) => transactionHash)).toEqual(commits.map((row) => row.transaction_hash))
+    for (const [index, { tree, tree_cid }] of commits.entries()) {
+      const { assetTreeCid, assetTreeSha256, assetTreeSignature, author, committer } = texts[index]
+      expect({ assetTreeCid, assetTreeSha256 }).toEqual({ assetTreeCid: tree_cid, assetTreeSha256: sha256Hex(tree) })
+      expect(recoverSigner(assetTreeSha256, assetTreeSignature)).toBe(owner.address)
+      expect([author, committer]).toEqual([owner.address, owner.address])
+      expect(Buffer.from(await world.contentStore.readBlock(tree_cid)).toString()).toBe(tree)
+    }
+    expect(await world.sql('select cid, kind::text from pins order by cid')).toEqual(
+      commits.map(({ tree_cid }) => ({ cid: tree_cid, kind: 'TREE' })).sort((a, b) => (a.cid < b.cid ? -1 : 1)),
+    )
+  })
+
+  it('keeps the order of every asset, over several lanes and batches', async () => {
+    // So many that they have not one lane by chance.
+    const assets = await world.addCommits(24, 5)
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 120))
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    const lanes = new Set<string>()
+    for (const { nid } of assets) {
+      const commits = await registry.readCommits(nid)
+      expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+        Array.from({ length: 5 }, (_, index) => `change ${index + 1}`),
+      )
+      for (const { recorder } of commits) lanes.add(recorder)
+    }
+    expect(lanes.size).toBe(relayKeys.length)
+  })
+
+  it('takes up what is accepted while it runs, soon after it is told', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    const relay = world.relay(chain.url)
+    await eventually(async () => relay.status().registry, Boolean)
+    for (let round = 1; round <= 3; round += 1) {
+      await world.addCommit(asset)
+      relay.wake()
+      await eventually(world.statuses, all('FINAL', round))
+    }
+  })
+
+  it('takes up what another process accepted, without being told', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    const relay = world.relay(chain.url)
+    await eventually(async () => relay.status().registry, Boolean)
+    await world.addCommit(asset)
+    await eventually(world.statuses, all('FINAL', 1))
+  })
+
+  it('two relays on one database send each commit once; when one stops the other goes on', async () => {
+    const [asset] = await world.addCommits(1, 40)
+    const relays = [world.relay(chain.url), world.relay(chain.url)]
+    await eventually(world.statuses, all('FINAL', 40))
+    await Promise.all(
+      relays.map((each) =>
+        eventually(
+          async () => each.status().state,
+          (state) => state !== 'starting',
+        ),
+      ),
+    )
+    const leader = relays.find((each) => each.status().lanes.some(({ isHeld }) => isHeld))
+    await leader?.stop()
+    for (let round = 0; round < 40; round += 1) if (asset) await world.addCommit(asset)
+    await eventually(world.statuses, all('FINAL', 80))
+    const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset?.nid ?? '')
+    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+      Array.from({ length: 80 }, (_, index) => `change ${index + 1}`),
+    )
+  })
+
+  it('a commit whose author’s key is gone fails and is refunded once', async () => {
+    const owner = await world.addUser()
+    const commit = await world.addCommit(await world.addAsset(owner))
+    const before = await world.sql('select num::text from wallets')
+    expect(before).toEqual([{ num: '999.821000000000000000' }])
+    await world.sql('delete from user_keys')
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FAILED', 1))
+    expect(await world.sql('select failure from commit_relays')).toEqual([
+      { failure: 'the author’s key no longer exists' },
+    ])
+    expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
+    expect(await world.sql('select reference from transfers order by 1')).toEqual([
+      { reference: `commit:${commit}` },
+      { reference: `refund:${commit}` },
+    ])
+    expect(
+      await world.sql(
+        'select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1',
+      ),
+    ).toEqual(expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))))
+  })
+
+  it('a commit that is on the chain is never failed, refunded, or signed for another nonce', async () => {
+    await world.addCommits(1, 1)
+    world.relay(chain.url)
+    await eventually(world.statuses, (found) => found.FINAL === 1)
+    const look = () =>
+      world.sql<{ commit_id: string; lane: string }>('select commit_id, lane, nonce, status::text from commit_relays')
+    const [before] = await look()
+    expect(await world.database.query(failCommit, { commit: before!.commit_id, reason: 'a mistake' })).toEqual([])
+    const values = {
+      ...{
+        lane: before!.lane,
+        commits: [before!.commit_id],
+        commitNonces: [99],
+        positions: [0],
+        nonces: [99],
+        hashes: ['0x99'],
+      },
+      ...{ raws: [Buffer.from('bytes')], fees: ['1'], tips: ['1'] },
+    }
+    expect(await world.database.query(storeSigned, values)).toEqual([])
+    expect(await look()).toEqual([before])
+    expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
+  })
+
+  it('a commit that cannot be built holds up only its own asset', async () => {
+    const [broken, ...others] = await world.addCommits(6, 3)
+    const sign = world.custody.sign
+    let isBroken = true
+    const [second] = await world.sql<{ sha: string }>(
+      'select tree_sha256 as sha from commits where asset_id = $1::uuid and sequence = 2',
+      [broken?.id],
+    )
+    const custody = {
+      ...world.custody,
+      sign: (...args: Parameters<typeof sign>) =>
+        isBroken && args[2] === second?.sha ? Promise.reject(new Error('the vault is away')) : sign(...args),
+    }
+    world.relay(chain.url, { custody })
+    await eventually(world.statuses, all('FINAL', 16))
+    isBroken = false
+    await eventually(world.statuses, all('FINAL', 18))
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    for (const { nid } of [broken, ...others].filter((each) => each !== undefined)) {
+      const commits = await registry.readCommits(nid)
+      expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(['change 1', 'change 2', 'change 3'])
+    }
+  })
+
+  it('what a deleted asset’s commits told is erased once they are settled, and they still reach the chain', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    await world.addCommit(asset, 'private words')
+    await world.sql('update assets set deleted_at = now()')
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 1))
+    expect(await world.sql('select tree, message from commits')).toEqual([{ tree: '', message: '' }])
+    expect(await world.sql('select * from pins')).toEqual([])
+    expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)
+  })
+
+  it('settles no commit before it is deep enough', async () => {
+    const [asset] = await world.addCommits(2, 1)
+    const relay = world.relay(chain.url, { confirmations: 5 })
+    await eventually(world.statuses, all('INCLUDED', 2))
+    const [first] = await world.sql<{ commit_id: string; block_number: number }>(
+      'select commit_id, block_number from commit_relays order by block_number limit 1',
+    )
+    const statusOf = async (commit: string) =>
+      (
+        await world.sql<{ status: string }>('select status::text from commit_relays where commit_id = $1::uuid', [
+          commit,
+        ])
+      )[0]?.status
+    await chain.rpc.call('evm_setAutomine', false)
+    const head = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
+    for (let depth = (await head()) - first!.block_number; depth < 5; depth += 1) {
+      // What is sent in a pass was accepted before it began, and what is settled in it is settled first.
+      await eventually(
+        async () => relay.status().headNumber,
+        (number) => number === first!.block_number + depth,
+      )
+      const later = await world.addCommit(asset!)
+      await eventually(
+        () => statusOf(later),
+        (status) => status === 'BROADCAST',
+      )
+      expect([depth, await statusOf(first!.commit_id)]).toEqual([depth, 'INCLUDED'])
+      await chain.rpc.call('evm_mine')
+    }
+    await eventually(
+      () => statusOf(first!.commit_id),
+      (status) => status === 'FINAL',
+    )
+  })
+
+  it('a missing or refused registry address is said clearly', async () => {
+    await world.addCommits(1, 1)
+    const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
+    await eventually(async () => relay.status().lastError, Boolean)
+    expect(relay.status().lastError).toMatch(
+      /^CHAIN_REGISTRY_ADDRESS says 0x0+dEaD, but on chain 31337 there is no contract/,
+    )
+    expect(await world.statuses()).toEqual({ PENDING: 1 })
+  })
+})

@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createRpc, RpcError } from '../../../src/chain/rpc.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { startChain, type TestChain } from '../../support/chain/anvil.ts'
+import { cuts, hangs, html, page, refuses, tooMany } from '../../support/chain-faults.ts'
+import { type ChainProxy, type Fault, startChainProxy } from '../../support/chain-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
+
+let chain: TestChain
+let proxy: ChainProxy
+
+beforeAll(async () => {
+  chain = await startChain()
+  proxy = await startChainProxy(atEnd, chain.url)
+})
+afterAll(() => chain?.stop())
+beforeEach(() => {
+  proxy.fault = undefined
+})
+
+const calls = Array.from({ length: 5 }, () => ({ method: 'eth_chainId', params: [] }))
+
+describe('JSON-RPC', () => {
+  const outages: [string, Fault, RegExp][] = [
+    ['refuses', cuts, /other side closed|ECONNRESET/],
+    ['hangs', hangs, /timeout/],
+    ['answers 429', tooMany, /status 429/],
+    ['answers HTML', html, /something other than JSON/],
+    ['answers 502', page(502, 'text/plain', 'bad gateway'), /status 502/],
+    [
+      'limits',
+      page(200, 'application/json', '{"id":1,"error":{"code":-32005,"message":"too many"}}'),
+      /limits us: too many/,
+    ],
+    [
+      'limits in words of its own',
+      refuses({ code: -32000, message: '50/second request limit reached - reduce calls per second' }),
+      /limits us: 50\/second/,
+    ],
+    [
+      'says nothing but why',
+      page(200, 'application/json', '{"id":1,"error":"Too many connections. Please try again later."}'),
+      /limits us: Too many connections/,
+    ],
+  ]
+  it.each(outages)('a node that %s is unavailable, and the reason names its host', async (_, fault, reason) => {
+    // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
+    const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
+    proxy.fault = fault
+    for (const attempt of [() => rpc.call('eth_chainId'), () => rpc.batch(calls)]) {
+      const error = await attempt().catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', cause: { message: expect.stringMatching(reason) } })
+      expect(error).toMatchObject({ cause: { message: expect.stringContaining(rpc.host) } })
+    }
+    proxy.fault = undefined
+    // Of who waits no longer than this, a machine that is slow for a moment is unavailable, too.
+    const answered = await eventually(
+      () => rpc.batch(calls).catch(() => undefined),
+      (outcomes) => outcomes !== undefined,
+    )
+    expect(answered).toEqual(calls.map(() => ({ result: '0x7a69' })))
+  })
+
+  it('an answer that is longer than anybody wants to hold is none, by HTTP and by a socket', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'annal-rpc-'))
+    const path = join(dir, 'node.ipc')
+    const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
+    const server = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .resume()
+        .end(`${long}\n`),
+    ).listen(path)
+    atEnd(async () => {
+      server.close()
+      await rm(dir, { recursive: true })
+    })
+    await once(server, 'listening')
+    proxy.fault = page(200, 'application/json', long)
+    for (const url of [proxy.url, `ipc://${path}`]) {
+      await expect(createRpc({ url, mostBytes: 999_999 }).call('eth_chainId')).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        cause: { message: expect.stringContaining('answered with more than 999999 bytes') },
+      })
+      expect(await createRpc({ url, mostBytes: 2_000_000 }).call('eth_chainId')).toHaveLength(1_000_000)
+    }
+  })
+
+  it('a refusal is an outcome of its call alone', async () => {
+    const [good, bad] = await createRpc({ url: chain.url }).batch([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_nothing', params: [] },
+    ])
+    expect(good).toEqual({ result: '0x7a69' })
+    expect(bad?.error).toBeInstanceOf(RpcError)
+    await expect(createRpc({ url: chain.url }).call('eth_nothing')).rejects.toThrow(RpcError)
+  })
+
+  it('what a contract says is a refusal of the call, whatever it says of limits', async () => {
+    proxy.fault = refuses({ code: 3, message: 'execution reverted: rate limit' })
+    const error = await createRpc({ url: proxy.url })
+      .call('eth_call')
+      .catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(RpcError)
+  })
+
+  it.each([
+    ['a range of Besu', -32005, 'Requested range exceeds maximum RPC range limit'],
+    ['gas of Besu', -32005, 'Transaction gas limit exceeds block gas limit'],
+    ['a sender of Besu', -32007, 'Sender account not authorized to send transactions'],
+    ['logs of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
+    ['a question that takes Nethermind too long', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
+  ])('what would be refused again is a refusal of the call and no limit: %s', async (_, code, message) => {
+    proxy.fault = refuses({ code, message })
+    const error = await createRpc({ url: proxy.url })
+      .call('eth_getLogs')
+      .catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(RpcError)
+  })
+
+  it('an answer that leaves a call out is none, and says so', async () => {
+    proxy.fault = async (_, pass) => (await pass()).slice(1)
+    await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/left a call of a batch without an answer$/) },
+    })
+  })
+
+  const refusals: [string, number, string][] = [
+    ['by one error in a list, as geth does', 200, '[{"id":1,"error":{"code":-32600,"message":"batch too large"}}]'],
+    [
+      'by the code of a limit, as Besu does',
+      200,
+      '{"error":{"code":-32005,"message":"Number of requests exceeds max batch size"}}',
+    ],
+    ['by one error for nobody in a list', 200, '[{"id":null,"error":{"code":-32600,"message":"no batches"}}]'],
+    ['by its status alone', 413, 'Payload Too Large'],
+    ['by its status and a message', 400, '{"message":"batch requests are not supported"}'],
+    ['by a message alone', 200, '{"message":"batch requests are not supported","code":31}'],
+  ]
+  it.each(refusals)('a node that refuses batches %s is asked one by one', async (_, status, text) => {
+    proxy.fault = (asked, pass) => (asked.length > 1 ? page(status, 'application/json', text)(asked, pass) : undefined)
+    expect(await createRpc({ url: proxy.url }).batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
+  })
+
+  it('a node that takes no batches is asked one by one, and not asked again for a batch', async () => {
+    const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}'
+    let batches = 0
+    proxy.fault = (calls, pass) => {
+      if (calls.length === 1) return undefined
+      batches += 1
+      return page(200, 'application/json', refusal)(calls, pass)
+    }
+    const rpc = createRpc({ url: proxy.url })
+    for (let round = 0; round < 2; round += 1) {
+      expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
+    }
+    expect(batches).toBe(1)
+  })
+
+  it('splits what is more than a node takes at once, and keeps the order', async () => {
+    const heights = Array.from({ length: 7 }, (_, index) => ({ method: 'web3_sha3', params: [`0x0${index}`] }))
+    const split = await createRpc({ url: chain.url, batchSize: 3 }).batch(heights)
+    expect(split).toEqual(await createRpc({ url: chain.url }).batch(heights))
+    expect(new Set(split.map(({ result }) => result)).size).toBe(7)
+  })
+
+  it('gives up when it is told to', async () => {
+    proxy.fault = hangs
+    const giveUp = new AbortController()
+    const waiting = createRpc({ url: proxy.url }).until(giveUp.signal).call('eth_chainId')
+    giveUp.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+
+  it('credentials in the address are sent and never shown', async () => {
+    const url = new URL(chain.url)
+    Object.assign(url, { username: 'ana', password: 'secret', pathname: '/v1/key' })
+    const rpc = createRpc({ url: url.href })
+    expect(rpc.host).not.toMatch(/ana|secret|key/)
+    expect(await createRpc({ url: chain.url.replace('//', '//ana:secret@') }).call('eth_chainId')).toBe('0x7a69')
+  })
+})

@@ -1,0 +1,213 @@
+import { Interface, Transaction, Wallet } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { encodeCommitData, parseCommitData } from '../../../src/chain/commit-data.ts'
+import { restAfter } from '../../../src/chain/cpu-yield.ts'
+import { chooseFees, raiseFees } from '../../../src/chain/fees.ts'
+import { createKeyPair, createRelayAccount, signText } from '../../../src/chain/keys.ts'
+import { decodeCommits, encodeCommit, encodeCommits } from '../../../src/chain/registry/abi.ts'
+import artefact from '../../../src/chain/registry.json' with { type: 'json' }
+import { costsOf } from '../../../src/chain/relay/receipts.ts'
+import { feeOf, type LogReply, type ReceiptReply } from '../../../src/chain/replies.ts'
+import { nonceOf, parseTransaction, signTransaction } from '../../../src/chain/transaction.ts'
+import { createDescribeCommit } from '../../../src/modules/commits/commit-data.ts'
+import { relayKeys } from '../../support/chain/anvil.ts'
+import { recoverSigner } from '../../support/recover-signer.ts'
+
+const gwei = 1_000_000_000n
+const registry = new Interface(artefact.abi)
+
+describe('keys', () => {
+  it('a text signed by a new key pair is recovered to its checksummed address', () => {
+    const { address, privateKey } = createKeyPair()
+    expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
+    expect(privateKey).toHaveLength(32)
+    expect(recoverSigner('text', signText(privateKey, 'text'))).toBe(address)
+    expect(recoverSigner('other', signText(privateKey, 'text'))).not.toBe(address)
+  })
+
+  it('signatures are those of an independent wallet', async () => {
+    const wallet = Wallet.createRandom()
+    expect(signText(Buffer.from(wallet.privateKey.slice(2), 'hex'), 'abc')).toBe(await wallet.signMessage('abc'))
+  })
+
+  it('a malformed relay key is refused without being repeated', () => {
+    expect(() => createRelayAccount('0xsecret')).toThrow(/^A relay key is not a private key/)
+    expect(() => createRelayAccount('secret')).not.toThrow(/secret/)
+  })
+})
+
+describe('transactions', () => {
+  const account = createRelayAccount(relayKeys[0] ?? '')
+
+  it.each([0, 1, 127, 128, 255, 256, 70_000])(
+    'one with nonce %i is what an independent reader expects',
+    async (nonce) => {
+      const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
+      const plan = {
+        chainId: 31337,
+        nonce,
+        to: account.address,
+        data,
+        gasLimit: 200_000n,
+        maxFeePerGas: 30n * gwei,
+        maxPriorityFeePerGas: 0n,
+      }
+      const { raw, hash } = signTransaction(account, plan)
+      const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
+      expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
+      expect(read.serialized).toBe(
+        await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }),
+      )
+      expect(nonceOf(raw)).toBe(nonce)
+      expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
+    },
+  )
+
+  it.each([0, 1, 31, 32, 33, 1000])('a commit call with %i characters is what the library writes', (length) => {
+    const text = '照'.repeat(length)
+    const library = new Interface(['function commit(string, string)'])
+    expect(encodeCommit('bafynid', text)).toBe(library.encodeFunctionData('commit', ['bafynid', text]))
+  })
+
+  it('a commit call can be read back', () => {
+    const commit = { nid: 'bafynid', commitData: 'Übergröße 照片' }
+    expect(decodeCommits(encodeCommit(commit.nid, commit.commitData))).toEqual([commit])
+    expect(() => decodeCommits('0x')).toThrow()
+  })
+})
+
+describe('a call that carries several commits', () => {
+  const library = new Interface(['function commitBatch(string[], string[])'])
+
+  it.each([2, 3, 40])('of %i is what the library writes, and can be read back in its order', (count) => {
+    const commits = Array.from({ length: count }, (_, index) => ({
+      nid: `bafynid${'照'.repeat(index)}`,
+      commitData: 'x'.repeat(index * 7),
+    }))
+    const data = encodeCommits(commits)
+    const lists = [commits.map(({ nid }) => nid), commits.map(({ commitData }) => commitData)]
+    expect(data).toBe(library.encodeFunctionData('commitBatch', lists))
+    expect(decodeCommits(data)).toEqual(commits)
+  })
+
+  it('is the single call where there is one', () => {
+    expect(encodeCommits([{ nid: 'bafynid', commitData: 'x' }])).toBe(encodeCommit('bafynid', 'x'))
+  })
+})
+
+describe('what a transaction cost', () => {
+  const topic = registry.getEvent('Commit')!.topicHash
+  const place = { transactionHash: '0x', blockNumber: '0x1', blockHash: '0x' }
+  const log = (characters: number): LogReply => ({
+    ...{ ...place, address: '0x', topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' },
+  })
+  const receipt = (sizes: number[], more: Partial<ReceiptReply> = {}): ReceiptReply => ({
+    ...{ ...place, status: '0x1' },
+    ...{ logs: sizes.map(log), gasUsed: '0x186a1', effectiveGasPrice: '0x3b9aca01', ...more },
+  })
+
+  it.each([[[1]], [[1, 1, 1]], [[130, 2_000, 7]], [Array.from({ length: 64 }, (_, index) => 100 + index)]])(
+    'is shared by the bytes of its commits, to the wei (%j)',
+    (sizes) => {
+      const costs = costsOf(receipt(sizes))
+      expect(costs.reduce((sum, { gas }) => sum + gas, 0)).toBe(100_001)
+      expect(costs.reduce((sum, { fee }) => sum + fee, 0n)).toBe(100_001n * 1_000_000_001n)
+      const whole = sizes.reduce((sum, size) => sum + size, 0)
+      for (const [index, { gas }] of costs.entries())
+        expect(Math.abs(gas - (100_001 * sizes[index]!) / whole)).toBeLessThan(1)
+    },
+  )
+
+  it('has what a chain charges for the one below it', () => {
+    expect(costsOf(receipt([8, 8], { l1Fee: '0x3' }))).toEqual([
+      { gas: 50_000, fee: 50000500050002n },
+      { gas: 50_001, fee: 50000500050002n },
+    ])
+  })
+
+  it('is nothing where the node does not say it', () => {
+    expect(feeOf({})).toBe(0n)
+    expect(feeOf({ gasUsed: '0x5208' })).toBe(0n)
+  })
+
+  it('is nobody’s where it failed, or left no event of a commit', () => {
+    expect(costsOf(receipt([8], { status: '0x0' }))).toEqual([])
+    expect(costsOf(receipt([], { logs: [{ ...log(8), topics: ['0x'] }] }))).toEqual([])
+  })
+})
+
+describe('fees', () => {
+  it('follow the market up to the cap, and stop there', () => {
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({
+      maxFeePerGas: 21n * gwei,
+      maxPriorityFeePerGas: gwei,
+    })
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 15n * gwei)?.maxFeePerGas).toBe(15n * gwei)
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 9n * gwei)).toBeUndefined()
+  })
+
+  it.each([0n, 1n, 7n, gwei, 123_456_789n])('a replacement of %s raises both by at least 12.5 %%', (fee) => {
+    const raised = raiseFees(
+      { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+      { nextBaseFee: 0n, tip: 0n },
+      500n * gwei,
+    )
+    for (const value of [raised?.maxFeePerGas, raised?.maxPriorityFeePerGas]) {
+      expect(value).toBeGreaterThan(fee)
+      expect((value ?? 0n) * 1000n).toBeGreaterThanOrEqual(fee * 1125n)
+    }
+  })
+
+  it('a replacement is worth the market, and never above the cap', () => {
+    const previous = { maxFeePerGas: 3n * gwei, maxPriorityFeePerGas: gwei }
+    expect(raiseFees(previous, { nextBaseFee: 20n * gwei, tip: gwei }, 500n * gwei)?.maxFeePerGas).toBe(41n * gwei)
+    expect(raiseFees(previous, { nextBaseFee: gwei, tip: gwei }, 3n * gwei)).toBeUndefined()
+  })
+})
+
+describe('commit data', () => {
+  const describeCommit = createDescribeCommit({
+    provider: 'annal',
+    publicUrl: 'https://annal.example',
+    actionNids: { 'action-initial-registration': 'bafyfirst', 'action-commit': 'bafyother' },
+  })
+  const facts = {
+    nid: 'bafynid',
+    sequence: 1,
+    treeCid: 'bafktree',
+    treeSha256: 'a'.repeat(64),
+    treeSignature: '0x01',
+    creatorAddress: '0xauthor',
+    committerAddress: '0xcommitter',
+    createdAt: new Date(1_683_286_764_999),
+    message: '',
+  }
+
+  it('has the keys of the public layout, in their order', () => {
+    expect(encodeCommitData(describeCommit(facts))).toBe(
+      `{"assetTreeCid":"bafktree","assetTreeSha256":"${'a'.repeat(64)}","assetTreeSignature":"0x01","author":"0xauthor",` +
+        '"committer":"0xcommitter","provider":"annal","timestampCreated":1683286764,"action":"bafyfirst",' +
+        '"actionResult":"https://annal.example/api/v3/assets/bafynid/","actionName":"action-initial-registration","abstract":""}',
+    )
+  })
+
+  it('calls every later commit an update', () => {
+    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({
+      actionName: 'action-commit',
+      action: 'bafyother',
+    })
+  })
+
+  it('what others write into the registry is not taken for ours', () => {
+    expect(parseCommitData(encodeCommitData(describeCommit(facts)))).toEqual(describeCommit(facts))
+    for (const text of ['', '{', '[]', 'null', '{"assetTreeCid":1}']) expect(parseCommitData(text)).toBeUndefined()
+  })
+})
+
+describe('the pace of signing', () => {
+  it('makes way for requests, and never so long that commits stand still', () => {
+    expect(restAfter(2)).toBe(30)
+    // Measured beside requests that took the processor: the signature itself was quick.
+    expect(restAfter(2_000)).toBeLessThanOrEqual(100)
+  })
+})

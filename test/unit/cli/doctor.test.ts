@@ -1,0 +1,352 @@
+/** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
+import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createRpc } from '../../../src/chain/rpc.ts'
+import { checks } from '../../../src/cli/doctor-command.ts'
+import { openInstallation } from '../../../src/infrastructure.ts'
+import { makeDevelopmentChain } from '../../../src/modules/content-credentials/development-chain.ts'
+import { annalHere } from '../../support/annal-command.ts'
+import { listen } from '../../support/listen.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { startToldNode } from '../../support/told-node.ts'
+import { refuse, startS3Counterpart } from '../files/s3-counterpart.ts'
+
+const app = await createTestApp()
+const dir = await mkdtemp(join(tmpdir(), 'annal-doctor-'))
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+interface Line {
+  check: string
+  state: string
+  finding: string
+  fix: string | null
+}
+
+/** What the doctor says to this installation with other variables, by check. */
+async function doctor(env: Record<string, string> = {}, ...only: string[]) {
+  const { code, stdout, stderr } = await annalHere({ ...app.env, ...env }, [
+    ...['doctor', '--json'],
+    ...(only.length ? ['--only', ...only] : []),
+  ])
+  const lines = JSON.parse(stdout || '[]') as Line[]
+  const of = (check: string) => lines.filter((line) => line.check === check)
+  return { code, stderr, lines, of, states: Object.fromEntries(lines.map(({ check, state }) => [check, state])) }
+}
+
+describe('annal doctor', () => {
+  it('looks at everything, and has a fix for whatever is not right', async () => {
+    const { code, lines } = await doctor()
+    expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
+    // The tests' own server does not sync its disk.
+    const bad = lines.filter(({ state }) => state === 'wrong' || state === 'skipped')
+    expect(bad).toEqual([
+      expect.objectContaining({ check: 'database-server', finding: expect.stringContaining('fsync') }),
+    ])
+    expect(code).toBe(1)
+    for (const { state, fix } of lines) if (['warning', 'wrong'].includes(state)) expect(fix).toMatch(/\w/)
+    for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
+  })
+
+  it('says each line with its fix to a person, and ends with 0 when nothing is wrong', async () => {
+    const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
+    expect(said).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' })
+    expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
+    expect(said.stdout).toMatch(/^database +right +DATABASE_URL answers\.$/m)
+    const wrong = await annalHere({ ...app.env, PORT: 'x', CHAIN_CONFIRMATIONS: '-' }, ['doctor'])
+    expect(wrong.code).toBe(1)
+    expect(wrong.stdout).toMatch(
+      /^configuration +wrong +PORT: .*\n +→ Set it right.*\nconfiguration +wrong +CHAIN_CONF/m,
+    )
+    expect(wrong.stdout).toMatch(/^node +(right|warning)/m)
+    expect(wrong.stdout).toMatch(/^database +skipped +The configuration is wrong\.$/m)
+    expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('tells what is wrong with the configuration whatever it is asked for', async () => {
+    const { code, of } = await doctor({ DATABASE_URL: 'postgresql://u:p#@h/db' }, 'database')
+    expect([code, of('configuration'), of('database')]).toMatchObject([
+      1,
+      [{ state: 'wrong', finding: expect.stringContaining('DATABASE_URL: ') }],
+      [{ state: 'skipped' }],
+    ])
+    expect((await doctor({}, 'database')).states).toEqual({ database: 'right' })
+  })
+
+  it('warns of variables that are set and do nothing', async () => {
+    const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
+    expect([code, of('configuration')]).toMatchObject([
+      0,
+      [{ state: 'right' }, { state: 'warning', finding: 'DATABASE_URI is no variable of Annal, and does nothing.' }],
+    ])
+  })
+
+  it('looks at what Content Credentials are signed with', async () => {
+    const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
+    expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])
+    const DAY_MS = 86_400_000
+    const chains = [0, -3_640, -3_700].map((days) => makeDevelopmentChain(new Date(Date.now() + days * DAY_MS)))
+    const states = await Promise.all(
+      chains.map(async ({ key, chain }, at) => {
+        const file = join(dir, `chain-${at}.pem`)
+        await writeFile(file, chain)
+        return (await check({ C2PA_CERTIFICATES: file, C2PA_PRIVATE_KEY: key })).map(({ state }) => state)
+      }),
+    )
+    expect(states).toEqual(['right', 'warning', 'wrong'].map((state) => [state, state]))
+    const made = join(app.env.ANNAL_DIR!, 'keys', 'content-credentials-development.pem')
+    await writeFile(made, 'scrap')
+    expect(await check({})).toMatchObject([
+      {
+        state: 'wrong',
+        finding: `${made} is damaged: it holds no key with its certificates.`,
+        fix: 'Delete it; another is made.',
+      },
+    ])
+    const start = openInstallation(app.installation.config, app.log, { mayMigrate: true })
+    await expect(start).rejects.toThrow(`${made} is damaged`)
+    await rm(made)
+    const [own, other] = chains
+    const lines = await check({ C2PA_CERTIFICATES: join(dir, 'chain-0.pem'), C2PA_PRIVATE_KEY: other!.key })
+    expect(lines).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is not the key of') }])
+    expect(JSON.stringify(lines)).not.toContain(own!.key.slice(40, 60))
+  })
+
+  it('finds parts that are away, each by itself', async () => {
+    const nowhere = 'http://127.0.0.1:1'
+    const { code, states, of } = await doctor({
+      DATABASE_URL: 'postgresql://annal@127.0.0.1:1/annal',
+      CHAIN_RPC_URL: nowhere,
+      IPFS_API_URL: nowhere,
+      SMTP_URL: 'smtp://user:geheim@127.0.0.1:1',
+      PUBLIC_URL: nowhere,
+    })
+    expect(code).toBe(1)
+    expect(states).toMatchObject({
+      ...{ configuration: 'right', database: 'wrong', migrations: 'skipped', keys: 'skipped', jobs: 'skipped' },
+      ...{ chain: 'wrong', 'relay-accounts': 'skipped', files: 'wrong' },
+    })
+    expect(of('mail')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('refused the connection (ECONNREFUSED)') },
+      { state: 'warning', finding: expect.stringContaining('@localhost') },
+    ])
+    expect(JSON.stringify(of('mail'))).not.toContain('geheim')
+    expect(of('server').map(({ state }) => state)).toEqual(['to know', 'warning'])
+  })
+
+  it('says what to set where a database answers and cannot be worked with', async () => {
+    const url = new URL(app.env.DATABASE_URL!)
+    url.searchParams.set('options', '-c datestyle=German')
+    const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
+    expect([code, states.migrations]).toEqual([1, 'skipped'])
+    expect(of('database')).toMatchObject([
+      {
+        state: 'wrong',
+        finding: expect.stringContaining('(datestyle is German, DMY)'),
+        fix: `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`,
+      },
+    ])
+  })
+
+  it('says to run the newer version that migrated the database, and to start this one where migrations are missing', async () => {
+    const added = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', '', '2099_later', now())`
+    await app.sql(added)
+    const newer = (await doctor({}, 'migrations')).of('migrations')
+    await app.sql(`delete from _prisma_migrations where id = 'later'`)
+    expect(newer).toMatchObject([
+      {
+        state: 'wrong',
+        finding: 'The database was migrated by a newer version of Annal (2099_later).',
+        fix: 'Run that version, or restore a backup from before it.',
+      },
+    ])
+    const last = '(select max(migration_name) from _prisma_migrations)'
+    await app.sql(`update _prisma_migrations set rolled_back_at = now() where migration_name = ${last}`)
+    const older = (await doctor({}, 'migrations')).of('migrations')
+    await app.sql('update _prisma_migrations set rolled_back_at = null')
+    expect(older).toMatchObject([{ state: 'wrong', fix: expect.stringContaining('`annal migrate`') }])
+  })
+
+  it('tells where mails may go unencrypted', async () => {
+    const mailTo = async (SMTP_URL: string, env = {}) =>
+      (await doctor({ MAIL_FROM: 'a@example.org', ...env, SMTP_URL }, 'mail')).of('mail').slice(1)
+    const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
+    const open = 'smtp://user:geheim@0.0.0.0:1'
+    const told = await mailTo(open, production)
+    expect(told).toMatchObject([{ state: 'warning', fix: expect.stringContaining('?requireTLS=true') }])
+    expect(JSON.stringify(told)).not.toContain('geheim')
+    expect(await mailTo(open)).toMatchObject([{ state: 'to know' }])
+    for (const url of [`${open}?requireTLS=true`, 'smtps://0.0.0.0:1', 'smtp://127.0.0.1:1', 'smtp://localhost:1'])
+      expect(await mailTo(url, production), url).toEqual([])
+  })
+
+  it('warns of what is dangerous in production', async () => {
+    const production = {
+      ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },
+      ...{ PUBLIC_URL: 'http://annal.example.org', MAIL_FROM: 'a@example.org', ALLOW_INSECURE_WEBHOOKS: 'true' },
+      GRAPHQL_INTROSPECTION: 'true',
+    }
+    const wanted = ['secrets', 'embedded', 'public-url', 'exposure'] as const
+    const { states, of } = await doctor(production, ...wanted)
+    expect(states).toMatchObject({ secrets: 'warning', 'public-url': 'wrong' })
+    expect(of('secrets')[0]).toMatchObject({ fix: expect.stringContaining('CHAIN_RELAY_KEYS_FILE') })
+    expect(of('exposure').map(({ state }) => state)).toEqual(['warning', 'to know', 'to know'])
+    const proxied = await doctor({ ...production, PUBLIC_URL: 'https://annal.example.org' }, 'public-url')
+    expect(proxied.of('public-url')).toMatchObject([
+      { state: 'warning', finding: expect.stringContaining('TRUSTED_PROXIES') },
+    ])
+    const behind = { PUBLIC_URL: 'https://annal.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
+    expect((await doctor({ ...production, ...behind }, 'public-url')).states).toEqual({ 'public-url': 'right' })
+    const alone = { ...production, CHAIN_RPC_URL: '', CHAIN_RELAY_KEYS: '' }
+    expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
+  })
+
+  it('tries whether files can be written to a bucket, read there and removed, and tells what is refused', async () => {
+    const s3 = await startS3Counterpart()
+    onTestFinished(s3.stop)
+    const secret = { AWS_SECRET_ACCESS_KEY: 'geheim' }
+    const { of } = await doctor({ ...s3.env, ...secret }, 'files', 'secrets')
+    expect(of('files')).toMatchObject([{ state: 'right', finding: expect.stringContaining('in the bucket files') }])
+    expect([...s3.objects.keys()]).toEqual([])
+    expect(of('secrets')[0]).toMatchObject({
+      finding: expect.stringContaining('AWS_SECRET_ACCESS_KEY'),
+      fix: expect.stringContaining('AWS_SHARED_CREDENTIALS_FILE'),
+    })
+    expect(JSON.stringify(of('secrets'))).not.toContain('geheim')
+
+    s3.keepsVersions = true
+    expect((await doctor(s3.env, 'files')).of('files').map(({ state }) => state)).toEqual(['right', 'warning'])
+    for (const refused of ['PUT', 'GET', 'DELETE']) {
+      s3.intercept = (method, _, res) => method === refused && refuse(res, 403, 'AccessDenied')
+      const found = await doctor(s3.env, 'files')
+      expect([found.code, found.of('files')], refused).toMatchObject([
+        1,
+        [{ state: 'wrong', finding: expect.stringContaining('403 AccessDenied') }],
+      ])
+    }
+  })
+
+  it('finds relay accounts that cannot pay, another chain, and a registry that is not there', async () => {
+    const { address, privateKey } = Wallet.createRandom()
+    const { states, of } = await doctor(
+      { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address },
+      'chain',
+      'relay-accounts',
+    )
+    expect(states).toMatchObject({ chain: 'wrong', 'relay-accounts': 'wrong' })
+    expect(of('chain').at(-1)!.finding).toBe(`There is no registry at ${address}.`)
+    expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0 coins`) }])
+    expect((await doctor({ CHAIN_ID: '999' }, 'chain')).of('chain')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('CHAIN_ID says 999') },
+    ])
+  })
+
+  it('finds a chain that calls no block final, a token that is none, and coins at an earlier treasury', async () => {
+    const { address, privateKey } = Wallet.createRandom()
+    const node = await startToldNode(onTestFinished, app.env.CHAIN_RPC_URL!)
+    node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
+    const { of } = await doctor(
+      { CHAIN_RPC_URL: node.url, CHAIN_DEPOSIT_CONFIRMATIONS: 'finalized', CHAIN_TOKEN_ADDRESS: address },
+      'deposits',
+    )
+    expect(of('deposits')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('does not tell which block is') },
+      { state: 'wrong', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },
+    ])
+
+    const user = await app.newUser()
+    const earlier = Wallet.createRandom().address
+    await createRpc({ url: app.env.CHAIN_RPC_URL! }).call('anvil_setBalance', earlier, '0x10')
+    await app.sql(
+      `insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash, status, arrived, fee, block_number, block_hash, settlements)
+       values ('GATHERING', $1, 0, $2, $3::uuid, 2, '0x01', 'FINAL', 1, 1, 1, '0x02', 1)`,
+      ['0x0000000000000000000000000000000000000000', earlier, user.id],
+    )
+    const seen = await doctor({ CHAIN_TREASURY_KEY: privateKey }, 'treasury')
+    await app.sql(`update coin_moves set status = 'FAILED', arrived = 0`)
+    expect(seen.of('treasury')).toMatchObject([
+      { state: 'right', finding: expect.stringContaining(`${address} holds 0 coins`) },
+      { state: 'wrong', finding: expect.stringContaining(`lie at the earlier treasury ${earlier}`) },
+    ])
+  })
+
+  it('finds what waits for an operator', async () => {
+    expect((await doctor({}, 'jobs', 'sweeps', 'webhooks', 'relay')).code).toBe(0)
+    const [letter] = await app.sql<{ id: string }>(
+      `with made as (select enqueue('dead-letter', '{"userId": "01890000-0000-7000-8000-000000000000"}'::jsonb) as id)
+       select id::text from made`,
+    )
+    await app.sql(
+      `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
+       values ('expire-orders', 'x', 3, now() + interval '1 hour', 'it is locked')`,
+    )
+    const { code, of } = await doctor({}, 'jobs', 'sweeps')
+    await app.sql('delete from setbacks')
+    await app.sql('delete from jobs.job where id = $1::uuid', [letter!.id])
+    expect([code, of('jobs'), of('sweeps')]).toMatchObject([
+      1,
+      [{ state: 'wrong', fix: expect.stringContaining('annal jobs --retry') }],
+      [{ state: 'wrong', finding: expect.stringContaining('it is locked') }],
+    ])
+  })
+
+  it.runIf(process.platform === 'linux')('finds a full disk that only a part of the folder lies on', async () => {
+    const ANNAL_DIR = await mkdtemp(join(dir, 'disks-'))
+    const room = { finding: expect.stringMatching(/ of room in .*disks-\w+\.$/) }
+    expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
+    // It never has room.
+    await symlink('/proc', join(ANNAL_DIR, 'keys'))
+    const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
+    expect([code, lines]).toMatchObject([
+      1,
+      [room, { state: 'wrong', finding: `0 bytes of room in ${join(ANNAL_DIR, 'keys')}.` }],
+    ])
+  })
+
+  it('finds folders that others get at, and a server of another version at PUBLIC_URL', async () => {
+    const { ANNAL_DIR } = app.env
+    expect((await doctor({}, 'folders')).states).toEqual({ folders: 'right' })
+    await chmod(ANNAL_DIR!, 0o755)
+    await chmod(join(ANNAL_DIR!, 'keys'), 0o755)
+    const { of } = await doctor({}, 'folders')
+    await chmod(join(ANNAL_DIR!, 'keys'), 0o700)
+    await chmod(ANNAL_DIR!, 0o700)
+    expect(of('folders').map(({ finding }) => finding)).toEqual([
+      expect.stringContaining(`get at ${ANNAL_DIR}.`),
+      expect.stringContaining('/keys.'),
+    ])
+    const file = join(dir, 'a-file')
+    await writeFile(file, '')
+    expect((await doctor({ ANNAL_DIR: file }, 'folders')).of('folders')).toMatchObject([
+      { state: 'wrong', finding: `ANNAL_DIR is ${file}, which is not a folder.` },
+    ])
+    const other = createServer((_req, res) => void res.end('{"version":"9.9.9"}'))
+    const there = `http://127.0.0.1:${await listen(other, onTestFinished)}`
+    const { lines } = await doctor({ PORT: new URL(app.url).port, PUBLIC_URL: there }, 'server')
+    expect(lines.map(({ state }) => state)).toEqual(['warning', 'warning'])
+    expect(lines[1]!.finding).toContain('9.9.9')
+  })
+
+  it('sees a mail server that takes us, and keys that are another database’s', async () => {
+    const mail = await startMailServer(onTestFinished)
+    const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
+    expect(states).toEqual({ mail: 'right' })
+    await app.sql(`insert into settings (key, value) values ('vault', 'another')`)
+    const { of } = await doctor({}, 'keys')
+    await app.sql(`delete from settings where key = 'vault'`)
+    expect(of('keys')).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('do not belong') }])
+  })
+
+  it('makes nothing where nothing was ever started', async () => {
+    const fresh = join(dir, 'fresh')
+    const said = await annalHere({ ANNAL_DIR: fresh }, ['doctor', '--json'])
+    const lines = JSON.parse(said.stdout) as Line[]
+    expect(lines.filter(({ state }) => state === 'wrong')).toEqual([])
+    expect(lines.find(({ check }) => check === 'database')).toMatchObject({ state: 'skipped' })
+    await expect(rm(fresh)).rejects.toThrow('ENOENT')
+  })
+})

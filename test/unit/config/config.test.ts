@@ -1,0 +1,143 @@
+/** What a server does not start with. Each refusal names the variable, and no secret. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ConfigError, describeConfig, findUnread, readConfig } from '../../../src/config.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'annal-config-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const file = (name: string, content: string) => {
+  writeFileSync(join(dir, name), content)
+  return join(dir, name)
+}
+
+const KEY = 'ab'.repeat(32)
+const production = {
+  NODE_ENV: 'production',
+  ANNAL_EMBEDDED: 'true',
+  PUBLIC_URL: 'https://annal.example.org/',
+  MAIL_FROM: 'Annal <no-reply@example.org>',
+}
+
+const refusal = (env: Record<string, string>): string => {
+  try {
+    readConfig(env)
+    return 'accepted'
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+}
+
+describe('a server', () => {
+  it('starts without any variable, and in production with an address and a sender of its own', () => {
+    expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
+    expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
+    expect(readConfig({ ...production, MAIL_FROM: 'no-reply@example.org' }).mail.from).toBe('no-reply@example.org')
+  })
+
+  it.each([
+    ['an environment that is none', { NODE_ENV: 'Production' }, /NODE_ENV/],
+    ['an address that is a script', { PUBLIC_URL: 'javascript:alert(1)' }, /PUBLIC_URL: Expected an http/],
+    ['an address that is a file', { PUBLIC_URL: 'file:///etc' }, /PUBLIC_URL: Expected an http/],
+    ['an address with a query', { PUBLIC_URL: 'https://a.example/?x' }, /PUBLIC_URL: Expected no more than/],
+    ['an address with a password', { PUBLIC_URL: 'https://me:secret@a.example/' }, /PUBLIC_URL: Expected no more/],
+    ['no address in production', { ...production, PUBLIC_URL: '' }, /PUBLIC_URL is needed in production/],
+    ['no sender in production', { ...production, MAIL_FROM: '' }, /MAIL_FROM is needed in production/],
+    ['a sender of nowhere', { ...production, MAIL_FROM: 'Annal <a@localhost>' }, /MAIL_FROM is needed in production/],
+    ['a sender that is none', { MAIL_FROM: 'Annal' }, /MAIL_FROM: Expected an address/],
+    ['one relay key twice', { CHAIN_RELAY_KEYS: `0x${KEY},${KEY.toUpperCase()}` }, /CHAIN_RELAY_KEYS: The same key/],
+    ['half a relay key', { CHAIN_RELAY_KEYS: KEY.slice(2) }, /CHAIN_RELAY_KEYS: Expected 64 hex digits/],
+    ['an empty file', { DATABASE_URL_FILE: file('empty', ' \n') }, /DATABASE_URL: The file .* is empty/],
+    [
+      'a file that is not there',
+      { SMTP_URL_FILE: join(dir, 'none') },
+      /SMTP_URL: The file .* cannot be read \(ENOENT\)/,
+    ],
+    [
+      'a secret in two places',
+      { DATABASE_URL: 'postgres://a/b', DATABASE_URL_FILE: file('url', 'postgres://c/d') },
+      /Set either DATABASE_URL or DATABASE_URL_FILE/,
+    ],
+    ...[
+      'mysql://a/b',
+      'postgresql://u:secret#abab@a/b',
+      'postgresql://u:secret/abab@a/b',
+      'postgresql://a:70000/b',
+      'postgresql://a,b/c',
+      'postgresql:///c?host=a,b',
+      'postgresql://a/c?target_session_attrs=read-write',
+    ].map((url): [string, Record<string, string>, RegExp] => [
+      `the database URL ${url}`,
+      { DATABASE_URL: url },
+      /DATABASE_URL: Expected postgresql:\/\/user:password@host:5432\/name with one host\. In a password, write/,
+    ]),
+    ['a Kubo node that is none', { IPFS_API_URL: 'http://a:5001,b' }, /IPFS_API_URL: Expected an http:\/\/ or https/],
+    ['a port below 0', { PORT: '-1' }, /PORT: Expected a whole number from 0 to 65535\.$/],
+    ['a delay of ages', { SHUTDOWN_DELAY_SECONDS: '999999999999' }, /Expected a whole number from 0 to 60\.$/],
+    [
+      'a chain that no number names',
+      { CHAIN_ID: '9007199254740992' },
+      /CHAIN_ID: Expected a whole number from 1 to 9007/,
+    ],
+    ['no role', { ROLES: ',' }, /ROLES: Expected some of http, relay, /],
+    ['neither yes nor no', { ANNAL_EMBEDDED: 'maybe' }, /ANNAL_EMBEDDED: Expected true or false\.$/],
+    ['an address that is a word', { PUBLIC_URL: 'foo' }, /PUBLIC_URL: Expected an http:\/\/ or https:\/\/ URL\.$/],
+    ['a relay key of zeros', { CHAIN_RELAY_KEYS: '00'.repeat(32) }, /CHAIN_RELAY_KEYS: Expected private keys/],
+    [
+      'a treasury key that is too large',
+      { CHAIN_TREASURY_KEY: 'ff'.repeat(32) },
+      /CHAIN_TREASURY_KEY: Expected private/,
+    ],
+    ['one port for two', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
+    ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
+  ])('does not start with %s', (_, env, sentence) => {
+    expect(refusal(env)).toMatch(sentence)
+    expect(refusal(env)).not.toMatch(/abab|secret/i)
+  })
+
+  it('tells what is set and does nothing, though it is called as its variables are', () => {
+    const unread = {
+      DATABASE_URI: 'x',
+      CHAIN_CONFIRMATION: '3',
+      SMTP_USER: 'x',
+      GAS_FEE_FILE: '/x',
+      WEB_CONCURRENCY: '4',
+      ANNAL_DIRECTORY: 'x',
+    }
+    const others = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'x',
+      NODE_OPTIONS: 'x',
+      ANNAL_PORT_4000_TCP: 'x',
+      ANNAL_SERVICE_HOST: 'x',
+    }
+    const read = {
+      ...production,
+      DATABASE_URL_FILE: '/x',
+      ANNAL_TOKEN: 'x',
+      AWS_REGION: 'x',
+      SESSION_MANAGER: 'x',
+      S3_BUKET: '',
+    }
+    const told = findUnread({ ...unread, ...others, ...read })
+    expect(told.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(Object.keys(unread).sort())
+    expect(told).toContain('GAS_FEE_FILE is not read: of GAS_FEE there is no file, as it is no secret.')
+  })
+
+  it('may have its probes alone at PORT', () => {
+    const alone = { ROLES: 'jobs', PORT: '4115', HEALTH_PORT: '4115' }
+    expect(readConfig(alone)).toMatchObject({ port: 4115, healthPort: 4115 })
+  })
+
+  it('says of every key what it looks like before one is refused', () => {
+    const keys = describeConfig().filter(({ name }) => refusal({ [name]: 'no' }).includes('64 hex digits'))
+    expect(keys.length).toBeGreaterThan(3)
+    expect(keys.filter(({ doc }) => !doc.includes('64 hex digits')).map(({ name }) => name)).toEqual([])
+  })
+
+  it('tells every problem at once', () => {
+    expect(refusal({ PORT: 'x', PUBLIC_URL: 'javascript:1' })).toMatch(/PORT[\s\S]*PUBLIC_URL/)
+    expect(refusal({ NODE_ENV: 'production' })).toMatch(/embedded part[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
+  })
+})

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { createContentCredentials } from '../../../src/modules/content-credentials/content-credentials.ts'
+import { atEnd } from '../../support/at-end.ts'
+
+const { execPath } = process
+afterEach(() => {
+  process.execPath = execPath
+})
+
+const dir = await mkdtemp(join(tmpdir(), 'annal-manifests-'))
+atEnd(() => rm(dir, { recursive: true }))
+const config = {
+  ...{ key: undefined, certificates: undefined, mayBeDevelopment: true },
+  ...{ timestampUrl: undefined, trustList: undefined },
+}
+
+async function* picture() {
+  yield new Uint8Array([0xff, 0xd8, 0xff])
+}
+
+it('a machine that starts no process for a manifest is an outage, and no fault', async () => {
+  const credentials = createContentCredentials({ dir, config })
+  process.execPath = join(dir, 'no-such-program')
+  await expect(credentials.read(picture(), 'image/jpeg')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfter: 5 })
+})

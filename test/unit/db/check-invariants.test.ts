@@ -1,0 +1,67 @@
+/** How the invariants are looked at: several at once where there are connections, and told in one order. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database-types.ts'
+import { checkInvariants, invariants } from '../../../src/db/invariants/check-invariants.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+let test: TestDatabase
+let database: ConnectedDatabase
+
+beforeAll(async () => {
+  test = await createTestDatabase()
+  database = createDatabase({ url: test.url, pool: 4, log: createTestLog() })
+})
+afterAll(async () => {
+  await database.close()
+  await test.drop()
+})
+
+function countTransactions(): { counted: Database; most(): number } {
+  let open = 0
+  let most = 0
+  const transaction: Database['transaction'] = async (work) => {
+    open += 1
+    most = Math.max(most, open)
+    return database.transaction(work).finally(() => (open -= 1))
+  }
+  return { counted: { ...database, transaction }, most: () => most }
+}
+
+it('one connection asks one after the other, and however many there are no more than two at once', async () => {
+  for (const [connections, atOnce] of [
+    [undefined, 1],
+    [1, 1],
+    [2, 2],
+    [4, 2],
+  ] as const) {
+    const { counted, most } = countTransactions()
+    await checkInvariants(counted, { connections })
+    expect(most()).toBe(atOnce)
+  }
+})
+
+function holdFirst(): Database {
+  const { promise: overtaken, resolve } = Promise.withResolvers<void>()
+  let asked = 0
+  const transaction: Database['transaction'] = async (work) => {
+    asked += 1
+    if (asked > 1) return database.transaction(work).finally(resolve)
+    const answer = await database.transaction(work)
+    await overtaken
+    return answer
+  }
+  return { ...database, transaction }
+}
+
+it('with two at once they are told in their order, each with what contradicts it', async () => {
+  const operator = new pg.Client({ connectionString: test.url })
+  await operator.connect()
+  await operator.query('alter table events disable trigger all')
+  await operator.end()
+  const findings = await checkInvariants(holdFirst(), { connections: 2 })
+  expect(findings.map(({ invariant }) => invariant.id)).toEqual(invariants.map(({ id }) => id))
+  expect(findings.filter(({ rows }) => rows.length > 0).map(({ invariant }) => invariant.id)).toEqual(['I7'])
+})

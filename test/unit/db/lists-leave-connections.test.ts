@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { int, statement } from '../../../src/db/sql.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const LOCK = 4711
+
+let testDatabase: TestDatabase
+let holder: ConnectedDatabase
+let database: ConnectedDatabase
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  holder = createDatabase({ url: testDatabase.url, pool: 1, log: createTestLog() })
+  database = createDatabase({ url: testDatabase.url, pool: 3, log: createTestLog() })
+})
+
+afterAll(async () => {
+  await database?.close()
+  await holder?.close()
+  await testDatabase?.drop()
+})
+
+const waiting = statement(
+  'test_wait_in_list',
+  { columns: { n: int }, isList: true },
+  `select 1 as n from (select pg_advisory_xact_lock_shared(${LOCK})) as held`,
+)
+const one = statement('test_one', { columns: { n: int } }, 'select 1 as n')
+const hold = statement('test_hold', {}, `select from pg_advisory_xact_lock(${LOCK})`)
+
+it('lists that are slow leave connections to everything else, and are told to come back', async () => {
+  await holder.transaction(async (query) => {
+    await query(hold)
+    const lists = Array.from({ length: 6 }, () =>
+      database.query(waiting).then(
+        () => 'read',
+        ({ code, retryAfter }) => ({ code, retryAfter }),
+      ),
+    )
+    const model = database.read.user.findMany({ take: 1, skip: 1 }).catch(({ code }) => code)
+    // Answered while every place for lists is taken.
+    expect(await database.query(one)).toEqual([{ n: 1 }])
+    expect(await database.read.user.findFirst({ where: { username: 'nobody' } })).toBeNull()
+    // The four that found no place give up waiting while the first two still hang.
+    const refused = await Promise.all(lists.slice(2))
+    expect(refused).toEqual(Array(4).fill({ code: 'UNAVAILABLE', retryAfter: 2 }))
+    expect(await model).toBe('UNAVAILABLE')
+    expect(await database.query(one)).toEqual([{ n: 1 }])
+  })
+  expect(await database.query(waiting)).toEqual([{ n: 1 }])
+  expect(await database.read.user.findMany({ take: 1, skip: 1 })).toEqual([])
+})

@@ -1,0 +1,268 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyMigrations, assertMigrated } from '../../../src/db/migrations.ts'
+import { createMigration, diffMigrations } from '../../../src/db/new-migration.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+let dir: string
+let embedded: EmbeddedPostgres
+let database: pg.Client
+
+const sha = 'a'.repeat(64)
+const ids = {
+  user: '01980000-0000-7000-8000-000000000001',
+  asset: '01980000-0000-7000-8000-000000000002',
+  commit: '01980000-0000-7000-8000-000000000003',
+  transfer: '01980000-0000-7000-8000-000000000004',
+}
+
+const insertUser = (username: string, email: string) =>
+  `INSERT INTO users (username, email, password_hash, display_name) VALUES ('${username}', '${email}', 'x', 'x')`
+
+const insertAsset = (values: Record<string, string> = {}) => {
+  const row: Record<string, string> = {
+    nid: `'bafy-other'`,
+    owner_id: `'${ids.user}'`,
+    creator_id: `'${ids.user}'`,
+    file_name: `'a.png'`,
+    mime_type: `'image/png'`,
+    file_size: '1',
+    sha256: `'${sha}'`,
+    head_commit_id: `'${ids.commit}'`,
+    ...values,
+  }
+  return `INSERT INTO assets (${Object.keys(row)}) VALUES (${Object.values(row)})`
+}
+
+const insertCommit = (sequence: number, sha256: string, changes = '{}') =>
+  `INSERT INTO commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
+   VALUES ('${ids.asset}', ${sequence}, '${ids.user}', '${changes}', '{}', 'bafk', '${sha256}')`
+
+const insertEntry = (wallet: string, book: string, amount: string) =>
+  `INSERT INTO entries (transfer_id, position, wallet_id, book, currency, amount)
+   VALUES ('${ids.transfer}', 9, ${wallet}, ${book}, 'NUM', ${amount})`
+
+const seed = `
+  INSERT INTO users (id, username, email, password_hash, display_name) VALUES ('${ids.user}', 'Ana', 'Ana@example.org', 'x', 'Ana');
+  INSERT INTO wallets (user_id, address) VALUES ('${ids.user}', '0x1');
+  ${insertAsset({ id: `'${ids.asset}'`, nid: `'bafy-first'` })};
+  INSERT INTO commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+    VALUES ('${ids.commit}', '${ids.asset}', 1, '${ids.user}', 'first', '{"caption": ["", "a"]}', '{"a":1}', 'bafk', '${sha}');
+  INSERT INTO transfers (id, reference) VALUES ('${ids.transfer}', 'sign-up:ana');
+  INSERT INTO entries (transfer_id, position, wallet_id, currency, amount) VALUES ('${ids.transfer}', 0, '${ids.user}', 'NUM', 12);
+`
+
+const migrationNames = async () => {
+  const entries = await readdir('prisma/migrations', { withFileTypes: true })
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
+}
+
+const attempt = async (sql: string) => {
+  await database.query('BEGIN')
+  try {
+    return await database.query(sql)
+  } finally {
+    await database.query('ROLLBACK')
+  }
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  embedded = await startEmbeddedPostgres({ dir, log: silent })
+  const [first, second] = await Promise.all([applyMigrations(embedded.url), applyMigrations(embedded.url)])
+  expect([...first, ...second]).toEqual(await migrationNames())
+  database = new pg.Client({ connectionString: embedded.url })
+  await database.connect()
+  await database.query(seed)
+})
+
+afterAll(async () => {
+  await database?.end()
+  await embedded?.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('migrations', () => {
+  it('lead exactly to schema.prisma', async () => {
+    expect(await diffMigrations(embedded.url)).toBe('')
+    const empty = await mkdtemp(join(dir, 'migrations-'))
+    await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
+    expect(await diffMigrations(embedded.url, empty)).toContain('CREATE TABLE "entries"')
+
+    const file = await createMigration(embedded.url, 'create_all', empty)
+    expect(file).toMatch(/\/\d{14}_create_all\/migration\.sql$/)
+    expect(await diffMigrations(embedded.url, empty)).toBe('')
+    await expect(createMigration(embedded.url, 'Create All', empty)).rejects.toThrow(/lower case and underscores/)
+  })
+
+  it('do no harm when they are applied a second time', async () => {
+    expect(await applyMigrations(embedded.url)).toEqual([])
+    const { rows } = await database.query('SELECT username FROM users')
+    expect(rows).toEqual([{ username: 'Ana' }])
+  })
+
+  it('refuse a database whose applied migration was edited since', async () => {
+    const { rows } = await database.query<{ name: string; checksum: string }>(
+      'SELECT migration_name AS name, checksum FROM _prisma_migrations LIMIT 1',
+    )
+    const edit = (checksum: string) =>
+      database.query('UPDATE _prisma_migrations SET checksum = $1 WHERE migration_name = $2', [checksum, rows[0]?.name])
+    await edit('0'.repeat(64))
+    try {
+      await expect(applyMigrations(embedded.url)).rejects.toThrow(/was edited/)
+    } finally {
+      await edit(rows[0]?.checksum ?? '')
+    }
+  })
+
+  it('refuse a database that a newer version has migrated, and let no command but the server’s change one', async () => {
+    const name = '20990101000000_add_what_is_to_come'
+    await expect(assertMigrated(embedded.url)).resolves.toBeUndefined()
+    await database.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
+      [name],
+    )
+    try {
+      await expect(applyMigrations(embedded.url)).rejects.toThrow(new RegExp(`newer version of Annal \\(${name}\\)`))
+      await expect(assertMigrated(embedded.url)).rejects.toThrow(/newer version/)
+    } finally {
+      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
+    }
+    await database.query('CREATE DATABASE untouched')
+    const url = embedded.url.replace(/annal(?=\?|$)/, 'untouched')
+    await expect(assertMigrated(url)).rejects.toThrow(
+      /lacks migrations .*start the server of this version or run `annal migrate`/,
+    )
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)
+    await client.end()
+    expect(rows).toEqual([{ n: 0 }])
+  })
+
+  it('refuse a database from before the first release, and name the Git commit that can use it', async () => {
+    const name = '20261121000000_create_tables'
+    await database.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
+      [name],
+    )
+    try {
+      await expect(applyMigrations(embedded.url)).rejects.toThrow(
+        /development version of Annal before the first release.*check out Git commit 9b0c61da/,
+      )
+    } finally {
+      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
+    }
+  })
+
+  it('leave nothing of one that fails, and apply it once it is corrected', async () => {
+    await database.query('CREATE DATABASE corrected')
+    const url = embedded.url.replace(/annal(?=\?|$)/, 'corrected')
+    const folder = await mkdtemp(join(dir, 'migrations-'))
+    const file = join(folder, '20270101000000_add_words', 'migration.sql')
+    await mkdir(dirname(file))
+    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+    await writeFile(file, 'CREATE TABLE words (word text); INSERT INTO wrods VALUES (1);')
+    await expect(applyMigrations(url, folder)).rejects.toThrow(/relation "wrods" does not exist/)
+    await writeFile(file, 'CREATE TABLE words (word text); -- the end')
+    expect(await applyMigrations(url, folder)).toEqual(['20270101000000_add_words'])
+    expect(await applyMigrations(url, folder)).toEqual([])
+  })
+
+  it('leave no temporary database behind', async () => {
+    const { rows } = await database.query(`SELECT datname FROM pg_database WHERE datname LIKE 'annal_shadow%'`)
+    expect(rows).toEqual([])
+  })
+
+  it('have collected statistics, so that the first plans are good ones', async () => {
+    const { rows } = await database.query(
+      `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+         AND pg_stat_get_analyze_count(oid) + pg_stat_get_autoanalyze_count(oid) = 0`,
+    )
+    expect(rows).toEqual([])
+  })
+
+  it('keep the counters of limits out of the write-ahead log', async () => {
+    const { rows } = await database.query(`SELECT relpersistence FROM pg_class WHERE relname = 'limits'`)
+    expect(rows).toEqual([{ relpersistence: 'u' }])
+  })
+})
+
+describe('the database refuses', () => {
+  it.each([
+    ['a username that differs in case only', insertUser('aNA', 'b@example.org'), 'users_username_key'],
+    ['an e-mail address that differs in case only', insertUser('Bea', 'ANA@example.org'), 'users_email_key'],
+    ['an empty username', insertUser('', 'b@example.org'), 'users_username_length'],
+    ['a username of 22 characters', insertUser('ü'.repeat(22), 'b@example.org'), 'users_username_length'],
+    ['an overdrawn balance', 'UPDATE wallets SET num = -0.000000000000000001', 'wallets_num_not_negative'],
+    ['overdrawn points', 'UPDATE wallets SET points = -1', 'wallets_points_not_negative'],
+    [
+      'a token that is not hashed',
+      `INSERT INTO access_tokens (user_id, hash) VALUES ('${ids.user}', 'secret')`,
+      'access_tokens_hash_length',
+    ],
+    [
+      'an API key that is not hashed',
+      `INSERT INTO api_keys (name, prefix, hash) VALUES ('a', 'b', 'secret')`,
+      'api_keys_hash_length',
+    ],
+    ['a file registered twice', insertAsset({ nid: `'bafy-first'` }), 'assets_nid_key'],
+    ['a headline of 101 characters', insertAsset({ headline: `'${'é'.repeat(101)}'` }), 'assets_headline_length'],
+    ['a negative file size', insertAsset({ file_size: '-1' }), 'assets_file_size_not_negative'],
+    ['a hash in capitals', insertAsset({ sha256: `'${'A'.repeat(64)}'` }), 'assets_sha256_format'],
+    ['custom fields that are no object', insertAsset({ custom: `'[]'` }), 'assets_custom_object'],
+    ['an asset without a first commit', insertAsset({ head_sequence: '0' }), 'assets_head_sequence_positive'],
+    ['a commit before the first', insertCommit(0, sha), 'commits_sequence_positive'],
+    ['two commits of one sequence', insertCommit(1, sha), 'commits_asset_id_sequence_key'],
+    ['changes that are no object', insertCommit(2, sha, '[]'), 'commits_changes_object'],
+    ["a short hash of a commit's tree", insertCommit(2, 'abc'), 'commits_tree_sha256_format'],
+    ['an entry of no account', insertEntry('NULL', 'NULL', '1'), 'entries_one_account'],
+    ['an entry of two accounts', insertEntry(`'${ids.user}'`, `'GAS'`, '1'), 'entries_one_account'],
+    ['an entry of nothing', insertEntry('NULL', `'GAS'`, '0'), 'entries_amount_not_zero'],
+    [
+      'a second transfer of one reference',
+      `INSERT INTO transfers (reference) VALUES ('sign-up:ana')`,
+      'transfers_reference_key',
+    ],
+    ['a changed transfer', `UPDATE transfers SET reference = 'x'`, 'transfers_erase_only'],
+    ['another reason for a transfer', `UPDATE transfers SET reason = 'x'`, 'transfers_erase_only'],
+    ['a removed transfer', 'DELETE FROM transfers', 'transfers_no_delete'],
+    ['a changed entry', 'UPDATE entries SET amount = 13', 'entries_append_only'],
+    ['a removed entry', 'DELETE FROM entries', 'entries_append_only'],
+    ['emptied entries', 'TRUNCATE entries', 'entries_no_truncate'],
+    ['emptied transfers', 'TRUNCATE transfers CASCADE', 'transfers_no_truncate'],
+    ['a removed commit', 'DELETE FROM commits', 'commits_no_delete'],
+    ['emptied commits', 'TRUNCATE commits CASCADE', 'commits_no_truncate'],
+    ['a commit rewritten', `UPDATE commits SET tree = '{"a":2}'`, 'commits_erase_only'],
+    ['a commit erased in part', `UPDATE commits SET tree = ''`, 'commits_erase_only'],
+    [
+      'a commit erased and moved',
+      `UPDATE commits SET tree = '', message = '', changes = '{}', sequence = 7`,
+      'commits_erase_only',
+    ],
+  ])('%s', async (_, sql, constraint) => {
+    await expect(attempt(sql)).rejects.toMatchObject({ constraint })
+  })
+})
+
+describe('the database accepts', () => {
+  it.each([
+    ['names and headlines at their full length', insertUser('ü'.repeat(21), 'b@example.org')],
+    ['a headline of 100 characters', insertAsset({ headline: `'${'é'.repeat(100)}'` })],
+    [
+      'a file registered again after its deletion',
+      `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`,
+    ],
+    ['the next commit', insertCommit(2, sha)],
+    ['a commit erased', `UPDATE commits SET tree = '', message = '', changes = '{}'`],
+    ['a wallet spent to zero', 'UPDATE wallets SET num = 0, points = 0'],
+    ['an entry of a book', insertEntry('NULL', `'GAS'`, '0.000000000000000001')],
+  ])('%s', async (_, sql) => {
+    await expect(attempt(sql)).resolves.toBeDefined()
+  })
+})

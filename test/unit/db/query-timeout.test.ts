@@ -1,0 +1,58 @@
+/** Statements that the server does not answer: a request must not wait for ever, and a long look at all books must not be given up. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { float, int, statement } from '../../../src/db/sql.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const PATIENCE_MS = 1_000
+
+let testDatabase: TestDatabase
+let database: ConnectedDatabase
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog(), answerPatience: PATIENCE_MS })
+})
+afterAll(async () => {
+  await database?.close()
+  await testDatabase?.drop()
+})
+
+const answer = { columns: { n: int } }
+const sleeping = { ...answer, parameters: { seconds: float } }
+const sleep = 'select 1 as n from (select pg_sleep($seconds)) as slept'
+const slow = statement('test_unanswered_slow', sleeping, sleep)
+const long = statement('test_unanswered_long', { ...sleeping, patience: 60_000 }, sleep)
+const one = statement('test_unanswered_one', answer, 'select 1 as n')
+
+it('a statement that is not answered is told as the database being away, and others are answered', async () => {
+  const asked = expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(await database.query(one)).toEqual([{ n: 1 }])
+  await asked
+  expect(await database.query(one)).toEqual([{ n: 1 }])
+})
+
+it('in a transaction, too, which is undone', async () => {
+  const write = statement('test_unanswered_write', {}, `insert into settings (key, value) values ('test', '1')`)
+  const work = database.transaction(async (query) => {
+    await query(write)
+    await query(slow, { seconds: 4 })
+  })
+  await expect(work).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  const left = statement('test_unanswered_left', answer, `select count(*)::int as n from settings where key = 'test'`)
+  expect(await database.query(left)).toEqual([{ n: 0 }])
+})
+
+it('a statement of a transaction that says how long it takes is waited for, and those after it are as before', async () => {
+  const slept = await database.transaction((query) => query(long, { seconds: 2.2 }))
+  expect(slept).toEqual([{ n: 1 }])
+  await expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+it('a connection that answers is kept, however many statements it carries out without a rest', async () => {
+  const slept = await database.transaction(async (query) => {
+    for (let left = 30; left > 1; left -= 1) await query(slow, { seconds: 0.07 })
+    return query(slow, { seconds: 0.07 })
+  })
+  expect(slept).toEqual([{ n: 1 }])
+})

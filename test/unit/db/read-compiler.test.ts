@@ -1,0 +1,257 @@
+import { deepStrictEqual } from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ReadClient } from '../../../src/db/database-types.ts'
+import { Prisma, PrismaClient } from '../../../src/db/prisma/client.ts'
+import { readModels } from '../../../src/db/read-compiler/model.ts'
+import { createReads } from '../../../src/db/read-compiler/reads.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { argumentsGenerator } from './read-arguments.ts'
+import { leftToPrisma, supported, type Target } from './read-cases.ts'
+import { assetId, seed, userId } from './read-seed.ts'
+
+let database: TestDatabase
+let pool: pg.Pool
+let prisma: PrismaClient
+let reads: ReadClient
+const statements = vi.fn<(query: { name?: string; text: string }) => void>()
+const onFallback = vi.fn<(model: string, method: string) => void>()
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = new pg.Pool({ connectionString: database.url, max: 2 })
+  prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: database.url, max: 2 }) })
+  await seed(prisma)
+  // Prisma has connections of its own here, so that what the pool sees are the fast reads.
+  const query = pool.query.bind(pool) as (query: unknown) => Promise<pg.QueryArrayResult>
+  pool.query = ((given: { name?: string; text: string }) => {
+    statements(given)
+    return query(given)
+  }) as typeof pool.query
+  reads = createReads({ pool, prisma, onFallback })
+})
+
+afterAll(async () => {
+  await prisma?.$disconnect()
+  await pool?.end()
+  await database?.drop()
+})
+
+beforeEach(() => {
+  statements.mockClear()
+  onFallback.mockClear()
+})
+
+type Find = (args?: unknown) => Promise<unknown>
+const call = (client: object, [model, method, args]: Target) => {
+  const find = (client as Record<string, Record<string, Find>>)[model]?.[method]
+  if (!find) throw new Error(`${model}.${method} does not exist.`)
+  return find(args)
+}
+
+const outcome = async (client: object, target: Target) => {
+  try {
+    return { answer: await call(client, target) }
+  } catch (error) {
+    const { name, code, meta, message } = error as Prisma.PrismaClientKnownRequestError
+    // Prisma puts the place of the call into the message.
+    return { refusal: { name, code, meta, message: message.slice(-120) } }
+  }
+}
+
+describe('reads answer as Prisma does, with one prepared statement', () => {
+  test.each(Object.entries(supported))('%s', async (_, target) => {
+    const expected = await outcome(prisma, target)
+    for (const _ of ['compiled', 'known']) {
+      statements.mockClear()
+      deepStrictEqual(await outcome(reads, target), expected)
+      expect(statements).toHaveBeenCalledTimes(1)
+      expect(statements.mock.calls[0]?.[0].name).toMatch(/^read_/)
+    }
+    expect(onFallback).not.toHaveBeenCalled()
+  })
+})
+
+describe('reads leave to Prisma what they do not know, and tell of it', () => {
+  test.each(Object.entries(leftToPrisma))('%s', async (_, target) => {
+    const expected = await outcome(prisma, target)
+    for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
+    expect(statements).not.toHaveBeenCalled()
+    const [model, method] = target
+    const told = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
+    expect(onFallback.mock.calls).toEqual([told, told])
+  })
+})
+
+test.each([
+  ['a malformed UUID', { where: { id: 'no-uuid' } }],
+  ['text that PostgreSQL cannot hold', { where: { email: 'a\0b' } }],
+] as const)('%s is refused in Prisma’s words', async (_, args) => {
+  deepStrictEqual(await outcome(reads, ['user', 'findFirst', args]), await outcome(prisma, ['user', 'findFirst', args]))
+  expect(onFallback).not.toHaveBeenCalled()
+})
+
+test('one shape is one statement, whatever its values', async () => {
+  for (const user of [1, 2, 3]) {
+    await reads.asset.findMany({
+      where: { ownerId: { in: Array(user).fill(userId(user)) } },
+      take: user,
+      orderBy: { id: 'desc' },
+    })
+  }
+  await reads.asset.findMany({ where: { ownerId: { in: [] } }, take: -1, orderBy: { id: 'desc' } })
+  const names = statements.mock.calls.map(([query]) => query.name)
+  expect(new Set(names.slice(0, 3)).size).toBe(1)
+  expect(names[3]).not.toBe(names[0])
+})
+
+describe('reads of one row that come together and have one shape', () => {
+  const select = { email: true, wallet: true, ownedAssets: { take: 2, orderBy: { id: 'asc' }, select: { tag: true } } }
+  const target = (id: string): Target => ['user', 'findFirst', { where: { id }, select }]
+  const together = (ids: string[]) => Promise.all(ids.map((id) => outcome(reads, target(id))))
+  const alone = (ids: string[]) => Promise.all(ids.map((id) => outcome(prisma, target(id))))
+
+  test('are one statement, and each has its own answer', async () => {
+    const ids = [1, 2, 99, 3, 1].map(userId)
+    const expected = await alone(ids)
+    deepStrictEqual(await together(ids), expected)
+    statements.mockClear()
+    deepStrictEqual(await together(ids), expected)
+    expect(statements.mock.calls.map(([query]) => query.name)).toEqual([expect.stringMatching(/^read_.*_many$/)])
+  })
+
+  test('answer the others when one asks for what cannot be', async () => {
+    const ids = [userId(1), 'no-uuid', userId(2)]
+    const answers = await together(ids)
+    deepStrictEqual(answers, await alone(ids))
+    expect(answers[1]).toHaveProperty('refusal')
+  })
+})
+
+test('a value never becomes part of a statement', async () => {
+  const value = `x' or true --`
+  expect(await reads.user.findMany({ where: { email: value } })).toEqual([])
+  expect(await reads.user.findMany({ where: { OR: [{ email: { in: [value, '{"}'] } }] } })).toEqual([])
+  for (const [query] of statements.mock.calls) expect(query.text).not.toContain('or true')
+})
+
+test('a missing required row is an error of Prisma’s class', async () => {
+  await expect(reads.user.findUniqueOrThrow({ where: { id: userId(99) } })).rejects.toBeInstanceOf(
+    Prisma.PrismaClientKnownRequestError,
+  )
+})
+
+test('a failure of the database is translated', async () => {
+  const broken = new pg.Pool({ host: '127.0.0.1', port: 1 })
+  const translated = createReads({ pool: broken, prisma, translate: (cause) => new Error('Down.', { cause }) })
+  await expect(translated.user.findFirst({ where: { id: userId(1) } })).rejects.toThrow('Down.')
+  await broken.end()
+})
+
+describe('a connection keeps no more statements than it has room for, and closes what was not asked for longest', () => {
+  let narrow: pg.Pool
+  let fresh: ReadClient
+  beforeEach(() => {
+    narrow = new pg.Pool({ connectionString: database.url, max: 1 })
+    fresh = createReads({ pool: narrow, prisma })
+  })
+  afterEach(() => narrow.end())
+
+  type Kept = { name: string; statement: string }
+  const kept = async () => (await narrow.query<Kept>('select name, statement from pg_prepared_statements')).rows
+  const fields = () => [...(readModels(prisma).get('Asset')?.scalars.keys() ?? [])].slice(1, 11)
+  const shape = (bits: number) =>
+    Object.fromEntries(
+      fields()
+        .filter((_, at) => bits & (1 << at))
+        .map((each) => [each, true]),
+    )
+  const ask = (bits: number, more: object = {}) =>
+    fresh.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...shape(bits), ...more } })
+
+  test('by their number', async () => {
+    await narrow.query({ name: 'of_somebody_else', text: 'select 1' })
+    await ask(1)
+    const [first] = (await kept()).filter(({ name }) => name.startsWith('read_'))
+    for (let bits = 2; bits <= 500; bits++) await ask(bits)
+    const expected = await ask(1)
+    for (let bits = 501; bits <= 520; bits++) await ask(bits)
+    const names = (await kept()).map(({ name }) => name)
+    expect(names).toHaveLength(501)
+    expect(names).toEqual(expect.arrayContaining(['of_somebody_else', first!.name]))
+    expect(await ask(2)).toEqual(
+      await prisma.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...shape(2) } }),
+    )
+    expect(await ask(1)).toEqual(expected)
+  })
+
+  test('by their length, whatever strangers ask for', async () => {
+    const below = (levels: number): object =>
+      levels === 0
+        ? { tag: true }
+        : { owner: { select: { ownedAssets: { take: 1, orderBy: { id: 'asc' }, select: below(levels - 1) } } } }
+    for (let bits = 1; bits <= 250; bits++) await ask(bits, below(12))
+    const texts = (await kept()).map(({ statement }) => statement.length)
+    const sum = texts.reduce((all, each) => all + each, 0)
+    expect(texts.length).toBeLessThan(250)
+    expect(sum).toBeGreaterThan(280_000)
+    expect(sum).toBeLessThanOrEqual(300_000)
+  })
+})
+
+test('relations refer to identifiers and enum values keep their names, which the data model takes for granted', async () => {
+  const schema = await readFile(new URL('../../../prisma/schema.prisma', import.meta.url), 'utf8')
+  const relations = [...schema.matchAll(/^\s+\w+\s+(\w+)\??\s+@relation\(.*references: \[([\w, ]+)\]/gm)]
+  expect(relations.length).toBeGreaterThan(10)
+  expect(schema).not.toMatch(/^enum [^}]*\s@map\(/m)
+  const models = readModels(prisma)
+  for (const [line, model = '', fields] of relations) {
+    expect(
+      models
+        .get(model)
+        ?.id.map((field) => field.name)
+        .join(', '),
+      line,
+    ).toBe(fields)
+  }
+})
+
+test('rows beyond one that has left the list are those beyond where it stood', async () => {
+  const rows = { orderBy: { id: 'asc' }, select: { id: true } } as const
+  const where = { OR: [{ id: { lt: assetId(9) } }, { id: { gt: assetId(9) } }] }
+  const ids = (found: { id: string }[]) => found.map(({ id }) => id)
+  const page = { ...rows, where, cursor: { id: assetId(9) }, skip: 1 }
+  expect(ids(await reads.asset.findMany({ ...page, take: 2 }))).toEqual([assetId(10), assetId(11)])
+  expect(ids(await reads.asset.findMany({ ...page, take: -2 }))).toEqual([assetId(7), assetId(8)])
+  expect(ids(await reads.asset.findMany({ ...page, skip: 2, take: 1 }))).toEqual([assetId(11)])
+  const { ownerId } = await prisma.asset.findUniqueOrThrow({ where: { id: assetId(9) } })
+  const all = ids(await prisma.asset.findMany({ ...rows, where: { ownerId } }))
+  const owner = await reads.user.findFirst({
+    where: { id: ownerId },
+    select: { ownedAssets: { ...page, take: 30 } },
+  })
+  expect(ids(owner!.ownedAssets)).toEqual(all.slice(all.indexOf(assetId(9)) + 1))
+  expect(onFallback).not.toHaveBeenCalled()
+})
+
+test('arguments made up at random are answered alike', async () => {
+  const next = argumentsGenerator(20261121)
+  let fast = 0
+  for (let round = 0; round < 200; round++) {
+    const target = next()
+    statements.mockClear()
+    const given = await outcome(reads, target)
+    fast += statements.mock.calls.length
+    const message = `round ${round}: ${JSON.stringify(target, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`
+    try {
+      deepStrictEqual(given, await outcome(prisma, target))
+    } catch (error) {
+      throw new Error(message, { cause: error })
+    }
+    expect(given, message).toHaveProperty('answer')
+  }
+  // The generator makes only what is supported, save for some cursors.
+  expect(fast).toBeGreaterThan(180)
+}, 120_000)

@@ -1,0 +1,139 @@
+/** What an operator has set for the role, the database or the server that Annal uses. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { assertOwnSessions } from '../../../src/db/assert-own-sessions.ts'
+import { applyMigrations } from '../../../src/db/migrations.ts'
+import { prepareDatabase } from '../../../src/db/prepare-database.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+
+const LOCK = 72_707_369
+const LIMIT = 200
+
+let test: TestDatabase
+let name: string
+let operator: pg.Client
+
+beforeEach(async () => {
+  test = await createTestDatabase()
+  name = new URL(test.url).pathname.slice(1)
+  operator = new pg.Client({ connectionString: test.url })
+  await operator.connect()
+})
+afterEach(async () => {
+  await operator.end()
+  await test.drop()
+})
+
+it.each([
+  ['client_min_messages', 'error', 'error'],
+  ['datestyle', `'SQL, DMY'`, 'SQL, DMY'],
+  ['default_transaction_isolation', `'serializable'`, 'serializable'],
+  ['default_transaction_read_only', 'on', 'on'],
+  ['session_replication_role', 'replica', 'replica'],
+  ['standard_conforming_strings', 'off', 'off'],
+])('sessions with another %s are refused, before anything is read or made', async (setting, value, shown) => {
+  await operator.query(`alter database ${name} set ${setting} = ${value}`)
+  const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
+  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+})
+
+async function pretendVersion(number: number, version: string) {
+  await operator.query(`
+    create schema older;
+    create function older.current_setting(setting text) returns text language sql as $$
+      select case setting when 'server_version_num' then '${number}' when 'server_version' then '${version}'
+        else pg_catalog.current_setting(setting) end $$;
+    alter database ${name} set search_path = older, pg_catalog, public`)
+}
+
+it('a server that is too old is told as that, before anything is made', async () => {
+  await pretendVersion(170_004, '17.4')
+  const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
+  await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(told)
+})
+
+it.each([
+  ['a role that may make no tables', '', 'permission denied for schema public'],
+  ['a role that may make no schema', 'grant create on schema public to', `permission denied for database`],
+])('%s is told what to do', async (_, grant, reason) => {
+  const role = `${name}_guest`
+  const url = new URL(test.url)
+  Object.assign(url, { username: role, password: 'guest' })
+  await operator.query('drop schema public, jobs cascade; create schema public; grant usage on schema public to public')
+  await operator.query(`create role ${role} login password 'guest'`)
+  try {
+    if (grant) await operator.query(`${grant} ${role}`)
+    await expect(prepareDatabase(url.href)).rejects.toThrow(reason)
+    await expect(prepareDatabase(url.href)).rejects.toThrow('Make it the owner of the database and of what is in it')
+  } finally {
+    await operator.query(`drop owned by ${role}; drop role ${role}`)
+  }
+})
+
+it('a search path that leads nowhere is told as that', async () => {
+  await operator.query(`alter database ${name} set search_path = ''`)
+  await expect(prepareDatabase(test.url)).rejects.toThrow(
+    'No schema of the search path is there for this role (search_path is ""). Set it right: ALTER ROLE … SET search_path = public.',
+  )
+})
+
+it('a database that is not in UTF-8 is refused before it has a table', async () => {
+  const url = new URL(test.url)
+  url.pathname = `/${name}_ascii`
+  await operator.query(`create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale 'C'`)
+  try {
+    await expect(prepareDatabase(url.href)).rejects.toThrow(
+      'The database is encoded in SQL_ASCII, and Annal needs UTF-8',
+    )
+  } finally {
+    await operator.query(`drop database ${name}_ascii`)
+  }
+})
+
+async function changeLate<T>(change: () => Promise<T>): Promise<T> {
+  for (const setting of ['statement_timeout', 'lock_timeout', 'transaction_timeout']) {
+    await operator.query(`alter database ${name} set ${setting} = ${LIMIT}`)
+  }
+  await operator.query(`select pg_advisory_lock(${LOCK})`)
+  const changing = change()
+  let isOver = false
+  const settled = changing
+    .catch(() => {})
+    .finally(() => {
+      isOver = true
+    })
+  const longWaits = `
+    select from pg_locks join pg_stat_activity using (pid)
+    where objid = ${LOCK} and not granted and datname = current_database() and clock_timestamp() - query_start > '${3 * LIMIT} ms'`
+  await eventually(async () => isOver || (await operator.query(longWaits)).rows.length > 0, Boolean)
+  await operator.query(`select pg_advisory_unlock(${LOCK})`)
+  await settled
+  return changing
+}
+
+it('limits of time that a role has end no migration, nor the waiting for another one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  try {
+    await operator.query('drop schema public, jobs cascade; create schema public')
+    await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+    await mkdir(join(folder, '20270101000000_long'))
+    const script = `create table words (word text); select pg_sleep(${(2 * LIMIT) / 1000});`
+    await writeFile(join(folder, '20270101000000_long', 'migration.sql'), script)
+    expect(await changeLate(() => applyMigrations(test.url, folder))).toEqual(['20270101000000_long'])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+it('limits of time that a role has do not end the waiting of who makes the indexes of jobs', async () => {
+  await operator.query('drop index jobs.active_jobs_idx')
+  expect(await changeLate(() => prepareDatabase(test.url))).toEqual([])
+  const { rows } = await operator.query(`select to_regclass('jobs.active_jobs_idx') is not null as made`)
+  expect(rows).toEqual([{ made: true }])
+})

@@ -1,0 +1,54 @@
+/** What holds the rows together, when a restore broke off or an index was not finished. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ConnectedDatabase, createDatabase } from '../../../src/db/database.ts'
+import { checkTables, partsSql } from '../../../src/db/invariants/check-tables.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+let test: TestDatabase
+let operator: pg.Client
+let database: ConnectedDatabase
+
+beforeAll(async () => {
+  test = await createTestDatabase()
+  operator = new pg.Client({ connectionString: test.url })
+  await operator.connect()
+  database = createDatabase({ url: test.url, pool: 1, log: createTestLog() })
+})
+afterAll(async () => {
+  await database.close()
+  await operator.end()
+  await test.drop()
+})
+
+it('what the migrations make is what is looked for (`npx vitest run test/unit/db/tables.test.ts --update` after a new one)', async () => {
+  const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)
+  const names = rows.map(({ name }) => name).sort()
+  await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
+    '../../../src/db/invariants/parts-of-tables.json',
+  )
+})
+
+it('what is missing, and an index that was not finished, is told by its name', async () => {
+  expect((await checkTables(database)).rows).toEqual([])
+  await operator.query(`
+    alter table entries drop constraint entries_pkey;
+    alter table assets drop constraint assets_owner_id_fkey;
+    alter table entries drop constraint entries_amount_not_zero;
+    drop index assets_sha256_id_idx;
+    drop trigger access_tokens_tell_ended on access_tokens`)
+  await operator.query(`insert into settings (key, value) values ('one', 'same'), ('other', 'same')`)
+  await expect(
+    operator.query('create unique index concurrently settings_value_key on settings (value)'),
+  ).rejects.toMatchObject({ code: '23505' })
+  const missing = [
+    'access_tokens.access_tokens_tell_ended',
+    'assets.assets_owner_id_fkey',
+    'assets.assets_sha256_id_idx',
+    'entries.entries_amount_not_zero',
+    'entries.entries_pkey',
+  ].map((subject) => ({ subject, problem: 'is missing' }))
+  const unfinished = { subject: 'settings.settings_value_key', problem: 'is an index that was not finished' }
+  expect((await checkTables(database)).rows).toEqual([...missing, unfinished])
+})

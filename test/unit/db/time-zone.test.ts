@@ -1,0 +1,30 @@
+/** A database whose server, or whose role, lives by the clocks of some place: Annal lives by UTC there, too. */
+import pg from 'pg'
+import { afterEach, expect, it } from 'vitest'
+import { expectOk } from '../../support/expect-error.ts'
+import { createTestApp } from '../../support/test-app.ts'
+import { createTestDatabase } from '../../support/test-database.ts'
+
+const database = await createTestDatabase({ withClock: true })
+const operator = new pg.Client({ connectionString: database.url })
+await operator.connect()
+await operator.query(`alter database ${new URL(database.url).pathname.slice(1)} set timezone = 'America/St_Johns'`)
+await operator.end()
+const app = await createTestApp({ database })
+const admin = await app.admin()
+
+afterEach(() => app.stopClock(null))
+
+it('each day has its figures, also where clocks were put back in between', async () => {
+  await app.stopClock(`'2027-11-12 12:00Z'`)
+  const { figures } = expectOk(await admin.graphql('query { figures(days: 10) { days { day } } }'))
+  const days = Array.from({ length: 10 }, (_, at) => `2027-11-${String(at + 3).padStart(2, '0')}`)
+  expect(figures.days.map(({ day }: { day: string }) => day)).toEqual(days)
+})
+
+it('what is left to Prisma tells the same moments', async () => {
+  const { prisma, read } = app.installation.database
+  const { id } = await app.newUser()
+  const wanted = { where: { id }, select: { createdAt: true } }
+  expect(await prisma.user.findUnique(wanted)).toEqual(await read.user.findUnique(wanted))
+})

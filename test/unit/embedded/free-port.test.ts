@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { findFreePort } from '../../../src/embedded/free-port.ts'
+
+/** The lowest that Linux gives to outgoing connections unless it is told otherwise. */
+const FIRST_OUTGOING = 32_768
+
+it('a free port is one that a server can listen on and that no outgoing connection is given before', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, findFreePort))
+  expect(ports.filter((port) => port < 1024 || port >= FIRST_OUTGOING)).toEqual([])
+  for (const port of new Set(ports)) {
+    const server = createServer().listen(port, '127.0.0.1')
+    onTestFinished(() => new Promise((resolve) => server.close(() => resolve())))
+    await once(server, 'listening')
+  }
+})
+
+it('those who look for a free port at the same moment find different ones', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, findFreePort))
+  // By chance two of twenty are the same once in eighty times, five never.
+  expect(new Set(ports).size).toBeGreaterThan(15)
+})

@@ -1,0 +1,75 @@
+/** Which blocks of a file a CAR holds. */
+import * as dagPb from '@ipld/dag-pb'
+import { UnixFS } from 'ipfs-unixfs'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { expect, it } from 'vitest'
+import { namesBelow, walk } from '../../../src/files/car.ts'
+import type { CarSelection } from '../../../src/files/file-types.ts'
+
+const blocks = new Map<string, Uint8Array>()
+const put = async (code: number, bytes: Uint8Array) => {
+  const cid = CID.createV1(code, await sha256.digest(bytes))
+  blocks.set(cid.toString(), bytes)
+  return cid
+}
+const leaf = (text: string) => put(raw.code, Buffer.from(text))
+const over = (size: number, ...children: CID[]) => {
+  const data = new UnixFS({ type: 'file', blockSizes: children.map(() => BigInt(size)) })
+  const links = children.map((Hash) => ({ Hash, Name: '', Tsize: 0 }))
+  return put(dagPb.code, dagPb.encode({ Data: data.marshal(), Links: links }))
+}
+const read = async (cid: CID) => {
+  const bytes = blocks.get(cid.toString())
+  if (!bytes) throw new Error('not here')
+  return bytes
+}
+const taken = async (root: CID, selection: Partial<CarSelection>) => {
+  const found: string[] = []
+  for await (const { cid } of walk(root, read, { scope: 'all', duplicates: false, ...selection })) found.push(name(cid))
+  return found
+}
+
+const [a, b, c] = [await leaf('aaaa'), await leaf('bbbb'), await leaf('cccc')]
+const half = await over(4, a, b)
+const root = await over(8, half, half, c)
+const names = new Map(
+  [a, b, c, half, root].map((cid, index) => [cid.toString(), ['a', 'b', 'c', 'half', 'root'][index]!]),
+)
+const name = (cid: CID) => names.get(cid.toString())!
+
+it.each([
+  ['all', {}, ['root', 'half', 'a', 'b', 'c']],
+  ['all, each time', { duplicates: true }, ['root', 'half', 'a', 'b', 'half', 'a', 'b', 'c']],
+  ['the first', { scope: 'block' as const }, ['root']],
+  [
+    'two parts that lie in two occurrences of one node',
+    { range: { offset: 4, length: 5 } },
+    ['root', 'half', 'b', 'a'],
+  ],
+  ['the same, each time', { range: { offset: 4, length: 5 }, duplicates: true }, ['root', 'half', 'b', 'half', 'a']],
+  ['the last byte', { range: { offset: 19, length: 1 } }, ['root', 'c']],
+  ['one byte at an edge', { range: { offset: 8, length: 1 } }, ['root', 'half', 'a']],
+])('%s', async (_, selection, expected) => {
+  expect(await taken(root, selection)).toEqual(expected)
+})
+
+it('a part needs no other part to be there', async () => {
+  const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
+  const holed = await over(4, a, lost, c)
+  names.set(holed.toString(), 'holed')
+  expect(await taken(holed, { range: { offset: 0, length: 4 } })).toEqual(['holed', 'a'])
+  expect(await taken(holed, { range: { offset: 9, length: 1 } })).toEqual(['holed', 'c'])
+  await expect(taken(holed, {})).rejects.toThrow('not here')
+})
+
+it('the blocks below a file are named once each, and leaves are not read for it', async () => {
+  const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
+  const top = await over(8, half, half, await over(4, a, lost))
+  const found: string[] = []
+  for await (const below of namesBelow(top, read)) found.push(below.toString())
+  expect(found).toHaveLength(new Set(found).size)
+  expect(found).toEqual(expect.arrayContaining([a, b, half, lost].map(String)))
+  expect(found).not.toContain(top.toString())
+})

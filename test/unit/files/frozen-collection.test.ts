@@ -1,0 +1,50 @@
+/** A collection that stands still between its look at a block and the removal, while others go on. */
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { createContentStore } from '../../../src/files/content-store.ts'
+import { beforeFiles } from '../../support/before-files.ts'
+
+const before = beforeFiles()
+afterAll(before.stop)
+
+async function* bytes() {
+  yield Buffer.from('a file')
+}
+async function* listOf(...cids: string[]) {
+  yield* cids
+}
+
+it('removes nothing that another collection has moved aside since, and that somebody counts on', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-frozen-'))
+  const store = createContentStore({ dir })
+  const { cid } = await store.importFile(bytes())
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), 1, 1)
+  const looked = Promise.withResolvers<void>()
+  const wakes = Promise.withResolvers<void>()
+  before.rm = (path) => {
+    if (!path.endsWith('.aside')) return Promise.resolve()
+    looked.resolve()
+    return wakes.promise
+  }
+  const frozen = store.collectGarbage(listOf(), 60)
+  await looked.promise
+  before.rm = async () => {}
+  // The file is needed again, and somebody puts its block back.
+  await store.collectGarbage(listOf(cid), 60)
+
+  // Another one is about to move it aside when it is imported once more, and puts it back.
+  before.rename = async (path) => {
+    expect(path.endsWith('.data')).toBe(true)
+    await store.importFile(bytes())
+    before.link = async () => {
+      wakes.resolve()
+      await frozen
+    }
+  }
+  await store.collectGarbage(listOf(), 60)
+  expect(await store.isWhole(cid)).toBe(true)
+  await rm(dir, { recursive: true })
+})

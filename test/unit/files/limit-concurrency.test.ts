@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { eachOf } from '../../../src/files/limit-concurrency.ts'
+
+it('raises what its source raised once nothing is under way any more', async () => {
+  const done: number[] = []
+  const works = Array.from({ length: 2 }, () => Promise.withResolvers<void>())
+  async function* source() {
+    yield* works.keys()
+    throw new Error('The source is away.')
+  }
+  const dealing = eachOf(source(), 3, async (place) => {
+    await works[place]!.promise
+    done.push(place)
+  })
+  let isOver = false
+  const watched = dealing.finally(() => {
+    isOver = true
+  })
+  works[0]!.resolve()
+  await expect.poll(() => done).toEqual([0])
+  expect(isOver).toBe(false)
+  works[1]!.resolve()
+  await expect(watched).rejects.toThrow('The source is away.')
+  expect(done).toEqual([0, 1])
+})

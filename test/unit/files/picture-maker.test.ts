@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { createPictureMaker } from '../../../src/files/pictures/picture-maker.ts'
+
+async function* endless() {
+  yield new Uint8Array([0xff, 0xd8])
+  await new Promise(() => {})
+}
+
+it('gives up what takes too long', async () => {
+  const maker = createPictureMaker({ patience: 200 })
+  await expect(maker.make(endless(), [64])).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
+
+it('tells the trouble of its source as it is', async () => {
+  async function* broken() {
+    yield new Uint8Array([0xff, 0xd8])
+    throw new Error('the disk is gone')
+  }
+  await expect(createPictureMaker().make(broken(), [64])).rejects.toThrow('the disk is gone')
+})

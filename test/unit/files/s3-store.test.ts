@@ -1,0 +1,371 @@
+import { createHash } from 'node:crypto'
+import { CID } from 'multiformats/cid'
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { identifyFile } from '../../../src/files/file-layout.ts'
+import type { ContentStore } from '../../../src/files/file-types.ts'
+import { createS3Bucket } from '../../../src/files/s3-bucket.ts'
+import { claimBucket } from '../../../src/files/s3-owner.ts'
+import { createS3ContentStore } from '../../../src/files/s3-store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
+import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
+
+const GRACE_SECONDS = 3_600
+let s3: S3Counterpart
+let store: ContentStore
+
+const optionsOf = () => ({ bucket: 'files', prefix: 'ours/', region: 'us-east-1', endpoint: s3.url, isPathStyle: true })
+const open = (more: { patience?: number; settling?: number; prefix?: string; bucket?: string; owner?: string } = {}) =>
+  createS3ContentStore({ ...optionsOf(), graceSeconds: GRACE_SECONDS, settling: 0, patience: 60_000, ...more })
+
+beforeEach(async () => {
+  s3 = await startS3Counterpart()
+  store = open()
+})
+afterEach(() => s3.stop())
+
+const age = (seconds: number) => {
+  for (const object of s3.objects.values()) object.changedAt -= seconds * 1_000
+}
+const blocks = () => [...s3.objects.keys()].filter((key) => key.endsWith('.data'))
+const small = bytesOf(1_000)
+const large = bytesOf(1_000_000)
+
+describe('a file in a bucket', () => {
+  it('has the identifier that it has on a disk, and is read whole, in ranges and block by block', async () => {
+    const file = await store.importFile(stream(large))
+    expect(file).toMatchObject(await identifyFile(stream(large)))
+    expect(await store.size(file.cid)).toBe(large.length)
+    expect(Buffer.compare(await collect(store.read(file.cid)), large)).toBe(0)
+    const range = { offset: 262_100, length: 300_000 }
+    expect(Buffer.compare(await collect(store.read(file.cid, range)), large.subarray(262_100, 562_100))).toBe(0)
+    expect(await store.isWhole(file.cid)).toBe(true)
+    expect((await collect(store.exportCar(file.cid))).length).toBeGreaterThan(large.length)
+    expect(blocks()).toHaveLength(5)
+  })
+
+  it('lies where the tools of blockstore-s3 look for it', async () => {
+    const { cid } = await store.importFile(stream(small))
+    const [key] = blocks()
+    expect(key).toMatch(/^ours\/([A-Z2-7]{2})\/B[A-Z2-7]+\.data$/)
+    expect(s3.objects.get(key!)!.bytes).toEqual(Buffer.from(await store.readBlock(cid)))
+  })
+
+  it('is written by blocks that the storage holds against their names', async () => {
+    const bucket = createS3Bucket(optionsOf())
+    const sha256 = createHash('sha256').update('something else').digest('base64')
+    await expectError(bucket.put('x', small, { sha256 }), 'UNAVAILABLE')
+    expect(s3.objects.size).toBe(0)
+  })
+
+  it('is not whole without one of its blocks, and what was never there is not found', async () => {
+    const { cid } = await store.importFile(stream(large))
+    const leaf = [...s3.objects].find(([, { bytes }]) => bytes.length === 262_144)![0]
+    s3.objects.delete(leaf)
+    expect(await store.isWhole(cid)).toBe(false)
+    await expectError(collect(store.read(cid)), 'NOT_FOUND')
+    await expectError(store.size((await identifyFile(stream(small))).cid), 'NOT_FOUND')
+  })
+
+  it('is written again over a block that is not whole', async () => {
+    const { cid } = await store.importFile(stream(small))
+    s3.objects.get(blocks()[0]!)!.bytes = Buffer.alloc(10)
+    await store.importFile(stream(small))
+    expect(Buffer.compare(await collect(store.read(cid)), small)).toBe(0)
+  })
+})
+
+describe('garbage in a bucket', () => {
+  it('is what no pin reaches and is older than the grace by the clock of the storage, page by page', async () => {
+    const kept = await store.importFile(stream(large))
+    await store.importFile(stream(bytesOf(2_000_000, 'garbage')))
+    const count = blocks().length
+    s3.page = 2
+    expect(await store.collectGarbage(listOf(kept.cid), GRACE_SECONDS)).toBe(0)
+    s3.now += GRACE_SECONDS * 1_000 + 2_000
+    expect(await store.collectGarbage(listOf(kept.cid), GRACE_SECONDS)).toBe(count - 5)
+    expect(await store.isWhole(kept.cid)).toBe(true)
+  })
+
+  it('is nothing of others: below a longer prefix, beside it, or that is no block', async () => {
+    const others = [
+      'ours/theirs/QQ/BCIQABC.data',
+      'theirs/QQ/BCIQABC.data',
+      'ours/QQ/readme.txt',
+      'ours/QQ/BCIQABC.data.bak',
+    ]
+    for (const key of others) s3.objects.set(key, { bytes: Buffer.from('x'), changedAt: 0 })
+    s3.objects.set('ours/QQ/BCIQABC.data', { bytes: Buffer.from('x'), changedAt: 0 })
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(1)
+    for (const key of others) expect(s3.objects.has(key), key).toBe(true)
+  })
+
+  it('stays where it cannot be removed, keeps no other from it, and is told of', async () => {
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    const stuck = blocks()[0]!
+    s3.intercept = (method, key, res) => method === 'DELETE' && key === stuck && refuse(res, 403, 'AccessDenied')
+    const told: string[] = []
+    const onError = (item: string) => told.push(item)
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS, { onError })).toBe(4)
+    expect(told).toEqual([stuck.slice('ours/'.length)])
+  })
+
+  it('is nothing that hangs on a block which cannot be read or is damaged', async () => {
+    const { cid } = await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    const root = blocks().find((key) => s3.objects.get(key)!.bytes.length < 1_000)!
+    const onError = () => undefined
+    s3.intercept = (method, key, res) => method === 'GET' && key === root && refuse(res, 403, 'AccessDenied')
+    expect(await store.collectGarbage(listOf(cid), GRACE_SECONDS, { onError })).toBe(0)
+    s3.intercept = () => false
+    s3.objects.get(root)!.bytes.fill(0)
+    expect(await store.collectGarbage(listOf(cid), GRACE_SECONDS, { onError })).toBe(0)
+    expect(blocks()).toHaveLength(5)
+  })
+
+  it('is not looked for while the storage is away: that is no trouble of a block', async () => {
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    const told: string[] = []
+    s3.intercept = (method, _, res) => method !== 'GET' && !!res.destroy()
+    const onError = (item: string) => told.push(item)
+    await expectError(store.collectGarbage(listOf(), GRACE_SECONDS, { onError }), 'UNAVAILABLE')
+    expect(told).toEqual([])
+  })
+})
+
+describe('a bucket of another installation', () => {
+  const collectOf = (owner: string) => open({ owner }).collectGarbage(listOf(), GRACE_SECONDS)
+
+  it('loses nothing: what one installation does not need may be what the other one has', async () => {
+    await collectOf('the first')
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
+    expect(blocks()).toHaveLength(5)
+    expect(await collectOf('the first')).toBe(5)
+    await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
+  })
+
+  it('is told at once to who claims it, and a storage that is away is not', async () => {
+    const claim = (owner: string, patience = 60_000) => claimBucket(createS3Bucket({ ...optionsOf(), patience }), owner)
+    await claim('the first')
+    await claim('the first')
+    await expect(claim('the second')).rejects.toThrow('belongs to another installation')
+    s3.intercept = (_, __, res) => refuse(res, 403, 'AccessDenied')
+    await expectError(claim('the second', 300), 'UNAVAILABLE')
+  })
+})
+
+describe('a block that is renewed while a collection removes', () => {
+  const once = (wanted: string, work: () => Promise<unknown>) => {
+    let isDone = false
+    s3.intercept = async (method, key) => {
+      if (isDone || method !== wanted || !key.endsWith('.data')) return false
+      isDone = true
+      await work()
+      return false
+    }
+  }
+
+  it('stays when it was renewed before the last look', async () => {
+    const { cid } = await store.importFile(stream(small))
+    age(GRACE_SECONDS + 10)
+    once('HEAD', () => open().importFile(stream(small)))
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
+    expect(await store.isWhole(cid)).toBe(true)
+  })
+
+  it('stays when the collection stood still between look and removal', async () => {
+    const { cid } = await store.importFile(stream(small))
+    age(GRACE_SECONDS + 10)
+    once('DELETE', async () => {
+      await open().importFile(stream(small))
+      s3.now += 10_000
+    })
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
+    expect(await store.isWhole(cid)).toBe(true)
+  })
+
+  it('is refused to whoever renewed it between look and removal: sent again, it is written anew', async () => {
+    const { cid } = await store.importFile(stream(small))
+    age(GRACE_SECONDS + 10)
+    let removed = () => {}
+    const isRemoved = new Promise<void>((resolve) => {
+      removed = resolve
+    })
+    let renewal: Promise<unknown> | undefined
+    let written = () => {}
+    const isWritten = new Promise<void>((resolve) => {
+      written = resolve
+    })
+    s3.intercept = async (method, key) => {
+      // Whoever renews looks whose turn it is after having written, and waits there for the removal.
+      if (method === 'HEAD' && key === 'ours/collection' && renewal) {
+        written()
+        await isRemoved
+      }
+      if (method === 'DELETE') {
+        renewal = open().importFile(stream(small))
+        renewal.catch(() => undefined)
+        await isWritten
+      }
+      return false
+    }
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(1)
+    removed()
+    await expectError(renewal!, 'UNAVAILABLE')
+    s3.intercept = () => false
+    await store.importFile(stream(small))
+    expect(await store.isWhole(cid)).toBe(true)
+  })
+
+  it('costs whoever renews it no wait where nobody removes', async () => {
+    const patient = open({ settling: 1e9 })
+    await patient.importFile(stream(large))
+    age(GRACE_SECONDS / 2)
+    await patient.importFile(stream(large))
+    expect([...s3.objects.values()].every(({ changedAt }) => changedAt > s3.now - 60_000)).toBe(true)
+  })
+
+  it('one collection removes at a time', async () => {
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    const others: number[] = []
+    once('DELETE', async () => {
+      others.push(await open().collectGarbage(listOf(), GRACE_SECONDS))
+    })
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(5)
+    expect(others).toEqual([0])
+  })
+
+  it('a collection that was killed keeps the next from removing for two minutes', async () => {
+    await store.importFile(stream(large))
+    age(GRACE_SECONDS + 10)
+    s3.objects.set('ours/collection', { bytes: Buffer.from('of one that was killed'), changedAt: s3.now })
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
+    s3.now += 121_000
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(5)
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
+  })
+
+  it('a collection that stood still after it saw its turn removes nothing', async () => {
+    await store.importFile(stream(small))
+    age(GRACE_SECONDS + 10)
+    once('HEAD', async () => {
+      s3.now += 4_000
+    })
+    expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
+    expect(blocks()).toHaveLength(1)
+  })
+})
+
+describe('a storage with troubles', () => {
+  test.each([
+    { status: 403, code: 'AccessDenied', as: 'UNAVAILABLE' },
+    { status: 404, code: 'NoSuchBucket', as: 'UNAVAILABLE' },
+    { status: 500, code: 'InternalError', as: 'UNAVAILABLE' },
+    { status: 503, code: 'SlowDown', as: 'UNAVAILABLE' },
+    { status: 507, code: 'XMinioStorageFull', as: 'INSUFFICIENT_STORAGE' },
+    { status: 403, code: 'QuotaExceeded', as: 'INSUFFICIENT_STORAGE' },
+  ])(
+    'that answers $status $code has the file refused with $as, and takes the next one',
+    async ({ status, code, as }) => {
+      s3.intercept = (method, _, res) => method === 'PUT' && refuse(res, status, code)
+      await expectError(store.importFile(stream(large)), as)
+      await expectError(store.putDocument(small), as)
+      s3.intercept = () => false
+      expect(await store.isWhole((await store.importFile(stream(large))).cid)).toBe(true)
+    },
+  )
+
+  it('that asks for patience once is asked again', async () => {
+    let times = 0
+    s3.intercept = (method, _, res) => method === 'PUT' && ++times === 1 && refuse(res, 503, 'SlowDown')
+    const { cid } = await store.importFile(stream(small))
+    expect(await store.isWhole(cid)).toBe(true)
+  })
+
+  it('that breaks off in the middle of a block is asked again', async () => {
+    const { cid } = await store.importFile(stream(small))
+    let times = 0
+    s3.intercept = (method, _, res) => {
+      if (method !== 'GET' || ++times > 2) return false
+      res.writeHead(200, { 'Content-Length': 1_000 })
+      return res.write('the first bytes', () => res.destroy())
+    }
+    expect(Buffer.compare(await collect(store.read(cid)), small)).toBe(0)
+    expect(times).toBe(3)
+  })
+
+  it.each(['HEAD', 'PUT', 'GET'])('that never answers a %s is given up', async (wanted) => {
+    const impatient = open({ patience: 300 })
+    const { cid } = await store.importFile(stream(large))
+    age(GRACE_SECONDS)
+    s3.intercept = (method) => method === wanted
+    const work = wanted === 'GET' ? collect(impatient.read(cid)) : impatient.importFile(stream(large))
+    await expectError(work, 'UNAVAILABLE')
+    if (wanted === 'HEAD') expect(await impatient.isReachable()).toBe(false)
+  })
+
+  it('that gives other bytes once is asked again, and one that goes on so is given up', async () => {
+    const { cid } = await store.importFile(stream(large))
+    const page = Buffer.from('<html>This hotel welcomes you.</html>')
+    let times = 0
+    s3.intercept = (method, _, res) => {
+      if (method !== 'GET' || ++times > 1) return false
+      res.writeHead(200, { 'Content-Length': page.length }).end(page)
+      return true
+    }
+    expect(Buffer.compare(await collect(store.read(cid)), large)).toBe(0)
+    s3.intercept = () => false
+    const leaf = s3.objects.get(blocks().find((key) => s3.objects.get(key)!.bytes.length === 262_144)!)!
+    leaf.bytes = Buffer.from(leaf.bytes)
+    leaf.bytes[1_000]! ^= 1
+    await expectError(collect(store.read(cid)), 'UNAVAILABLE')
+    await expectError(collect(store.exportCar(cid)), 'UNAVAILABLE')
+  })
+
+  it('that stops in the middle of a block is given up', async () => {
+    const { cid } = await store.importFile(stream(small))
+    s3.intercept = (method, _, res) => {
+      if (method !== 'GET') return false
+      res.writeHead(200, { 'Content-Length': 1_000 })
+      return res.write('the first bytes')
+    }
+    await expectError(open({ patience: 300 }).readBlock(cid), 'UNAVAILABLE')
+  })
+
+  it('whose bucket is missing has lost no file', async () => {
+    const { cid } = await store.importFile(stream(small))
+    const elsewhere = open({ bucket: 'another' })
+    await expectError(elsewhere.isWhole(cid), 'UNAVAILABLE')
+    await expectError(elsewhere.size(cid), 'UNAVAILABLE')
+    await expectError(elsewhere.readBlock(cid), 'UNAVAILABLE')
+    await expectError(elsewhere.importFile(stream(small)), 'UNAVAILABLE')
+    expect(await elsewhere.isReachable()).toBe(false)
+  })
+
+  it('is told of without signatures and keys', async () => {
+    s3.intercept = (_, __, res) => refuse(res, 403, 'SignatureDoesNotMatch')
+    const error = await store.readBlock(CID.parse((await identifyFile(stream(small))).cid).toString()).catch((e) => e)
+    const { cause } = error as Error
+    expect((cause as Error).message).toContain('403 SignatureDoesNotMatch')
+    expect(Object.keys(cause as Error)).toEqual([])
+    expect((cause as Error).cause).toBeUndefined()
+  })
+})
+
+it('ends the wait of a document when its caller leaves', async () => {
+  s3.intercept = (method) => method === 'PUT'
+  const leave = new AbortController()
+  const putting = store.putDocument(small, leave.signal)
+  const left = expect(putting).rejects.toThrow('left')
+  await eventually(
+    async () => s3.requests.some(({ method }) => method === 'PUT'),
+    (isAsked) => isAsked,
+  )
+  leave.abort(new Error('left'))
+  await left
+})

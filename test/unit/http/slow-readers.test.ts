@@ -1,0 +1,136 @@
+import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { afterEach, expect, it } from 'vitest'
+import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
+import type { SlowReaderOptions } from '../../../src/http/slow-readers.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createTestLog } from '../../support/test-log.ts'
+
+const MEGABYTE = 1_000_000
+const LARGE = 32 * MEGABYTE
+
+let server: HttpServer | undefined
+const clients: Socket[] = []
+const endlessRoom = { room: 1_000 * MEGABYTE, most: 1_000 * MEGABYTE }
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy()
+  await server?.drain(100)
+})
+
+async function* endless(bytes: number) {
+  for (;;) yield Buffer.alloc(bytes)
+}
+
+interface Held {
+  req: IncomingMessage
+  res: ServerResponse
+}
+
+async function start(slowReaders: SlowReaderOptions) {
+  const held: Held[] = []
+  const answers: Record<string, (res: ServerResponse) => unknown> = {
+    '/document': (res) => res.end(Buffer.alloc(LARGE)),
+    '/file': (res) => pipeline(Readable.from(endless(MEGABYTE)), res).catch(() => undefined),
+    '/film': (res) => pipeline(Readable.from(endless(MEGABYTE / 32)), res).catch(() => undefined),
+    '/events': (res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n'),
+  }
+  const presentError = () => ({ status: 400, headers: {}, body: {} })
+  server = createHttpServer({ presentError, log: createTestLog(), slowReaders })
+  await server.serve((app) =>
+    app.get('/*', ({ raw: req }, reply) => {
+      const { raw: res } = reply.hijack()
+      held.push({ req, res })
+      return answers[req.url!]!(res)
+    }),
+  )
+  const port = await server.listen(0, '127.0.0.1')
+  return {
+    held,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    ask(path: string) {
+      const client = connect(port, '127.0.0.1', () => client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`))
+      client.on('error', () => undefined).pause()
+      clients.push(client)
+    },
+  }
+}
+
+it.each(['/document', '/file'])('who does not read %s is cut off, and who has nothing to read is not', async (path) => {
+  const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
+  const told: string[] = []
+  get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
+  await eventually(
+    () => told.length,
+    (count) => count === 1,
+  )
+  ask(path)
+  const [events, stuck] = await eventually(
+    () => held,
+    (all) => all.length === 2 && all[1]!.res.destroyed,
+  )
+  expect([stuck!.req.socket.destroyed, stuck!.res.writableFinished]).toEqual([true, false])
+  events!.res.write('data: later\n\n')
+  await eventually(
+    () => told,
+    (parts) => parts.join('').includes('later'),
+  )
+  events!.res.end()
+})
+
+it.each([
+  ['', ''],
+  [', and whether to send what is not there,', 'Expect: 100-continue\r\n'],
+  [', and expects what nobody knows,', 'Expect: the-best\r\n'],
+])('who asks for more and more at once%s without reading is cut off', async (_, expectation) => {
+  const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
+  const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
+  const client = connect(port, '127.0.0.1', () => client.write(request.repeat(100)))
+  client.on('error', () => undefined).pause()
+  clients.push(client)
+  await eventually(
+    () => held,
+    (all) => all.length > 0 && all.every(({ req }) => req.socket.destroyed),
+  )
+  expect(held.length).toBeLessThan(20)
+})
+
+const waitingOn = (held: Held[]) =>
+  held.reduce((sum, { req }) => sum + (req.socket.destroyed ? 0 : req.socket.writableLength), 0)
+
+it.each([
+  ['much', 'who has not read for longest', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
+  ['too much', 'even who has just begun', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
+])('when %s waits to be read %s is cut off sooner, until there is room', async (_, __, options) => {
+  const { held, ask } = await start({ patience: 1_000_000, ...options })
+  for (let i = 0; i < 6; i++) ask('/document')
+  await eventually(
+    () => [held.length, waitingOn(held)] as const,
+    ([count, bytes]) => count === 6 && bytes <= 3.5 * LARGE,
+  )
+  expect(held.filter(({ req }) => !req.socket.destroyed)).toHaveLength(3)
+})
+
+it('who holds little is not cut off for those who hold much', async () => {
+  const { held, ask } = await start({
+    patience: 1_000_000,
+    patienceWhenFull: 1_000_000,
+    room: LARGE,
+    most: 1.5 * LARGE,
+  })
+  ask('/film')
+  await eventually(
+    () => waitingOn(held),
+    (bytes) => bytes > 0,
+  )
+  for (let i = 0; i < 3; i++) ask('/document')
+  await eventually(
+    () => [held.length, waitingOn(held)] as const,
+    ([count, bytes]) => count === 4 && bytes <= 1.5 * LARGE,
+  )
+  expect(held.map(({ req }) => req.socket.destroyed).filter(Boolean)).toHaveLength(2)
+  expect(held[0]!.req.socket.destroyed).toBe(false)
+})

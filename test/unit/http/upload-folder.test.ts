@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createUploadFolder } from '../../../src/http/upload-folder.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { onShortDisk } from '../../support/failing-disk.ts'
+
+const dir = await mkdtemp(join(tmpdir(), 'annal-uploads-'))
+atEnd(() => rm(dir, { recursive: true }))
+const folder = createUploadFolder({ dir })
+const BLOCK = 262_144
+
+async function* stream(...pieces: Uint8Array[]) {
+  yield* pieces
+}
+
+async function hold(...pieces: Uint8Array[]) {
+  const file = await folder.hold(stream(...pieces), async () => {})
+  atEnd(() => file.release())
+  return file
+}
+
+const read = async (source: AsyncIterable<Uint8Array>) => {
+  const pieces: Uint8Array[] = []
+  for await (const piece of source) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+const own = (bytes: Uint8Array) => Buffer.from(Uint8Array.from(bytes).buffer)
+
+it('A piece that was given back twice is read into by one reader alone', async () => {
+  const contents = [randomBytes(2 * BLOCK), randomBytes(2 * BLOCK)]
+  const files = [await hold(own(contents[0]!)), await hold(own(contents[1]!))]
+  const sources = files.map((file) => file.bytes())
+  const readers = sources.map((source) => source[Symbol.asyncIterator]())
+  for (let at = 0; at < 2 * BLOCK; at += BLOCK) {
+    const pieces: Uint8Array[] = []
+    for (const reader of readers) pieces.push((await reader.next()).value)
+    for (const [index, piece] of pieces.entries()) {
+      expect(Buffer.compare(piece, contents[index]!.subarray(at, at + BLOCK))).toBe(0)
+      sources[index]!.giveBack?.(piece)
+      sources[index]!.giveBack?.(piece)
+    }
+  }
+  for (const reader of readers) expect((await reader.next()).done).toBe(true)
+})
+
+it('The memory of what was written is free, but for what others may still use', async () => {
+  const shared = randomBytes(3 * BLOCK)
+  const [large, small] = [own(randomBytes(10_000)), own(randomBytes(100))]
+  const all = Buffer.concat([large, small, shared])
+  const parts = Array.from({ length: 12 }, (_, index) =>
+    shared.subarray((index * BLOCK) / 4, ((index + 1) * BLOCK) / 4),
+  )
+  const file = await hold(large, small, ...parts)
+  expect([large.length, small.length, shared.length]).toEqual([0, 100, 3 * BLOCK])
+  expect(Buffer.compare(await read(file.bytes()), all)).toBe(0)
+})
+
+it('A disk that takes a part of what it is given is given the rest', async () => {
+  const pieces = Array.from({ length: 40 }, () => randomBytes(20_000))
+  const all = Buffer.concat(pieces)
+  const file = await onShortDisk(dir, 30_000, () => hold(...pieces))
+  expect(file.size).toBe(all.length)
+  expect(Buffer.compare(await read(file.bytes()), all)).toBe(0)
+})

@@ -1,0 +1,398 @@
+/** Every sweep: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
+import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
+import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
+import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import { fromId, UUID } from '../../../src/shared/ids.ts'
+import { expectOk } from '../../support/expect-error.ts'
+import { deposit } from '../../support/person.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const store = await createStore(app)
+const called = await createStore(app)
+await app.sql(
+  `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where id = $1::uuid`,
+  [fromId(called.appId)!.uuid],
+)
+const { database } = app.installation
+const { orders, thumbnails, deletions } = app.services
+
+interface Scene {
+  /** Makes an item that is due, and returns its identifier. */
+  make(): Promise<string>
+  /** A condition on the table's row once it was dealt with; undefined: the row is gone. */
+  done?: string
+  table: string
+  /** The item of a row. */
+  key?: string
+  run(): Promise<unknown>
+}
+
+const tidy = () => app.maintenance.sweep()
+const sweepDeletions = () => deletions.sweep()
+
+const order = async (fields: object = {}, of = store) => {
+  const buyer = await app.newUser()
+  const { id } = await of.order(buyer, { action_args: { secret: 'one' }, ...fields })
+  return { buyer, id, uuid: fromId(id)!.uuid }
+}
+const remove = async ({ rest }: { rest: typeof app.rest }) =>
+  expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
+
+const scenes: Record<SweepName, Scene> = {
+  'expire-orders': {
+    table: 'orders',
+    async make() {
+      const { uuid } = await order()
+      await app.sql(`update orders set expires_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
+      return uuid
+    },
+    done: `status = 'EXPIRED'`,
+    run: orders.expire,
+  },
+  'ask-for-thumbnails': {
+    table: 'assets',
+    async make() {
+      const { uuid } = await asset()
+      await app.sql('update assets set thumbnail_asked = false where id = $1::uuid', [uuid])
+      return uuid
+    },
+    done: 'thumbnail_asked',
+    run: thumbnails.sweep,
+  },
+  'erase-arguments': {
+    table: 'orders',
+    async make() {
+      const { buyer, id, uuid } = await order()
+      expectOk(await store.confirm(buyer, id))
+      await app.sql(`update orders set settled_at = now() - interval '31 days' where id = $1::uuid`, [uuid])
+      return uuid
+    },
+    done: 'action_args is null',
+    run: () => orders.sweepArguments(),
+  },
+  'erase-arguments-of-deleted': {
+    table: 'orders',
+    async make() {
+      const { buyer, id, uuid } = await order({}, called)
+      expectOk(await called.confirm(buyer, id))
+      await remove(buyer)
+      await giveUp(uuid)
+      return uuid
+    },
+    done: 'action_args is null',
+    run: sweepDeletions,
+  },
+  'erase-webhooks-of-deleted': {
+    table: 'network_apps',
+    async make() {
+      const owner = await app.admin()
+      const json = { name: randomUUID(), price_mode: 'fixed', price: '1', webhook_url: 'https://receiver.example' }
+      const { id } = expectOk(await owner.rest('POST', 'store/network-apps/', { json }))
+      await remove(owner)
+      return fromId(id)!.uuid
+    },
+    done: 'webhook_secret is null',
+    run: sweepDeletions,
+  },
+  'erase-addresses-of-deleted': {
+    table: 'audit_entries',
+    async make() {
+      const user = await app.newUser()
+      await remove(user)
+      const [made] = await app.sql<{ id: string }>(
+        `insert into audit_entries (user_id, action, address) values ($1::uuid, 'session.started', '192.0.2.1') returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    done: 'address is null',
+    run: sweepDeletions,
+  },
+  'erase-answers-of-deleted': {
+    table: 'webhook_attempts',
+    key: 'delivery_id',
+    async make() {
+      const { buyer, id, uuid } = await order({}, called)
+      expectOk(await called.confirm(buyer, id))
+      await remove(buyer)
+      await giveUp(uuid)
+      const [made] = await app.sql<{ id: string }>(
+        `insert into webhook_attempts (delivery_id, number, duration, response)
+         select id, 1, 5, 'Served Ada' from webhook_deliveries where order_id = $1::uuid returning delivery_id::text as id`,
+        [uuid],
+      )
+      return made!.id
+    },
+    done: `response = ''`,
+    run: sweepDeletions,
+  },
+  'erase-deleted-assets': {
+    table: 'assets',
+    async make() {
+      const { user, nid, uuid } = await asset({ caption: 'to be erased' })
+      expect((await user.rest('DELETE', `assets/${nid}/`)).status).toBe(204)
+      await settle(uuid)
+      return uuid
+    },
+    done: `erased_to = head_sequence and not exists (select from commits c where c.asset_id = t.id and c.tree <> '')`,
+    run: tidy,
+  },
+  'forfeit-left-over': {
+    table: 'wallets',
+    key: 'user_id',
+    async make() {
+      const user = await app.newUser({ points: '0' })
+      await remove(user)
+      await database.query(deposit, { user: user.id, amount: '3' })
+      return user.id
+    },
+    done: 'num = 0',
+    run: sweepDeletions,
+  },
+  'forget-idempotency-keys': {
+    table: 'idempotency_keys',
+    key: `encode(scope, 'hex')`,
+    async make() {
+      const user = await app.newUser()
+      await user.rest('PATCH', 'auth/users/profile/', {
+        json: { description: 'Hello' },
+        headers: { 'Idempotency-Key': randomUUID() },
+      })
+      const [made] = await app.sql<{ item: string }>(
+        `update idempotency_keys set created_at = now() - interval '8 days' where result = $1 returning encode(scope, 'hex') as item`,
+        [user.id],
+      )
+      return made!.item
+    },
+    run: tidy,
+  },
+  'forget-tokens': {
+    table: 'access_tokens',
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ id: string }>(
+        `update access_tokens set expires_at = now() - interval '1 day' where user_id = $1::uuid returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'forget-idle-sessions': {
+    table: 'access_tokens',
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ id: string }>(
+        `update access_tokens set id = uuidv7(interval '-366 days'), created_at = now() - interval '366 days'
+         where user_id = $1::uuid returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'forget-one-time-tokens': {
+    table: 'one_time_tokens',
+    key: `encode(hash, 'hex')`,
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ item: string }>(
+        `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+         values ($1::uuid, 'PASSWORD_RESET', uuidv7(), sha256(uuid_send($1::uuid)), 'x', now() - interval '8 days')
+         returning encode(hash, 'hex') as item`,
+        [user.id],
+      )
+      return made!.item
+    },
+    run: tidy,
+  },
+  'forget-deliveries': {
+    table: 'webhook_deliveries',
+    async make() {
+      const { buyer, id, uuid } = await order({}, called)
+      expectOk(await called.confirm(buyer, id))
+      await giveUp(uuid)
+      const [made] = await app.sql<{ id: string }>(
+        `with told as (update orders set settled_at = now() - interval '91 days' where id = $1::uuid returning id)
+         update webhook_deliveries d set id = uuidv7(interval '-91 days'), settled_at = now() - interval '91 days'
+         from told where d.order_id = told.id returning d.id::text`,
+        [uuid],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'forget-events': {
+    table: 'events',
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ id: string }>(
+        `with fed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning *)
+         insert into events (id, owner_id, sequence, type, created_at)
+         select uuidv7(interval '-91 days'), user_id, event_sequence, 'points.granted', now() - interval '91 days' from fed
+         returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'credit-deposits': {
+    table: 'deposits',
+    key: 'reference',
+    done: `t.status = 'CREDITED'`,
+    async make() {
+      const { id } = await app.newUser({ points: '0' })
+      const hash = `0x${randomUUID()}`
+      const reference = `deposit:${hash}:-1`
+      await app.sql(
+        `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+         values ($1, 'COIN', 'PENDING', $2, $3::uuid, 1.5, 1, '0xbb')`,
+        [reference, hash, id],
+      )
+      return reference
+    },
+    async run() {
+      const books = createDepositBooks(app.installation)
+      await books.begin(1, 'here')
+      await books.creditDue({ chainId: 1, position: 'here' }, 1)
+    },
+  },
+}
+
+async function asset(fields: Record<string, string> = {}) {
+  const user = await app.newUser()
+  const { id: nid } = await user.register(fields)
+  const [row] = await app.sql<{ id: string }>('select id::text from assets where nid = $1', [nid])
+  return { user, nid: nid as string, uuid: row!.id }
+}
+
+/** As the relay does it in the end. */
+const settle = (assetId: string) =>
+  app.sql(
+    `update commit_relays r set status = 'FINAL' from commits c where c.id = r.commit_id and c.asset_id = $1::uuid`,
+    [assetId],
+  )
+
+const giveUp = (orderId: string) =>
+  app.sql(
+    `with given_up as (
+       update webhook_deliveries set status = 'GIVEN_UP', settled_at = now(), next_attempt_at = null
+       where order_id = $1::uuid returning order_id
+     )
+     update orders set status = 'FAILURE', settled_at = now() from given_up where orders.id = given_up.order_id`,
+    [orderId],
+  )
+
+await app.sql(`create function test_refuse() returns trigger language plpgsql as
+  $$ begin raise exception 'for a test'; end $$`)
+
+async function refuse({ table, key = 'id', done }: Scene, item: string) {
+  const columns = key.replace(/(\w+)(?=[,)]|$)/, 'old.$1')
+  await app.sql(
+    `create trigger test_refuse before ${done === undefined ? 'delete' : 'update'} on ${table} for each row
+     when ((${columns})::text = '${item}') execute function test_refuse()`,
+  )
+  return () => app.sql(`drop trigger test_refuse on ${table}`)
+}
+
+const isDone = async ({ table, key = 'id', done }: Scene, item: string) => {
+  const rows = await app.sql(`select 1 from ${table} t where (${key})::text = $1 and not (${done ?? 'false'})`, [item])
+  return rows.length === 0
+}
+
+const setbackOf = async (item: string) =>
+  (await database.query(findSetbacks, { limit: 1_000 })).find((row) => row.item === item)
+const lines = (sweep: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === sweep)
+
+describe.each(sweepNames)('%s', (name) => {
+  const scene = scenes[name]
+
+  it('deals with all others when an older item always fails, which is told once, seen, and tried ever more rarely', async () => {
+    const bad = await scene.make()
+    const good = [await scene.make(), await scene.make()]
+    const allow = await refuse(scene, bad)
+    const look = () => Promise.all([bad, ...good].map((item) => isDone(scene, item)))
+    expect(await look()).toEqual([false, false, false])
+    await scene.run()
+    expect(await look()).toEqual([false, true, true])
+    const first = (await setbackOf(bad))!
+    expect(first).toMatchObject({ sweep: name, attempts: 1, last_error: 'for a test' })
+    expect(+first.next_attempt_at - +first.since).toBeGreaterThanOrEqual(5_000)
+
+    await app.sql(`update setbacks set next_attempt_at = next_attempt_at + interval '1 hour'`)
+    const later = await scene.make()
+    await scene.run()
+    expect([await isDone(scene, later), (await setbackOf(bad))!.attempts]).toEqual([true, 1])
+    const [clock] = await app.sql<{ now: Date }>(
+      `with due as (update setbacks set next_attempt_at = now() - interval '1 ms') select now() as now`,
+    )
+    await scene.run()
+    const again = (await setbackOf(bad))!
+    expect(again.attempts).toBe(2)
+    expect(+again.next_attempt_at - +clock!.now).toBeGreaterThanOrEqual(10_000)
+    const [shown] = await withPublicItems(database, [{ sweep: name, item: bad }])
+    expect(shown!.item).not.toMatch(UUID)
+    expect(lines(name)).toMatchObject([{ level: 'error', fields: { count: 1, items: [shown!.item] } }])
+
+    await allow()
+    await scene.run()
+    expect(await isDone(scene, bad)).toBe(false)
+    await database.query(retrySetbacks)
+    await scene.run()
+    expect([await isDone(scene, bad), await setbackOf(bad)]).toEqual([true, undefined])
+  })
+})
+
+it('a history that is longer than what one statement erases is erased to its end, and holds up no other', async () => {
+  const { user, nid, uuid } = await asset({ caption: 'long' })
+  await app.sql(
+    `with made as (
+       insert into commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
+       select $1::uuid, n, $2::uuid, '{}', 'tree ' || n, 'bafk-' || n, repeat('a', 64) from generate_series(2, 1200) n
+       returning id, sequence
+     ),
+     relayed as (insert into commit_relays (commit_id, status) select id, 'FINAL' from made),
+     paid as (insert into transfers (reference) select 'commit:' || id from made),
+     pinned as (insert into pins (cid, asset_id, kind) select 'bafk-' || sequence, $1::uuid, 'TREE' from made)
+     update assets set head_sequence = 1200, head_commit_id = (select id from made where sequence = 1200) where id = $1::uuid`,
+    [uuid, user.id],
+  )
+  await settle(uuid)
+  expect((await user.rest('DELETE', `assets/${nid}/`)).status).toBe(204)
+  const left = async () =>
+    (
+      await app.sql<{ trees: number; pins: number }>(
+        `select (select count(*)::int from commits where asset_id = $1::uuid and tree <> '') as trees,
+           (select count(*)::int from pins where asset_id = $1::uuid) as pins`,
+        [uuid],
+      )
+    )[0]!
+  expect(await left()).toEqual({ trees: 700, pins: expect.any(Number) })
+  await tidy()
+  expect(await left()).toEqual({ trees: 0, pins: 0 })
+})
+
+it('a commit that is not settled keeps its tree, and those before it go', async () => {
+  const { user, nid, uuid } = await asset({ caption: 'first' })
+  await settle(uuid)
+  expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: 'second' } }))
+  expect((await user.rest('DELETE', `assets/${nid}/`)).status).toBe(204)
+  const trees = async () =>
+    (
+      await app.sql<{ told: boolean }>(
+        `select tree <> '' as told from commits where asset_id = $1::uuid order by sequence`,
+        [uuid],
+      )
+    ).map(({ told }) => told)
+  await tidy()
+  expect(await trees()).toEqual([false, true])
+  await settle(uuid)
+  await tidy()
+  expect(await trees()).toEqual([false, false])
+})

@@ -1,0 +1,155 @@
+/** The SQL function `enqueue` and pg-boss, whose table it writes. */
+import { createRequire } from 'node:module'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepareDatabase } from '../../../src/db/prepare-database.ts'
+import { enqueueFunctionSql, writtenFor } from '../../../src/jobs/enqueue-function.ts'
+import { until } from '../../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+
+interface Manifest {
+  version: string
+  pgboss: { schema: number }
+}
+
+let database: TestDatabase
+let client: pg.Client
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+})
+afterAll(async () => {
+  await client?.end()
+  await database?.drop()
+})
+
+const query = async <Row extends object>(text: string, values: unknown[] = []) =>
+  (await client.query<Row>(text, values)).rows
+
+describe('enqueue', () => {
+  it('is written for the pg-boss that is installed', () => {
+    const { version, pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as Manifest
+    expect(
+      { pgBoss: version, tables: pgboss.schema },
+      'pg-boss was updated. Compare its insertJobs (dist/plans.js) with src/jobs/enqueue-function.ts, see that the next test passes, and write down the new version there.',
+    ).toEqual(writtenFor)
+  })
+
+  it('fills in a job of every queue as pg-boss does, except the queue of scheduled tasks', async () => {
+    const boss = new PgBoss({
+      connectionString: database.url,
+      schema: 'jobs',
+      migrate: false,
+      supervise: false,
+      max: 1,
+    })
+    await boss.start()
+    const queues = await query<{ name: string }>(
+      `select name from jobs.queue where name not like '\\_\\_%' and policy <> 'exclusive'`,
+    )
+    expect(queues.length).toBeGreaterThan(5)
+    const startAfter = new Date('2030-01-01T00:00:00.123Z')
+    const jobsOf = (ids: unknown[]) =>
+      query(
+        `select to_jsonb(job) - array['id', 'created_on'] as filled_in, created_on > now() - interval '1 minute' as is_new
+         from jobs.job where id = any ($1::uuid[]) order by name, group_id nulls first`,
+        [ids],
+      )
+    const [ours, theirs]: [unknown[], unknown[]] = [[], []]
+    for (const { name } of queues) {
+      const data = { deliveryId: name, nested: { list: [1, 'two', null] } }
+      theirs.push(await boss.send(name, data, { startAfter, group: { id: 'app' } }))
+      const made = await query<{ id: string }>('select enqueue($1, $2, lane => $3, due => $4) as id', [
+        name,
+        JSON.stringify(data),
+        'app',
+        startAfter,
+      ])
+      ours.push(made[0]!.id)
+    }
+    await boss.stop({ graceful: false })
+    const jobs = await jobsOf(ours)
+    expect(jobs).toHaveLength(queues.length)
+    expect(jobs).toEqual(await jobsOf(theirs))
+  })
+
+  it('is due at once and of no lane, unless that is said', async () => {
+    const [made] = await query<{ id: string }>(`select enqueue('mail', '{}') as id`)
+    const jobs = await query(
+      `select group_id, start_after between now() - interval '1 minute' and now() as is_due from jobs.job where id = $1::uuid`,
+      [made!.id],
+    )
+    expect(jobs).toEqual([{ group_id: null, is_due: true }])
+  })
+
+  it('refuses a queue that is not there', async () => {
+    await expect(query(`select enqueue('mails', '{}')`)).rejects.toThrow('There is no job queue mails')
+  })
+})
+
+describe('a start', () => {
+  const sourceOf = async () =>
+    (await query<{ source: string }>(`select prosrc as source from pg_proc where proname = 'enqueue'`)).map(
+      ({ source }) => source,
+    )
+  const replace = () =>
+    query(`create or replace function enqueue(queue text, payload jsonb, lane text default null, due timestamptz default now())
+      returns uuid language sql as 'select uuidv7()'`)
+
+  it('makes the function, and makes another version’s anew, several at once', async () => {
+    const source = await sourceOf()
+    await query('drop function enqueue')
+    await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
+    expect(await sourceOf()).toEqual(source)
+    await replace()
+    await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
+    expect(await sourceOf()).toEqual(source)
+  })
+
+  it('waits for another one that makes the function', async () => {
+    await query('drop function enqueue')
+    const second = new pg.Client({ connectionString: database.url, application_name: 'second start' })
+    await second.connect()
+    try {
+      await query('begin')
+      await query(enqueueFunctionSql)
+      const making = second.query(enqueueFunctionSql)
+      const waits = `select from pg_stat_activity where application_name = 'second start' and wait_event_type = 'Lock'`
+      await until('the second one waits', async () => (await query(waits)).length > 0)
+      await query('commit')
+      await making
+    } finally {
+      await second.end()
+    }
+    expect(await sourceOf()).toHaveLength(1)
+  })
+
+  it('leaves the function of a version whose tables are newer', async () => {
+    await replace()
+    await query('update jobs.version set version = version + 1')
+    await prepareDatabase(database.url)
+    expect(await sourceOf()).toEqual(['select uuidv7()'])
+    await query('update jobs.version set version = version - 1')
+    await prepareDatabase(database.url)
+    expect(await sourceOf()).not.toEqual(['select uuidv7()'])
+  })
+
+  it('waits for who migrates', async () => {
+    await query('begin')
+    await query('select pg_advisory_xact_lock(72707369)')
+    const starting = prepareDatabase(database.url)
+    const isWaiting = async () =>
+      (
+        await query(
+          `select from pg_locks l join pg_database d on d.oid = l.database
+           where datname = current_database() and locktype = 'advisory' and objid = 72707369 and not granted`,
+        )
+      ).length > 0
+    await until('the start waits for the lock', isWaiting)
+    await query('commit')
+    await starting
+  })
+})

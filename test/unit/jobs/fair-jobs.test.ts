@@ -1,0 +1,52 @@
+/** What is made of files: whoever brings many holds up nobody who brings one. */
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { startJobs } from '../../../src/jobs/jobs.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+
+/** Registers so many pictures of an account. Returns the UUIDs of their assets. */
+async function registerPictures(person: SignedIn, count: number): Promise<string[]> {
+  const made: string[] = []
+  for (let index = 0; index < count; index += 1) {
+    const asset_file = new File([randomUUID()], 'picture.png', { type: 'image/png' })
+    made.push((await person.register({ asset_file })).uuid)
+  }
+  return made
+}
+
+/** The assets whose jobs wait on a queue, in the order in which one after the other is carried out. */
+async function carryOut(queue: 'thumbnail' | 'manifest', count: number): Promise<string[]> {
+  const order: string[] = []
+  const jobs = await startJobs(app.installation)
+  await jobs.work(queue, { concurrency: 1, pollEvery: 0.1 }, async ({ assetId }) => void order.push(assetId))
+  await eventually(
+    async () => order.length,
+    (length) => length === count,
+  )
+  await jobs.stop()
+  return order
+}
+
+it('makes the one of one account after the first of many of another, and then the rest in their order', async () => {
+  const many = await registerPictures(await app.newUser({ num: '10' }), 4)
+  const one = await registerPictures(await app.newUser({ num: '10' }), 1)
+  const inTurn = [many[0], ...one, ...many.slice(1)]
+  expect({ thumbnails: await carryOut('thumbnail', 5), manifests: await carryOut('manifest', 5) }).toEqual({
+    thumbnails: inTurn,
+    manifests: inTurn,
+  })
+})
+
+it('takes thumbnails of earlier assets in turns as well', async () => {
+  const one = await registerPictures(await app.newUser({ num: '10' }), 1)
+  // They are asked for from the newest on.
+  const many = await registerPictures(await app.newUser({ num: '10' }), 4)
+  await carryOut('thumbnail', 5)
+  await app.sql('update assets set thumbnail_asked = false where id = any ($1::uuid[])', [[...one, ...many]])
+  await app.services.thumbnails.sweep()
+  const order = await carryOut('thumbnail', 5)
+  expect(order.indexOf(one[0]!)).toBeLessThan(2)
+})

@@ -1,0 +1,268 @@
+/** Jobs that can never be done end, with a trace, and hold up no other. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { statement, text, uuid } from '../../../src/db/sql.ts'
+import { subjectOf } from '../../../src/jobs/jobs.sql.ts'
+import { type Jobs, type QueueName, startJobs } from '../../../src/jobs/jobs.ts'
+import { textsOf } from '../../../src/modules/webhooks/delivery-payload.ts'
+import { deliveryWork } from '../../../src/modules/webhooks/delivery-service.ts'
+import { fromId, toId } from '../../../src/shared/ids.ts'
+import { eventually } from '../../support/eventually.ts'
+import { expectOk } from '../../support/expect-error.ts'
+import { answerWith, startReceiver } from '../../support/receiver.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const store = await createStore(app, { price: '2' })
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+const put = statement(
+  'test_put',
+  { parameters: { queue: text, data: text }, columns: { id: text } },
+  'select enqueue($queue, $data::jsonb)::text as id',
+)
+const lastTry = statement(
+  'test_last',
+  { parameters: { job: uuid } },
+  'update jobs.job set retry_limit = 0 where id = $job',
+)
+
+/** Puts a job into a queue; `isLast`: its first attempt is its last. */
+const enqueue = (queue: QueueName, data: object, isLast = false): Promise<string> =>
+  app.installation.database.transaction(async (query) => {
+    const [made] = await query(put, { queue, data: JSON.stringify(data) })
+    if (isLast) await query(lastTry, { job: made!.id })
+    return made!.id
+  })
+
+const stateOf = async (id: string) =>
+  (await app.sql<{ state: string }>('select state::text from jobs.job where id = $1::uuid', [id]))[0]?.state
+const ended = (id: string, state: string) =>
+  eventually(
+    () => stateOf(id),
+    (found) => found === state,
+  )
+
+async function work() {
+  jobs ??= await startJobs(app.installation)
+  const { accountMail, forgetKey, mail, manifest, thumbnail, webhookDelivery, abandonedDelivery } = app.jobs
+  const options = { concurrency: 1, pollEvery: 0.1 }
+  await jobs.work('mail', options, mail)
+  await jobs.work('account-mail', options, accountMail)
+  await jobs.work('forget-key', options, forgetKey)
+  await jobs.work('manifest', options, manifest)
+  await jobs.work('thumbnail', options, thumbnail)
+  await jobs.work('webhook-delivery', { ...deliveryWork, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
+  await jobs.work('abandoned-delivery', options, abandonedDelivery)
+}
+
+/** A sale whose webhook leads to the receiver; returns the order's UUID. */
+async function sell(buyer: SignedIn, url: string, actionArgs: object = {}): Promise<string> {
+  const name = `app-${randomUUID().slice(0, 8)}`
+  const json = { name, price_mode: 'fixed', price: '2', webhook_url: url, delivery_failure_policy: 'refund' }
+  const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+  const order = await store.order(buyer, { network_app, action_args: actionArgs })
+  expectOk(await store.confirm(buyer, order.id))
+  return fromId(order.id)!.uuid
+}
+const deliveryOf = async (orderId: string) =>
+  (
+    await app.sql<{ id: string; status: string; attempt_count: number; seconds: number }>(
+      `select id::text, status::text, attempt_count, extract(epoch from next_attempt_at - now())::int as seconds
+       from webhook_deliveries where order_id = $1::uuid`,
+      [orderId],
+    )
+  )[0]!
+const damage = (orderId: string) =>
+  app.sql(
+    `update orders set action_args = set_byte(action_args, octet_length(action_args) - 1,
+      get_byte(action_args, octet_length(action_args) - 1) # 1) where id = $1::uuid`,
+    [orderId],
+  )
+
+describe('a job that can never be done', () => {
+  it('has in every queue an end, and pauses that grow until then', async () => {
+    const endless = await app.sql(
+      `select name from jobs.queue where name not like '\\_\\_%' and name <> 'dead-letter'
+         and (not retry_backoff or retry_limit > 300 or retry_delay < 1)`,
+    )
+    expect(endless).toEqual([])
+  })
+
+  it('is given up in its queue, told in the log, and others go on', async () => {
+    await work()
+    const now = new Date().toISOString()
+    const nobody = { userId: randomUUID() }
+    const poisons: Partial<Record<QueueName, { bad: object; good: object; isKept?: boolean }>> = {
+      mail: {
+        bad: { template: 'receipt', orderId: 'none' },
+        good: { template: 'receipt', orderId: randomUUID() },
+        isKept: true,
+      },
+      'account-mail': {
+        bad: { template: 'no-such-mail' },
+        good: { template: 'password-changed', ...nobody, requestId: randomUUID(), at: now },
+        isKept: true,
+      },
+      'forget-key': { bad: { userId: '../nobody' }, good: nobody, isKept: true },
+      manifest: { bad: { assetId: 'none' }, good: { assetId: randomUUID() }, isKept: true },
+      thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() }, isKept: true },
+      'webhook-delivery': { bad: { deliveryId: 'none' }, good: { deliveryId: randomUUID() } },
+    }
+    for (const [queue, { bad, good, isKept = false }] of Object.entries(poisons)) {
+      const poison = await enqueue(queue as QueueName, bad, true)
+      const other = await enqueue(queue as QueueName, good)
+      await ended(poison, 'failed')
+      await ended(other, 'completed')
+      const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === toId('job', poison))
+      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1, subject: subjectOf(bad) } }])
+      const dead = await app.sql(`select data from jobs.job where name = 'dead-letter' and source_id = $1::uuid`, [
+        poison,
+      ])
+      expect(dead, queue).toEqual(isKept ? [{ data: bad }] : [])
+    }
+  })
+
+  it('is put off when it failed, and counted', async () => {
+    const id = await enqueue('forget-key', { userId: '../nobody' })
+    await ended(id, 'retry')
+    const putOff = () =>
+      app.sql(
+        `select 1 from jobs.job where id = $1::uuid and state = 'retry' and start_after >= started_on + interval '5 seconds'`,
+        [id],
+      )
+    await eventually(putOff, (rows) => rows.length === 1)
+    await app.sql(`update jobs.job set start_after = now() where id = $1::uuid`, [id])
+    await eventually(
+      () => app.sql<{ retry_count: number }>('select retry_count from jobs.job where id = $1::uuid', [id]),
+      ([job]) => (job?.retry_count ?? 0) >= 1,
+    )
+    await app.sql('delete from jobs.job where id = $1::uuid', [id])
+  })
+})
+
+describe('a delivery', () => {
+  it('whose outcome can never be written down ends as its app asks for', async () => {
+    await work()
+    const receiver = await startReceiver(onTestFinished, answerWith(500))
+    await app.sql(`create function test_refuse() returns trigger language plpgsql as
+      $$ begin if new.status_code = 500 then raise exception 'for a test'; end if; return new; end $$`)
+    await app.sql(
+      'create trigger test_refuse before insert on webhook_attempts for each row execute function test_refuse()',
+    )
+    const buyer = await app.newUser({ num: '2', points: '0' })
+    const order = await sell(buyer, receiver.url)
+    const { id: deliveryId } = await deliveryOf(order)
+    await eventually(
+      async () => {
+        // Its time passes: the next attempt is the last.
+        await app.sql(
+          `update jobs.job set start_after = now(), retry_limit = retry_count
+           where name = 'webhook-delivery' and data->>'deliveryId' = $1 and state in ('created', 'retry', 'active')`,
+          [deliveryId],
+        )
+        return deliveryOf(order)
+      },
+      ({ status }) => status === 'GIVEN_UP',
+    )
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
+    expect(row).toEqual({ status: 'REFUNDED' })
+    expect(await app.wallet(buyer)).toEqual({ num: '2', points: '0' })
+    await app.sql('drop trigger test_refuse on webhook_attempts')
+  })
+
+  it('whose outcome finds no room on the disk is called once, never given up, and told when there is room', async () => {
+    await work()
+    const receiver = await startReceiver(onTestFinished, answerWith(204))
+    await app.sql(`create function test_no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+    await app.sql(
+      'create trigger test_no_room before insert on webhook_attempts for each row execute function test_no_room()',
+    )
+    const buyer = await app.newUser({ num: '2', points: '0' })
+    const order = await sell(buyer, receiver.url)
+    const { id: deliveryId } = await deliveryOf(order)
+    const jobOf = async () =>
+      (
+        await app.sql<{ retry_count: number; state: string }>(
+          `select retry_count, state::text from jobs.job where name = 'webhook-delivery' and data->>'deliveryId' = $1`,
+          [deliveryId],
+        )
+      )[0]!
+    for (let tries = 1; tries <= 3; tries += 1) {
+      // Its time passes: the next attempt would be the last.
+      await eventually(jobOf, ({ retry_count, state }) => state === 'retry' && retry_count >= tries - 1)
+      await app.sql(
+        `update jobs.job set start_after = now(), retry_limit = retry_count + 1
+         where name = 'webhook-delivery' and data->>'deliveryId' = $1`,
+        [deliveryId],
+      )
+    }
+    await eventually(jobOf, ({ retry_count, state }) => state === 'retry' && retry_count >= 3)
+    expect(receiver.calls).toHaveLength(1)
+    expect(await deliveryOf(order)).toMatchObject({ status: 'PENDING', attempt_count: 0 })
+
+    await app.sql('drop trigger test_no_room on webhook_attempts')
+    const served = await eventually(
+      async () => {
+        await app.sql(`update jobs.job set start_after = now() where name = 'webhook-delivery' and state = 'retry'`)
+        return deliveryOf(order)
+      },
+      ({ status }) => status !== 'PENDING',
+    )
+    expect(served).toMatchObject({ status: 'DELIVERED', attempt_count: 1 })
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
+    expect(row).toEqual({ status: 'SUCCESS' })
+    expect(receiver.calls).toHaveLength(1)
+  })
+
+  it('whose arguments do not open is tried by its schedule and given up, and fails no list that shows them', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(204))
+    const buyer = await app.newUser({ num: '100' })
+    const damaged = await sell(buyer, 'http://127.0.0.1:9/unused', { token: 'secret' })
+    await damage(damaged)
+    const whole = await sell(buyer, receiver.url, { token: 'other' })
+
+    const { id: deliveryId } = await deliveryOf(damaged)
+    await app.jobs.webhookDelivery({ deliveryId })
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      const { attempt_count, status, seconds } = await deliveryOf(damaged)
+      expect(attempt_count).toBe(attempt)
+      if (status === 'GIVEN_UP') break
+      expect(seconds).toBeGreaterThan(0)
+      await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [
+        deliveryId,
+      ])
+      await app.jobs.webhookDelivery({ deliveryId })
+    }
+    expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: 10 })
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [damaged])
+    expect(row).toEqual({ status: 'REFUNDED' })
+
+    // The same with one that was never sold to anybody who is told.
+    const kept = fromId((await store.order(buyer, { action_args: { token: 'kept' } })).id)!.uuid
+    await damage(kept)
+    const argsOf = (orders: { id: string; action_args: object }[]) =>
+      Object.fromEntries(orders.map(({ id, action_args }) => [fromId(id)!.uuid, action_args]))
+    const list = () => buyer.rest('GET', 'store/network-app-orders/')
+    expect(argsOf(expectOk(await list()).results)).toEqual({ [damaged]: {}, [whole]: { token: 'other' }, [kept]: {} })
+    expect(argsOf(expectOk(await list()).results)[kept]).toEqual({})
+    const { orders } = expectOk(await buyer.rest('GET', 'auth/users/me/export/'))
+    expect(orders).toHaveLength(3)
+    expect(expectOk(await buyer.graphql('{ orders(first: 5) { nodes { actionArgs } } }')).orders.nodes).toHaveLength(3)
+    const told = app.log.lines.filter(({ message }) => message.includes('Failed to decrypt the arguments'))
+    expect(told).toHaveLength(1)
+  })
+
+  it('hides texts of arguments however deep they lie', () => {
+    let deep: unknown = 'secret'
+    for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
+    expect(textsOf({ deep, long: Array(200_000).fill('x') })).toContain('secret')
+  })
+
+  it('hides numbers as well as texts', () => {
+    expect(textsOf({ phone: 15_551_234_567, size: [1.5], is: true, none: null })).toEqual(['1.5', '15551234567'])
+  })
+})

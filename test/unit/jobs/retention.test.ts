@@ -1,0 +1,284 @@
+/** What is kept for a time is kept for that time and no longer, from the front of each feed on; what is kept for ever is told. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { sweepNames } from '../../../src/jobs/batch-job.ts'
+import { type Retention, retentions } from '../../../src/jobs/retention/retention.ts'
+import { firstIdSql, fromId } from '../../../src/shared/ids.ts'
+import { expectError, expectOk } from '../../support/expect-error.ts'
+import { scrape } from '../../support/scrape.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp({
+  withClock: true,
+  env: { HEALTH_PORT: '0' },
+  configure: (config) => ({
+    ...config,
+    retention: { eventDays: 40, idempotencyKeyDays: 2, sessionIdleDays: 100 },
+    store: { ...config.store, orderWindowSeconds: 86_400 },
+  }),
+})
+const store = await createStore(app)
+const called = await createStore(app)
+await app.sql(
+  `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where id = $1::uuid`,
+  [fromId(called.appId)!.uuid],
+)
+
+afterEach(() => app.stopClock(null))
+
+const feedOf = async (user: SignedIn, query = '') =>
+  expectOk(await user.rest('GET', `events/?limit=100${query}`)).results as {
+    id: string
+    sequence: number
+    type: string
+  }[]
+const positions = async (user: SignedIn, query?: string) => (await feedOf(user, query)).map(({ sequence }) => sequence)
+
+/** So many days after what a condition finds happened, and a moment. */
+const daysAfter = (days: number, moment: string) => `(${moment}) + interval '${days} days 1 millisecond'`
+const momentOf = (event: { id: string }) => `select created_at from events where id = '${fromId(event.id)!.uuid}'`
+
+/** What is to be looked at separately may not have happened in one millisecond. */
+async function orders(buyer: SignedIn, count: number, of = store) {
+  const made: string[] = []
+  for (let index = 0; index < count; index += 1) {
+    await delay(2)
+    made.push((await of.order(buyer)).id)
+  }
+  return made
+}
+
+const tell = (user: SignedIn) =>
+  app.sql(
+    `with fed as (
+       update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning user_id, event_sequence
+     )
+     insert into events (owner_id, sequence, type) select user_id, event_sequence, 'points.granted' from fed`,
+    [user.id],
+  )
+
+describe('the list of what is kept', () => {
+  it('has every table of the database, and no other', async () => {
+    const rows = await app.sql<{ name: string }>(
+      `select case nspname when 'public' then '' else nspname || '.' end || relname as name
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where relkind in ('r', 'p') and not relispartition and nspname not like 'pg\\_%' and nspname not in ('information_schema', 'clock')`,
+    )
+    expect(rows.map(({ name }) => name).sort(), 'say in src/jobs/retention/retention.ts how long it is kept').toEqual(
+      Object.keys(retentions).sort(),
+    )
+  })
+
+  it('names what deletes each row that is not kept indefinitely, and every sweep that deletes rows', () => {
+    const all = Object.entries<Retention>(retentions)
+    expect(
+      all.filter(([, { kept, by }]) => (kept === 'indefinitely') !== (by === undefined)).map(([name]) => name),
+    ).toEqual([])
+    const named = new Set(all.flatMap(([, { by = [] }]) => (typeof by === 'string' ? [] : by)))
+    expect(sweepNames.filter((name) => name.startsWith('forget-') && !named.has(name))).toEqual([])
+  })
+})
+
+it('what is kept for a hundred years is looked for by no identifier, though these count from 1970', async () => {
+  const first = async (moment: string) =>
+    (await app.sql<{ id: string }>(`select ${firstIdSql(`'${moment}'::timestamptz`)}::text as id`))[0]!.id
+  expect(await first('1926-11-27Z')).toBe('00000000-0000-0000-0000-000000000000')
+  expect(await first('1970-01-01T00:00:00.001Z')).toBe('00000000-0001-0000-0000-000000000000')
+})
+
+describe('a feed', () => {
+  it('loses what is old from its front on, and no position in between', async () => {
+    const buyer = await app.newUser()
+    const [, , third] = await orders(buyer, 5)
+    const before = await feedOf(buyer)
+    expect(before.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5])
+    await app.stopClock(daysAfter(40, momentOf(before[2]!)))
+    await app.maintenance.sweep()
+
+    expect(await positions(buyer)).toEqual([4, 5])
+    expect(await positions(buyer, '&after=1')).toEqual([4, 5])
+    expectError(await buyer.rest('GET', `events/?after=${before[0]!.id}`), 'VALIDATION_FAILED')
+    expectError(
+      await buyer.rest('GET', 'events/stream', { headers: { 'Last-Event-ID': before[2]!.id } }),
+      'VALIDATION_FAILED',
+    )
+    expect(expectOk(await buyer.rest('GET', `store/network-app-orders/${third}/`)).id).toBe(third)
+
+    await app.stopClock(null)
+    await orders(buyer, 1)
+    expect(await positions(buyer)).toEqual([4, 5, 6])
+  })
+
+  it('goes on by its positions where they have ten digits', async () => {
+    const buyer = await app.newUser()
+    await app.sql('update wallets set event_sequence = 1999999999 where user_id = $1::uuid', [buyer.id])
+    await tell(buyer)
+    await tell(buyer)
+    expect(await positions(buyer, '&after=2000000000')).toEqual([2_000_000_001])
+    expectError(await buyer.rest('GET', 'events/?after=2147483648'), 'VALIDATION_FAILED')
+  })
+
+  it('keeps everything until its time is over', async () => {
+    const buyer = await app.newUser()
+    await orders(buyer, 2)
+    const [first] = await feedOf(buyer)
+    await app.stopClock(`(${momentOf(first!)}) + interval '40 days' - interval '1 millisecond'`)
+    await app.maintenance.sweep()
+    expect(await positions(buyer)).toEqual([1, 2])
+  })
+
+  it('stays whole behind a call that is still to be made, and goes with the call once that is over for as long', async () => {
+    const [buyer, stranger] = [await app.newUser(), await app.newUser()]
+    const { owner } = called
+    await tell(owner)
+    const [sold] = await orders(buyer, 1, called)
+    expectOk(await called.confirm(buyer, sold!))
+    await tell(owner)
+    await orders(stranger, 2)
+    const last = (await feedOf(owner)).at(-1)!
+    await app.stopClock(daysAfter(41, momentOf(last)))
+    await app.maintenance.sweep()
+    // What came before the sale is gone; the sale, which waits for its webhook, and what came after it stay.
+    expect(await positions(owner)).toEqual([2, 3])
+    expect(await positions(stranger)).toEqual([])
+
+    await app.stopClock(null)
+    await app.sql(
+      `with given_up as (
+         update webhook_deliveries set status = 'GIVEN_UP', settled_at = now(), next_attempt_at = null
+         where order_id = $1::uuid returning order_id
+       )
+       update orders set status = 'FAILURE', settled_at = now() from given_up where orders.id = given_up.order_id`,
+      [fromId(sold!)!.uuid],
+    )
+    const list = `store/webhook-deliveries/?network_app_id=${called.appId}`
+    const [call] = expectOk(await owner.rest('GET', list)).results
+    expect(call.status).toBe('given_up')
+    await app.sql(
+      `insert into webhook_attempts (delivery_id, number, duration, response) values ($1::uuid, 1, 1, 'An answer')`,
+      [fromId(call.id)!.uuid],
+    )
+    const settled = `select settled_at from webhook_deliveries where id = '${fromId(call.id)!.uuid}'`
+    await app.stopClock(daysAfter(40, settled))
+    await app.maintenance.sweep()
+    expect(expectOk(await owner.rest('GET', list)).results).toEqual([])
+    expectError(await owner.rest('GET', `store/webhook-deliveries/${call.id}/`), 'NOT_FOUND')
+    expect(await positions(owner)).toEqual([])
+    expect(expectOk(await buyer.rest('GET', `store/network-app-orders/${sold}/`)).status).toBe('failure')
+  })
+
+  it('is swept by two processes at once without harm', async () => {
+    const buyer = await app.newUser()
+    await orders(buyer, 3)
+    await app.stopClock(daysAfter(40, momentOf((await feedOf(buyer)).at(-1)!)))
+    await Promise.all([app.maintenance.sweep(), app.maintenance.sweep(), app.maintenance.sweep()])
+    expect(await positions(buyer)).toEqual([])
+  })
+
+  it('cannot be robbed of what is young', async () => {
+    const buyer = await app.newUser()
+    await orders(buyer, 1)
+    await expect(app.sql('delete from events where owner_id = $1::uuid', [buyer.id])).rejects.toThrow(
+      /kept for 30 days/,
+    )
+    await expect(
+      app.sql(`update events set type = 'order.paid' where owner_id = $1::uuid`, [buyer.id]),
+    ).rejects.toThrow(/never changed/)
+    expect(await positions(buyer)).toEqual([1])
+  })
+
+  it('that lost an event which nobody forgot is found', async () => {
+    const { database } = app.installation
+    const buyer = await app.newUser()
+    await orders(buyer, 3)
+    const finding = async () =>
+      (await checkInvariants(database)).flatMap(({ invariant, rows }) => (rows.length > 0 ? [invariant.id] : []))
+    expect(await finding()).toEqual([])
+    const [lost] = await app.sql<{ id: string }>(
+      `select id::text from events where owner_id = $1::uuid and sequence = 2`,
+      [buyer.id],
+    )
+    await app.sql('create table test_lost as select * from events where id = $1::uuid', [lost!.id])
+    onTestFinished(async () => void (await app.sql('drop table test_lost')))
+    await app.sql('alter table events disable trigger events_kept_for_long')
+    await app.sql('delete from events where id = $1::uuid', [lost!.id])
+    expect((await finding()).sort()).toEqual(['C2', 'I7'])
+    await app.sql('insert into events select * from test_lost')
+    await app.sql('alter table events enable trigger events_kept_for_long')
+    expect(await finding()).toEqual([])
+  })
+})
+
+describe('a session', () => {
+  const isOpen = async ({ rest }: SignedIn) => (await rest('GET', 'auth/users/me/')).status === 200
+  const sweepAfter = async (days: number, user: SignedIn) => {
+    await app.stopClock(
+      daysAfter(days, `select greatest(created_at, last_used_at) from access_tokens where user_id = '${user.id}'`),
+    )
+    await app.maintenance.sweep()
+    await app.stopClock(null)
+  }
+
+  it('ends when nobody used it for as long as sessions may rest, and not before', async () => {
+    const user = await app.newUser()
+    expect(await isOpen(user)).toBe(true)
+    await app.services.sessions.recordUse()
+    await sweepAfter(99, user)
+    expect(await isOpen(user)).toBe(true)
+    await app.services.sessions.recordUse()
+    await sweepAfter(100, user)
+    expect(await isOpen(user)).toBe(false)
+  })
+
+  it('that is old and in use goes on', async () => {
+    const user = await app.newUser()
+    await app.sql(
+      `update access_tokens set id = uuidv7(interval '-1000 days'), created_at = now() - interval '1000 days', last_used_at = now()
+       where user_id = $1::uuid`,
+      [user.id],
+    )
+    await app.maintenance.sweep()
+    expect(await isOpen(user)).toBe(true)
+  })
+})
+
+describe('a key that makes repeating safe', () => {
+  it('is known for as many days as are configured, and afterwards the request is a new one', async () => {
+    const buyer = await app.newUser()
+    const headers = { ...store.service, 'Idempotency-Key': 'the same' }
+    const buy = async () =>
+      expectOk(await buyer.rest('POST', 'store/network-app-orders/', { json: { network_app: store.appId }, headers }))
+        .id
+    const first = await buy()
+    const made = `select max(created_at) from idempotency_keys where result = '${fromId(first)!.uuid}'`
+    await app.stopClock(`(${made}) + interval '2 days'`)
+    await app.maintenance.sweep()
+    await app.stopClock(null)
+    expect(await buy()).toBe(first)
+    await app.stopClock(daysAfter(2, made))
+    await app.maintenance.sweep()
+    await app.stopClock(null)
+    expect(await buy()).not.toBe(first)
+  })
+})
+
+describe('operators', () => {
+  it('see for how long something is due, and what sweeps did', async () => {
+    const buyer = await app.newUser()
+    await orders(buyer, 2)
+    const [first] = await feedOf(buyer)
+    const now = () => scrape(app.operatorsUrl)
+    const late = async () => (await now()).value('annal_retention_overdue_seconds', { sweep: 'forget-events' })!
+    const done = async () => (await now()).value('annal_swept_total', { sweep: 'forget-events' }) ?? 0
+    await app.maintenance.sweep()
+    expect(await late()).toBe(0)
+    await app.stopClock(`(${momentOf(first!)}) + interval '40 days 2 hours'`)
+    expect(Math.floor((await late()) / 3_600)).toBeGreaterThanOrEqual(2)
+    const before = await done()
+    await app.maintenance.sweep()
+    expect(await late()).toBe(0)
+    expect((await done()) - before).toBeGreaterThanOrEqual(2)
+  })
+})

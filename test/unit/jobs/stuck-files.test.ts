@@ -1,0 +1,76 @@
+/** Files that cannot be removed: told once, shown, and all others are. */
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { findSetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
+import { beforeFiles } from '../../support/before-files.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const stuck = new Set<string>()
+const before = beforeFiles()
+before.rm = async (path) => {
+  if ([...stuck].some((name) => path.includes(name))) throw new Error('EPERM: for a test')
+}
+afterAll(before.stop)
+
+const app = await createTestApp()
+const { database, config, contentStore } = app.installation
+beforeEach(() => stuck.clear())
+
+const setbacks = async (name: string) =>
+  (await database.query(findSetbacks, { limit: 100 })).filter(({ sweep }) => sweep === name)
+const told = (name: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === name)
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+async function* bytes(text: string) {
+  yield Buffer.from(text)
+}
+
+async function makeGarbage(text: string): Promise<string> {
+  await contentStore.importFile(bytes(text))
+  const folder = join(config.dir, 'blocks')
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name))
+  const ages = await Promise.all(paths.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })))
+  const { path } = ages.sort((a, b) => b.at - a.at)[0]!
+  await utimes(path, 1, 1)
+  return path
+}
+
+it('a block', async () => {
+  const [bad, good] = [await makeGarbage('bad'), await makeGarbage('good')]
+  stuck.add(basename(bad))
+  await app.maintenance.collectGarbage()
+  expect(await isThere(good)).toBe(false)
+  expect(await setbacks('collect-garbage')).toMatchObject([{ attempts: 1, last_error: 'EPERM: for a test' }])
+  for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
+  // In its place and aside, and never more often.
+  expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)
+  expect(told('collect-garbage')).toMatchObject([{ level: 'error', fields: { count: 1 } }])
+
+  stuck.clear()
+  await app.maintenance.collectGarbage()
+  expect([await readdir(dirname(bad)), await setbacks('collect-garbage')]).toEqual([[], []])
+})
+
+it('an upload that was broken off', async () => {
+  const folder = join(config.dir, 'uploads')
+  await mkdir(folder, { recursive: true })
+  for (const name of ['a-bad-one', 'good']) {
+    await writeFile(join(folder, name), 'left behind')
+    await utimes(join(folder, name), 1, 1)
+  }
+  stuck.add('a-bad-one')
+  for (let run = 0; run < 2; run += 1) await app.maintenance.sweep()
+  expect(await readdir(folder)).toEqual(['a-bad-one'])
+  expect(await setbacks('empty-uploads')).toMatchObject([{ item: 'a-bad-one', attempts: 2 }])
+  expect(told('empty-uploads')).toMatchObject([{ level: 'error', fields: { items: ['a-bad-one'] } }])
+
+  stuck.clear()
+  await app.maintenance.sweep()
+  expect([await readdir(folder), await setbacks('empty-uploads')]).toEqual([[], []])
+})

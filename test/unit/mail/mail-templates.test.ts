@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import { messages } from '../../../src/locales/messages.ts'
+import { createMailComposer } from '../../../src/mail/mail-templates.ts'
+import type { AccountMessage, OrderMessage } from '../../../src/mail/mail-types.ts'
+import {
+  accountMessages,
+  asked,
+  changed,
+  chargeId,
+  failed,
+  link,
+  moved,
+  order,
+  orderMessages,
+  receipt,
+  refunded,
+  refundId,
+  reset,
+  sale,
+  verification,
+  withdrawals,
+} from '../../support/mail-messages.ts'
+
+const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
+
+const inEveryLanguage = <Message extends { template: string }>(messages: Message[]) =>
+  messages.flatMap((message) =>
+    ['en-us', 'zh-tw'].map((language) => ({ name: `${message.template} in ${language}`, message, language })),
+  )
+const orderMails = inEveryLanguage(orderMessages)
+const accountMails = inEveryLanguage<AccountMessage>(accountMessages)
+const everyMail = [...orderMails, ...accountMails]
+
+const languages = Object.keys(messages) as (keyof typeof messages)[]
+
+const hostile = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
+const harmless = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;'
+
+describe('every mail', () => {
+  it.each(everyMail)('has a subject, a text and an HTML part, all filled in: $name', ({ message, language }) => {
+    const { subject, text, html } = compose(message, language)
+    expect(subject).toMatch(/\S/)
+    for (const part of [text, html]) {
+      expect(part).toContain('https://annal.example')
+      expect(part).not.toMatch(/\{\w+\}|undefined|null|\[object/)
+    }
+  })
+
+  it.each(everyMail)(
+    'says its language, loads nothing, and marks its layout as such: $name',
+    ({ message, language }) => {
+      const { html, language: used } = compose(message, language)
+      expect(html).toMatch(new RegExp(`<html lang="${used}"`))
+      expect(html).not.toMatch(/<(img|script|link|iframe)|url\(|@import|\ssrc=/i)
+      expect(html.match(/<table/g)!.length - html.match(/role="presentation"/g)!.length).toBe(1)
+      expect(html.match(/<th scope="row"/g)!.length).toBe(html.match(/<tr><th/g)!.length)
+    },
+  )
+})
+
+describe('a mail about an order', () => {
+  it.each(orderMails)('has all facts: $name', ({ message, language }) => {
+    const { subject, text, html, link } = compose(message, language)
+    expect(subject).toContain('Upscale')
+    for (const part of [text, html]) {
+      expect(part).toContain('5.25 NUM')
+      expect(part).toContain(order.orderId)
+      expect(part).toContain('06:05 UTC')
+    }
+    expect(link).toBeUndefined()
+  })
+
+  it.each(orderMails)('shows what people write as text: $name', ({ message, language }) => {
+    const { html, text } = compose({ ...message, appName: hostile }, language)
+    expect(html).not.toContain('<img')
+    expect(html).toContain(harmless)
+    expect(text).toContain(hostile)
+  })
+})
+
+describe('a mail about an account', () => {
+  it.each(accountMails)('names the account, and says why it came and what to do: $name', ({ message, language }) => {
+    const { text, html } = compose(message, language)
+    for (const part of [text, html]) {
+      expect(part).toContain('zoë')
+      expect(part).toMatch(/If it was not you|If the account is not yours|如果不是您本人|如果這不是您的帳號/)
+      expect(part).toMatch(/You get this mail because|您收到這封信/)
+    }
+  })
+
+  it.each(accountMails)('shows what people write as text: $name', ({ message, language }) => {
+    const { subject, html, text } = compose({ ...message, username: hostile }, language)
+    expect(subject).not.toContain('<img')
+    expect(html).not.toContain('<img')
+    expect(html).toContain(harmless)
+    expect(text).toContain(hostile)
+  })
+
+  it.each(inEveryLanguage<AccountMessage>([reset, verification]))(
+    'has its link on a line of its own, as a button and in full: $name',
+    ({ message, language }) => {
+      const composed = compose(message, language)
+      expect(composed.link).toBe(link)
+      expect(composed.text.split('\n').filter((line) => line === link)).toHaveLength(1)
+      expect(composed.html.split(`href="${link}"`)).toHaveLength(3)
+      expect(composed.html).toContain(`>${link}</a>`)
+    },
+  )
+
+  it.each(inEveryLanguage<AccountMessage>([changed, asked, moved, ...withdrawals]))(
+    'has no link to be tricked by: $name',
+    (mail) => {
+      const composed = compose(mail.message, mail.language)
+      expect(composed.link).toBeUndefined()
+      expect(composed.html).not.toContain('href')
+    },
+  )
+})
+
+describe('the words', () => {
+  it('of a receipt say how it was paid, and name the charge', () => {
+    expect(compose(receipt, 'en').text).toBe(`Thank you for your payment
+
+You paid for Upscale. This is your receipt.
+
+Paid action: Upscale
+Price: 5.25 NUM
+Paid in points: 3
+Paid in NUM: 2.25
+Charge: ${chargeId}
+Order: ${order.orderId}
+Time: 21 November 2026 at 06:05 UTC
+
+-- 
+You get this mail because of an order at https://annal.example.`)
+    expect(compose(receipt, 'zh-TW').text).toContain('以點數支付: 3\n以 NUM 支付: 2.25\n')
+    expect(compose(receipt, 'zh-TW').text).toContain('時間: 2026年11月21日 06:05 UTC')
+  })
+
+  it('of a receipt leave out a currency that paid nothing', () => {
+    const { text } = compose({ ...receipt, paid: { points: '0', num: '5.25' } } as OrderMessage, 'en')
+    expect(text).not.toContain('points')
+    expect(text).toContain('Paid in NUM: 5.25\n')
+  })
+
+  it.each(languages)('of a free order that came to nothing say nothing of a payment: %s', (language) => {
+    const nothing = { points: '0', num: '0' }
+    const free = { price: '0', paid: nothing, returned: nothing }
+    for (const message of [failed, refunded, { ...failed, contact: null }]) {
+      const { subject, text } = compose({ ...message, ...free } as OrderMessage, language)
+      const said = subject + text.slice(0, text.indexOf(messages[language].orderMails.facts.app))
+      expect(said).not.toMatch(/paid|payment|wallet|settle|付款|支付|款項|錢包/)
+      expect(said).toContain(language === 'en' ? 'free of charge' : '免費')
+    }
+  })
+
+  it('of an order that is free say so', () => {
+    const free = { price: '0', paid: { points: '0', num: '0' } }
+    expect(compose({ ...receipt, ...free } as OrderMessage, 'en').text).toContain(
+      'You ordered Upscale. It is free of charge.',
+    )
+  })
+
+  it('of a sale say what was earned after the platform’s share', () => {
+    expect(compose(sale, 'en').text).toContain(
+      'Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n',
+    )
+  })
+
+  it('of a failure say that the order stays paid, and whom to write to', () => {
+    expect(compose(failed, 'en').text).toContain(
+      'stays paid. To have it delivered or settled, write to shop@example.org',
+    )
+    const { text } = compose({ ...failed, contact: null } as OrderMessage, 'en')
+    expect(text).toContain('get in touch at https://annal.example')
+  })
+
+  it('of a refund say what came back, and name charge and refund', () => {
+    expect(compose(refunded, 'en').text).toContain(
+      `Returned in points: 3\nReturned in NUM: 2.25\nCharge: ${chargeId}\nRefund: ${refundId}\n`,
+    )
+  })
+
+  it('of a lost password lead to the page, and say how long', () => {
+    const { subject, text } = compose(reset, 'en')
+    expect(subject).toBe('Choose a new password')
+    expect(text).toBe(`Choose a new password
+
+Somebody, most likely you, asked to reset the password of your account at https://annal.example. Open this link to choose a new one.
+
+${link}
+
+The link works once, for 30 minutes. If you ask again, only the newest link works.
+
+If it was not you, do nothing: your password stays as it is.
+
+Account: zoë
+
+-- 
+You get this mail because this address was given for an account at https://annal.example.`)
+    expect(compose(reset, 'zh-TW').text).toContain('有效時間為 30 分鐘')
+    expect(compose({ ...verification, hours: 1 }, 'en').text).toContain('for 1 hour.')
+    expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
+  })
+
+  it.each(languages)(
+    'of a withdrawal say of each amount in which unit it is, and when in which zone: %s',
+    (language) => {
+      for (const message of withdrawals) {
+        const { text } = compose(message, language)
+        expect(text).toContain('2.5 NUM\n')
+        expect(text).toContain('0.000000000000021 NUM\n')
+        expect(text).toContain('06:05 UTC')
+      }
+    },
+  )
+
+  it('of a change say what changed and when', () => {
+    expect(compose(changed, 'en').text).toContain('Account: zoë\nTime: 21 November 2026 at 06:05 UTC\n')
+    expect(compose(moved, 'en').text).toContain('Account: zoë\nNew e-mail address: new@example.org\nTime: 21')
+  })
+})

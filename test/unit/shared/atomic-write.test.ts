@@ -1,0 +1,67 @@
+/** Keys lie in such files: what returns has to be on the disk, and readable by nobody else. */
+import fs, { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createFile, replaceFile } from '../../../src/shared/atomic-write.ts'
+
+const { open, writeFile } = fs.promises
+const dir = mkdtempSync(join(tmpdir(), 'annal-lasting-'))
+let calls: string[] = []
+
+beforeAll(() => {
+  fs.promises.open = (async (path, ...rest) => {
+    const handle = await open(path, ...rest)
+    const sync = handle.sync.bind(handle)
+    handle.sync = () => {
+      calls.push(`sync ${path}`)
+      return sync()
+    }
+    return handle
+  }) as typeof open
+  fs.promises.writeFile = ((path, data, options) => {
+    if (typeof options === 'object' && options?.flush) calls.push('write and flush')
+    return writeFile(path, data, options)
+  }) as typeof writeFile
+  syncBuiltinESMExports()
+})
+
+afterAll(() => {
+  Object.assign(fs.promises, { open, writeFile })
+  syncBuiltinESMExports()
+  rmSync(dir, { recursive: true })
+})
+
+beforeEach(() => {
+  calls = []
+})
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+describe('a file that must last', () => {
+  it('is on the disk with its name, and so are the folders made for it', async () => {
+    const folder = join(dir, 'made', 'for-it')
+    await createFile(join(folder, 'key'), 'secret')
+    expect(calls).toEqual([`sync ${join(dir, 'made')}`, `sync ${dir}`, 'write and flush', `sync ${folder}`])
+  })
+
+  it('is on the disk with its name when it replaces another', async () => {
+    await createFile(join(dir, 'replaced'), 'old')
+    calls = []
+    await replaceFile(join(dir, 'replaced'), 'new')
+    expect(calls).toEqual(['write and flush', `sync ${dir}`])
+    expect(readFileSync(join(dir, 'replaced'), 'utf8')).toBe('new')
+  })
+
+  it('is its owner’s alone, and so are the folders made for it', async () => {
+    await createFile(join(dir, 'own', 'key'), 'secret')
+    expect([modeOf(join(dir, 'own')), modeOf(join(dir, 'own', 'key'))]).toEqual(['700', '600'])
+  })
+
+  it('is never written over by one that is made', async () => {
+    await createFile(join(dir, 'first'), 'first')
+    expect(await createFile(join(dir, 'first'), 'second')).toBe(false)
+    expect(readFileSync(join(dir, 'first'), 'utf8')).toBe('first')
+  })
+})

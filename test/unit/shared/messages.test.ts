@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { fill, messages } from '../../../src/locales/messages.ts'
+import { chooseLanguage } from '../../../src/shared/language.ts'
+
+/** Keys of all texts, with the placeholders of each. */
+const placeholders = (texts: object, path = ''): [string, string[]][] =>
+  Object.entries(texts).flatMap(([key, value]) =>
+    typeof value === 'string'
+      ? [[`${path}${key}`, [...value.matchAll(/\{\w+\}/g)].map(String).sort()] as [string, string[]]]
+      : placeholders(value, `${path}${key}.`),
+  )
+
+describe('messages', () => {
+  it('have the same keys and placeholders in both languages', () => {
+    expect(placeholders(messages['zh-TW'])).toEqual(placeholders(messages.en))
+  })
+
+  it.each(['zh-tw', 'zh-hant'])('use Traditional Chinese for %s', (tag) => {
+    expect(messages[chooseLanguage([tag])]).toBe(messages['zh-TW'])
+  })
+
+  it('insert values without interpreting them, and reject a missing value', () => {
+    expect(fill('{name}: {count}', { name: '{count} $&', count: 2 })).toBe('{count} $&: 2')
+    expect(() => fill('{name}', {})).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,128 @@
+/** Who else on the machine reads what an installation keeps. */
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openInstallation } from '../../../src/infrastructure.ts'
+import { annalHere } from '../../support/annal-command.ts'
+import { createTestApp } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const { config, log } = app.installation
+const isRoot = process.getuid?.() === 0
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+const open = async (dir: string) => {
+  await app.sql(`delete from settings where key = 'vault'`)
+  await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+}
+
+const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
+afterAll(() => rm(scratch, { recursive: true, force: true }))
+
+const SOMEBODY = 54_321
+const doctorOf = async (dir: string) =>
+  JSON.parse((await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])).stdout)
+
+const chownAll = async (dir: string) => {
+  for (const name of ['', ...(await readdir(dir, { recursive: true }))])
+    await chown(join(dir, name), SOMEBODY, SOMEBODY)
+}
+
+const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
+
+const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(join(dir, name))))
+
+describe('the data of an installation', () => {
+  it('lies in folders that nobody else enters, from the first start', async () => {
+    const dir = join(scratch, 'fresh')
+    await open(dir)
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+  })
+
+  it('is closed where an earlier version left it open, files with secrets too', async () => {
+    const dir = join(scratch, 'old')
+    for (const name of [...folders, 'postgres']) {
+      await mkdir(join(dir, name), { recursive: true })
+      await chmod(join(dir, name), 0o755)
+    }
+    await chmod(dir, 0o755)
+    const secrets = ['keys/postgres.json', 'mail/1.eml', 'postgres.log']
+    for (const file of secrets) await writeFile(join(dir, file), 'secret', { mode: 0o644 })
+    await open(dir)
+
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+    expect(await modeOf(join(dir, 'postgres'))).toBe('700')
+    // As root PostgreSQL's own user passes through it, and sees nothing on the way.
+    expect(await modeOf(dir)).toBe(isRoot ? '711' : '700')
+    expect(await Promise.all(secrets.map((file) => modeOf(join(dir, file))))).toEqual(secrets.map(() => '600'))
+  })
+
+  it('is not made closer where it lies in a folder that everybody shares', async () => {
+    const dir = join(scratch, 'shared')
+    await mkdir(dir)
+    await chmod(dir, 0o1777)
+    await open(dir)
+    expect(((await stat(dir)).mode & 0o7777).toString(8)).toBe('1777')
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+  })
+
+  it.runIf(process.platform === 'linux')('is refused in a sentence where no folder can be made', async () => {
+    const file = join(scratch, 'a-file')
+    await writeFile(file, '')
+    const places = {
+      '/proc/annal': 'ENOENT',
+      '/proc/annal/deeper': 'ENOENT',
+      [file]: 'EEXIST',
+      [`${file}/in`]: 'ENOTDIR',
+    }
+    for (const [ANNAL_DIR, code] of Object.entries(places)) {
+      const said = [
+        await annalHere({ ...app.env, ANNAL_DIR }, ['users', 'find', 'ada']),
+        await annalHere({ ANNAL_DIR }, ['jobs']),
+      ]
+      const stderr = expect.stringMatching(
+        new RegExp(`^ANNAL_DIR cannot be used \\(\\S+: .* \\(${code}\\)\\)\\. Set it `),
+      )
+      expect(said, ANNAL_DIR).toMatchObject([
+        { code: 1, stdout: '', stderr },
+        { code: 1, stdout: '', stderr },
+      ])
+    }
+  })
+
+  it.runIf(isRoot)('stays its owner’s when root gives commands', async () => {
+    const dir = join(scratch, 'of-another')
+    await open(dir)
+    await (await app.newUser()).register({})
+    await chownAll(dir)
+    const root = (...args: string[]) => annalHere({ ...app.env, ANNAL_DIR: dir }, args)
+    const password = join(scratch, 'password')
+    await writeFile(password, 'correct horse battery')
+    const admin = ['--username', 'theroot', '--email', 'theroot@example.org', '--password-file', password]
+    expect(await root('admin', 'create', ...admin)).toMatchObject({ code: 0 })
+    await root('keys', 'rotate')
+    const names = await readdir(dir, { recursive: true })
+    const made = ['keys/counterparts/', 'keys/ring/'].filter((each) => names.some((name) => name.startsWith(each)))
+    expect(made).toHaveLength(2)
+    const owners = await Promise.all(names.map(async (name) => [name, (await stat(join(dir, name))).uid]))
+    expect(owners.filter(([, uid]) => uid !== SOMEBODY)).toEqual([])
+  })
+
+  it.runIf(isRoot)('is not run by root where its parts are embedded and somebody else runs them', async () => {
+    const dir = join(scratch, 'embedded')
+    await mkdir(join(dir, 'keys'), { recursive: true })
+    await mkdir(join(dir, 'postgres'))
+    await chownAll(dir)
+    for (const args of [['check'], ['jobs'], ['migrate']]) {
+      const said = await annalHere({ ANNAL_DIR: dir }, args)
+      const stderr = `What is embedded in ${dir} is run by user ${SOMEBODY}, and not by root. Do this as that user, such as by sudo -u '#${SOMEBODY}'; or give root the folder for good, while nothing runs: chown -R root ${dir}\n`
+      expect(said, args[0]).toEqual({ code: 1, stdout: '', stderr })
+    }
+    const [looked] = await doctorOf(dir)
+    expect(looked).toMatchObject({ state: 'wrong', finding: expect.stringContaining('not by root') })
+    // What a backup brings into a folder that root has made is looked at before it is handed over.
+    await chown(dir, 0, 0)
+    expect((await annalHere({ ANNAL_DIR: dir }, ['migrate', 'status'])).stderr).not.toContain('is run by user')
+  })
+})

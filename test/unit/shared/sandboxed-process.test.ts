@@ -1,0 +1,43 @@
+/** Processes that read what strangers sent, on a machine that runs short, and without whoever started them. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { identify, waitFor } from '../../../src/embedded/child-process.ts'
+
+const program = join(import.meta.dirname, '../../support/reader-parent.ts')
+const DESCRIPTORS = 80
+
+function startParent(what: 'orphan' | 'descriptors') {
+  const command = ['-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh', process.execPath, program, what]
+  const parent = spawn('/bin/sh', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => {
+    parent.kill('SIGKILL')
+  })
+  return parent
+}
+
+describe.skipIf(process.platform === 'win32')('a process that reads what a stranger sent', () => {
+  it('is not started where descriptors lack, which is said, and none is lost by trying', async () => {
+    const tries = JSON.parse(await text(startParent('descriptors').stdout)) as [string, number][]
+    expect(tries.map(([outcome]) => outcome).filter((outcome) => outcome !== 'made')).toContain('UNAVAILABLE')
+    expect(new Set(tries.map(([outcome]) => outcome))).toEqual(new Set(['UNAVAILABLE', 'made']))
+    const counts = tries.map(([, open]) => open)
+    expect(Math.max(...counts)).toBe(Math.min(...counts))
+  })
+
+  it('ends also where whoever started it was killed, however long it would take', async () => {
+    const parent = startParent('orphan')
+    const [line] = (await once(createInterface(parent.stdout), 'line')) as [string]
+    parent.kill('SIGKILL')
+    await once(parent, 'exit')
+    const reader = Number(line)
+    onTestFinished(() => {
+      spawn('kill', ['-9', line])
+    })
+    expect(await identify(reader)).toBeDefined()
+    expect(await waitFor(50_000, async () => (await identify(reader)) === undefined || undefined)).toBe(true)
+  })
+})

@@ -1,0 +1,208 @@
+/** Concurrency limit of expensive operations: in total and per caller. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createSemaphore } from '../../../src/shared/semaphore.ts'
+import type { Holder } from '../../../src/shared/semaphore-types.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const options = { name: 'Operations', places: 2, perKey: 1, queue: 4, maxWait: 60_000 }
+
+/** Lets everything start that can start. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Operations that run until they are ended. */
+function openScene(semaphore = createSemaphore(options)) {
+  const started: string[] = []
+  const rejected: string[] = []
+  const ends = new Map<string, () => void>()
+  const all: Promise<void>[] = []
+  const start = (name: string, holder: Holder) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ends.set(name, resolve)
+    const work = () => {
+      started.push(name)
+      return promise
+    }
+    all.push(semaphore(work, holder).catch(() => void rejected.push(name)))
+  }
+  const end = async (name: string) => {
+    ends.get(name)!()
+    await settle()
+  }
+  const endAll = async (...names: string[]) => {
+    for (const name of names) await end(name)
+    await Promise.all(all)
+  }
+  return { semaphore, started, rejected, start, end, endAll }
+}
+
+describe('a semaphore', () => {
+  it('leaves other callers a place and room to wait', async () => {
+    const { started, rejected, start, end, endAll, semaphore } = openScene()
+    for (const name of ['a1', 'a2', 'a3', 'a4']) start(name, { keys: ['a'] })
+    expect(semaphore.load()).toMatchObject({ running: 1, waiting: 2 })
+    await eventually(
+      async () => rejected,
+      (names) => names.length === 1,
+    )
+    start('b1', { keys: ['b'] })
+    start('c1', { keys: ['c'] })
+    expect(started).toEqual(['a1', 'b1'])
+    await end('a1')
+    expect(started.at(-1)).toBe('c1')
+    await end('b1')
+    expect(started.at(-1)).toBe('a2')
+    await end('a2')
+    expect(started.at(-1)).toBe('a3')
+    await endAll('a3', 'c1')
+    expect([rejected, semaphore.load()]).toEqual([['a4'], { places: 2, running: 0, waiting: 0, refused: 1 }])
+  })
+
+  it('lets one caller alone use all places, and starts the caller with the fewest places next', async () => {
+    const { started, start, end, endAll } = openScene(createSemaphore({ ...options, perKey: 2 }))
+    for (const name of ['a1', 'a2', 'a3', 'a4']) start(name, { keys: ['a'] })
+    start('b1', { keys: ['b'] })
+    expect(started).toEqual(['a1', 'a2'])
+    await end('a1')
+    await end('a2')
+    expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
+    await endAll('b1', 'a3', 'a4')
+  })
+
+  it('alternates between callers that share one place', async () => {
+    const { started, start, endAll } = openScene(createSemaphore({ ...options, places: 1, queue: 20 }))
+    for (const name of ['a1', 'a2', 'a3']) start(name, { keys: ['a'] })
+    for (const name of ['b1', 'b2']) start(name, { keys: ['b'] })
+    await endAll('a1', 'b1', 'a2', 'b2', 'a3')
+    expect(started).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
+  })
+
+  it('alternates between accounts at one address', async () => {
+    const { started, start, endAll } = openScene(createSemaphore({ ...options, places: 1, queue: 20 }))
+    for (const name of ['a1', 'a2', 'a3']) start(name, { keys: ['a', 'address'] })
+    start('b1', { keys: ['b', 'address'] })
+    await endAll('a1', 'b1', 'a2', 'a3')
+    expect(started).toEqual(['a1', 'b1', 'a2', 'a3'])
+  })
+
+  it('gives keys different numbers of places', async () => {
+    const perKey = (key: string) => (key === 's' ? 2 : 1)
+    const { started, start, end, endAll } = openScene(createSemaphore({ ...options, places: 3, perKey }))
+    for (const name of ['a', 'b', 'c']) start(name, { keys: [name, 's'] })
+    expect(started).toEqual(['a', 'b'])
+    for (const name of ['d', 'e']) start(name, { keys: [name] })
+    expect(started).toEqual(['a', 'b', 'd'])
+    await end('a')
+    expect(started.at(-1)).toBe('e')
+    await end('b')
+    expect(started.at(-1)).toBe('c')
+    await endAll('c', 'd', 'e')
+  })
+
+  it('holds every key to its share, and starts every operation, for random sequences', async () => {
+    const key = fc.constantFrom('a', 'b', 'c')
+    const asked = fc.tuple(fc.uniqueArray(key, { maxLength: 2 }), fc.boolean())
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { maxLength: 40 }), async (steps) => {
+        const semaphore = createSemaphore({ ...options, places: 3, queue: 1_000 })
+        const running = new Map<number, readonly string[]>()
+        const ends: (() => void)[] = []
+        let done = 0
+        const all: Promise<void>[] = []
+        const check = () => {
+          const keys = [...running.values()].flat()
+          expect(running.size).toBeLessThanOrEqual(3)
+          expect(new Set(keys).size).toBe(keys.length)
+        }
+        for (const [number, [keys, endsOne]] of steps.entries()) {
+          const work = async () => {
+            running.set(number, keys)
+            check()
+            await new Promise<void>((resolve) => ends.push(resolve))
+            running.delete(number)
+            done += 1
+          }
+          all.push(semaphore(work, { keys }))
+          if (endsOne) ends.shift()?.()
+          await settle()
+        }
+        while (done < steps.length) {
+          expect(ends.length, 'operations wait, and none starts').toBeGreaterThan(0)
+          ends.shift()!()
+          await settle()
+        }
+        await Promise.all(all)
+        expect(semaphore.load()).toMatchObject({ running: 0, waiting: 0, refused: 0 })
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('a semaphore without a total', () => {
+  const rejection = new Error('rejected')
+  const open = (given: { perKey?: number; queuePerKey?: number; maxWait?: number } = {}) =>
+    createSemaphore({
+      ...{ name: 'Operations', perKey: 3, queue: Number.POSITIVE_INFINITY, queuePerKey: 2, maxWait: 60_000 },
+      ...given,
+      reject: () => rejection,
+    })
+
+  it('limits each caller without blocking others', async () => {
+    const { started, start, end, endAll } = openScene(open())
+    const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']
+    for (const name of names) start(name, { keys: [name[0]!] })
+    expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'b2'])
+    await end('a2')
+    expect(started.at(-1)).toBe('a4')
+    await endAll(...names)
+  })
+
+  it('starts operations of a caller in order, and one that is larger than the share alone', async () => {
+    const semaphore = open()
+    const { started, start, end, endAll } = openScene(semaphore)
+    for (const [name, size] of Object.entries({ two: 2, three: 3, one: 1 })) start(name, { keys: ['a'], size })
+    expect(started).toEqual(['two'])
+    const isFree = [{ keys: ['a'] }, { keys: ['b'] }, { size: 9 }].map((holder) => semaphore.isFree(holder))
+    expect(isFree).toEqual([false, true, true])
+    await end('two')
+    expect(started).toEqual(['two', 'three'])
+    await end('three')
+    expect(started).toEqual(['two', 'three', 'one'])
+    await endAll('one')
+    await expect(semaphore(async () => 'done', { keys: ['a'], size: 99 })).resolves.toBe('done')
+  })
+
+  it('rejects operations beyond the queue at once, and waiting operations after the longest wait', async () => {
+    const semaphore = open({ perKey: 1, queuePerKey: 1 })
+    const { start, endAll } = openScene(semaphore)
+    start('first', { keys: ['a'] })
+    start('second', { keys: ['a'] })
+    await expect(semaphore(async () => 'third', { keys: ['a'] })).rejects.toBe(rejection)
+    await endAll('first', 'second')
+
+    const hasty = open({ perKey: 1, maxWait: 1 })
+    const scene = openScene(hasty)
+    scene.start('held', { keys: ['a'] })
+    await expect(hasty(async () => 'late', { keys: ['a'] })).rejects.toBe(rejection)
+    await scene.endAll('held')
+  })
+
+  it('releases the place of an operation that fails', async () => {
+    const semaphore = open({ perKey: 1 })
+    await expect(semaphore(() => Promise.reject(new Error('failed')), { keys: ['a'] })).rejects.toThrow('failed')
+    await expect(semaphore(async () => 'next', { keys: ['a'] })).resolves.toBe('next')
+  })
+
+  it('starts the operations behind a large one that gave up waiting', async () => {
+    const semaphore = open({ maxWait: 20 })
+    const { started, start, endAll } = openScene(semaphore)
+    start('held', { keys: ['a'] })
+    const large = expect(semaphore(async () => started.push('large'), { keys: ['a'], size: 3 })).rejects.toBe(rejection)
+    const small = semaphore(async () => started.push('small'), { keys: ['a'] })
+    await large
+    await small
+    expect(started).toEqual(['held', 'small'])
+    await endAll('held')
+  })
+})

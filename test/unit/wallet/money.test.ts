@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { commitCost, createPricing } from '../../../src/modules/wallet/pricing.ts'
+import { canPay, shortfallOf } from '../../../src/modules/wallet/quote.ts'
+import { add, formatAmount, fromUnits, toUnits } from '../../../src/shared/money.ts'
+
+const ONE = 10n ** 18n
+
+describe('an amount', () => {
+  it.each([
+    ['0', 0n],
+    ['1', ONE],
+    ['0.1', ONE / 10n],
+    ['-0.5', -ONE / 2n],
+    ['0.000000000000000001', 1n],
+    ['12.500', (ONE * 25n) / 2n],
+    ['12.', 12n * ONE],
+    ['99999999999999999999.999999999999999999', 10n ** 38n - 1n],
+    ['0.1000000000000000000000', ONE / 10n],
+  ])('%s is read exactly', (text, units) => {
+    expect(toUnits(text)).toBe(units)
+  })
+
+  it.each(['', 'x', '1e3', '1,5', '.5', '+1', ' 1', '0x1', '1.0000000000000000001', 'NaN', 'Infinity', '--1'])(
+    '%j is refused',
+    (text) => {
+      expect(() => toUnits(text)).toThrow(RangeError)
+    },
+  )
+
+  it.each([
+    ['12.500', 0, '12.5'],
+    ['12.000', 0, '12'],
+    ['12', 3, '12.000'],
+    ['11.821', 3, '11.821'],
+    ['0.10', 1, '0.1'],
+    ['5', 1, '5.0'],
+    ['0.123456', 3, '0.123456'],
+    ['-0.50', 0, '-0.5'],
+  ])('%s is written with at least %d decimals as %s', (text, digits, written) => {
+    expect(formatAmount(text, digits)).toBe(written)
+    expect(formatAmount({ toFixed: () => text }, digits)).toBe(written)
+  })
+
+  it('comes back as it went, whatever it is', () => {
+    let seed = 7n
+    for (let i = 0; i < 500; i++) {
+      seed = (seed * 6364136223846793005n + 1442695040888963407n) % 2n ** 64n
+      const units = ((seed * seed) % 10n ** 30n) - 10n ** 29n
+      expect(toUnits(fromUnits(units))).toBe(units)
+    }
+  })
+
+  it('is added without the errors of floating point', () => {
+    expect(add('0.1', '0.2')).toBe('0.3')
+    expect(add(...Array<string>(1000).fill('0.001'))).toBe('1')
+    expect(add('1', '-1')).toBe('0')
+    expect(add()).toBe('0')
+  })
+})
+
+describe('the price of a commit', () => {
+  const pricing = createPricing({ assetUpdateFee: '0.10', gasFee: () => gas, currency: 'NUM' })
+  let gas = '0.0790'
+  it('is fee and gas together', () => {
+    expect(pricing()).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
+    gas = '0.2'
+    expect(pricing()).toMatchObject({ gasFee: '0.2', total: '0.3' })
+    gas = '0.079'
+  })
+
+  it.each([
+    ['0.179', '0', true],
+    ['0', '0.179', true],
+    ['0.1', '0.079', true],
+    ['0.178999999999999999', '0', false],
+    ['0.1', '0.078999999999999999', false],
+    ['0', '0', false],
+    ['100', '0', true],
+  ])('is paid by %s points and %s units: %s', (points, num, pays) => {
+    expect(canPay(commitCost(pricing()), { points, num })).toBe(pays)
+  })
+
+  it('that a wallet lacks is told in numbers, the amount needed at the very end', () => {
+    const error = shortfallOf('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
+    expect(error.code).toBe('ASSET_COMMIT_INSUFFICIENT_FUND')
+    expect(error.shortfall).toEqual({ required: '0.179', available: '0.13', missing: '0.049' })
+    expect(error.details).toMatch(/: 0\.179$/)
+    expect(error.message.toLowerCase()).toContain('insufficient')
+  })
+})

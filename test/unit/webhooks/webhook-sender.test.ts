@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto'
+import { createServer as createTcpServer } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { INTERNAL } from '../../../src/modules/webhooks/webhook-failure.ts'
+import { createWebhookSender, parseRetryAfter } from '../../../src/modules/webhooks/webhook-sender.ts'
+import type { WebhookCall } from '../../../src/modules/webhooks/webhook-types.ts'
+import { eventually } from '../../support/eventually.ts'
+import { internalHosts } from '../../support/internal-hosts.ts'
+import { listen } from '../../support/listen.ts'
+import { answerWith, type ReceivedCall, startReceiver } from '../../support/receiver.ts'
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
+  url,
+  id: 'event_01kam0v8x5e2vt3k1w9p0zq4rb',
+  at: new Date(),
+  body: JSON.stringify({ type: 'order.paid', data: { name: 'Ünïcode 照片' } }),
+  secrets: [newSecret()],
+  redacted: [],
+  ...more,
+})
+const insecure = createWebhookSender({ allowInsecure: true })
+
+describe('A call', () => {
+  it('is a signed POST of JSON', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
+    const call = callOf(receiver.url)
+    const outcome = await insecure.send(call)
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'thanks' })
+    expect(receiver.calls).toHaveLength(1)
+    expect(receiver.calls[0]).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      body: call.body,
+      headers: { 'content-type': 'application/json', 'user-agent': 'Annal-Webhooks/1.0', 'webhook-id': call.id },
+    })
+    expect(receiver.calls[0]!.headers).not.toHaveProperty('cookie')
+  })
+
+  const verifiers = { standardwebhooks: StandardWebhook, svix: SvixWebhook }
+  const verify = (library: keyof typeof verifiers, secret: string, { headers, body }: ReceivedCall) =>
+    new verifiers[library](secret).verify(body, headers as Record<string, string>)
+
+  it.each(['standardwebhooks', 'svix'] as const)(
+    'is verified by %s, and not when a byte of it changed',
+    async (library) => {
+      const receiver = await startReceiver(onTestFinished)
+      const secret = newSecret()
+      await insecure.send(callOf(receiver.url, { secrets: [secret] }))
+      const [received] = receiver.calls
+      verify(library, secret, received!)
+      const mutated = { ...received!, body: received!.body.replace('paid', 'paie') }
+      expect(() => verify(library, secret, mutated)).toThrow()
+      const renamed = { ...received!, headers: { ...received!.headers, 'webhook-id': 'event_other' } }
+      expect(() => verify(library, secret, renamed)).toThrow()
+      expect(() => verify(library, newSecret(), received!)).toThrow()
+    },
+  )
+
+  it('carries two signatures during a rotation, and either secret verifies it', async () => {
+    const receiver = await startReceiver(onTestFinished)
+    const secrets = [newSecret(), newSecret()]
+    await insecure.send(callOf(receiver.url, { secrets }))
+    expect(String(receiver.calls[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2)
+    for (const secret of secrets) {
+      for (const library of ['standardwebhooks', 'svix'] as const) verify(library, secret, receiver.calls[0]!)
+    }
+  })
+})
+
+async function startRawReceiver(bytes: string, { ends = false } = {}) {
+  const closed = Promise.withResolvers<void>()
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('close', () => closed.resolve())
+    socket.once('data', () => void (ends ? socket.end(bytes) : socket.write(bytes)))
+  })
+  const port = await listen(server, onTestFinished)
+  return { url: `http://127.0.0.1:${port}/hook`, closed: closed.promise }
+}
+
+describe('An interim response', () => {
+  const interim = (...statuses: string[]) => statuses.map((status) => `HTTP/1.1 ${status}\r\n\r\n`).join('')
+  const hints = '103 Early Hints\r\nLink: </style.css>; rel=preload'
+  const final = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nbody`
+
+  it.each([
+    ['100', interim('100 Continue')],
+    ['102', interim('102 Processing')],
+    ['103', interim(hints)],
+    ['an unknown status', interim('199 Something')],
+    ['several', interim('100 Continue', '102 Processing', '102 Processing', hints, hints)],
+  ])('is skipped, and the final response decides: %s', async (_, before) => {
+    const { url } = await startRawReceiver(before + final('200 OK'))
+    expect(await insecure.send(callOf(url))).toMatchObject({ statusCode: 200, failure: undefined, response: 'body' })
+    const { url: failing } = await startRawReceiver(before + final('503 Service Unavailable'))
+    expect(await insecure.send(callOf(failing))).toMatchObject({
+      statusCode: 503,
+      failure: 'The receiver answered 503.',
+      response: 'body',
+    })
+  })
+
+  it('that no final response follows is a failure', async () => {
+    const { url } = await startRawReceiver(interim('102 Processing', hints), { ends: true })
+    const outcome = await insecure.send(callOf(url))
+    expect(outcome.failure).toBe('The connection was closed before an answer came.')
+    expect(outcome).not.toHaveProperty('statusCode')
+  })
+
+  it('that no final response follows in time is a failure', async () => {
+    const { url } = await startRawReceiver(interim('100 Continue'))
+    const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(url))
+    expect(outcome.failure).toBe('No answer came within 0.3 seconds.')
+  })
+
+  it.each([
+    ['with an Upgrade header', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket'],
+    ['without an Upgrade header', '101 Switching Protocols'],
+  ])('of 101 is a failure and ends the connection, %s', async (_, status) => {
+    for (const before of ['', interim(hints)]) {
+      const { url, closed } = await startRawReceiver(before + interim(status) + final('200 OK'))
+      expect(await insecure.send(callOf(url))).toMatchObject({
+        statusCode: 101,
+        failure: 'The receiver answered 101; no switch of protocols was requested.',
+        response: '',
+      })
+      await closed
+    }
+  })
+})
+
+describe('An answer', () => {
+  it.each([
+    [199 + 1, undefined],
+    [204, undefined],
+    [299, undefined],
+    [400, 'The receiver answered 400.'],
+    [410, 'The receiver answered 410.'],
+    [500, 'The receiver answered 500.'],
+  ])('of %i means %s', async (status, failure) => {
+    const receiver = await startReceiver(onTestFinished, answerWith(status))
+    expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
+  })
+
+  it.each([301, 302, 303, 307, 308])('that redirects (%i) is a failure and not followed', async (status) => {
+    const canary = await startReceiver(onTestFinished)
+    const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
+    const outcome = await insecure.send(callOf(receiver.url))
+    expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('says in either form when to ask again', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(429, { 'retry-after': '120' }))
+    expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
+    const now = Date.parse('2026-11-21T06:00:00Z')
+    expect(parseRetryAfter('Sat, 21 Nov 2026 06:01:00 GMT', now)).toBe(60)
+    expect(parseRetryAfter('Sat, 21 Nov 2026 05:00:00 GMT', now)).toBe(0)
+    for (const header of [undefined, '', 'soon', '-5', '1e9', 'Never'])
+      expect(parseRetryAfter(header, now)).toBeUndefined()
+  })
+
+  it('of a gigabyte is read to 64 KiB and cut, and 1,000 characters are kept', async () => {
+    let sent = 0
+    const receiver = await startReceiver(onTestFinished, (res) => {
+      res.writeHead(200, { 'content-length': String(2 ** 30) })
+      const chunk = Buffer.alloc(64 * 1024, 'x')
+      const write = () => {
+        while (!res.destroyed && sent < 2 ** 30) {
+          sent += chunk.length
+          if (!res.write(chunk)) return void res.once('drain', write)
+        }
+      }
+      write()
+    })
+    const before = process.memoryUsage().rss
+    const outcome = await insecure.send(callOf(receiver.url))
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'x'.repeat(1_000) })
+    // What the sockets of both ends had room for.
+    expect(sent).toBeLessThan(32 * 2 ** 20)
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20)
+  })
+
+  it('that drips is cut at the deadline, and its status counts', async () => {
+    const receiver = await startReceiver(onTestFinished, (res) => {
+      res.writeHead(200)
+      const timer = setInterval(() => res.write('.'), 20)
+      res.on('close', () => clearInterval(timer))
+    })
+    // On a machine that is slow for a moment nothing may have come by then.
+    const outcome = await eventually(
+      () => createWebhookSender({ allowInsecure: true, timeout: 400 }).send(callOf(receiver.url)),
+      ({ response }) => response !== '',
+    )
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: expect.stringMatching(/^\.+$/) })
+    expect(outcome.duration).toBeGreaterThanOrEqual(380)
+  })
+
+  it('that never comes is a failure at the deadline', async () => {
+    const receiver = await startReceiver(onTestFinished, () => undefined)
+    const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
+    expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
+    expect(outcome).not.toHaveProperty('statusCode')
+  })
+
+  it('that breaks off is a failure', async () => {
+    const receiver = await startReceiver(onTestFinished, (_res, _call, req) => void req.socket.resetAndDestroy())
+    expect((await insecure.send(callOf(receiver.url))).failure).toMatch(/connection was (reset|closed)/)
+  })
+
+  it('is kept without what the call must keep to itself, and as text a database can hold', async () => {
+    const receiver = await startReceiver(onTestFinished, (res, { body }) => void res.end(`\0${body}`))
+    const token = 'tok"en-0123456789'
+    const outcome = await insecure.send(
+      callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), redacted: [token, 'short'] }),
+    )
+    expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
+  })
+
+  it('that breaks off in a secret is kept without its beginning', async () => {
+    const token = 'token-0123456789-照片'
+    const cut = Buffer.from(`got ${token}`).subarray(0, -1)
+    const receiver = await startReceiver(onTestFinished, (res) => void res.end(cut))
+    const outcome = await insecure.send(callOf(receiver.url, { redacted: ['token-0123', token] }))
+    expect(outcome.response).toBe('got [removed]')
+  })
+
+  it('is kept without thousands of secrets that begin alike, and holds nothing else up', async () => {
+    const many = Array.from({ length: 7_000 }, (_, index) => `aaa${index.toString(36).padStart(3, 'b')}`)
+    const receiver = await startReceiver(onTestFinished, (res) => void res.end(many[6_999]! + 'a'.repeat(65_000)))
+    const before = performance.eventLoopUtilization()
+    const outcome = await insecure.send(callOf(receiver.url, { redacted: many }))
+    expect(outcome.response).toBe(`[removed]${'a'.repeat(991)}`)
+    // It was eight seconds.
+    expect(performance.eventLoopUtilization(before).active).toBeLessThan(1_000)
+  })
+
+  it('cannot come from where nobody listens', async () => {
+    expect(await insecure.send(callOf('http://127.0.0.1:9/'))).toMatchObject({ failure: 'The connection was refused.' })
+  })
+})
+
+describe('An internal address', () => {
+  const sender = createWebhookSender({ allowInsecure: false, timeout: 2_000 })
+  const port443 = (host: string, port: number) => `https://${host}:${port}/hook`
+
+  it('is not connected to, however the URL spells it', async () => {
+    expect(internalHosts.length).toBeGreaterThanOrEqual(60)
+    const canary = await startReceiver(onTestFinished, answerWith(200), '0.0.0.0')
+    const canary6 = await startReceiver(onTestFinished, answerWith(200), '::').catch(() => undefined)
+    const reached = []
+    for (const host of internalHosts) {
+      for (const { port } of [canary, ...(canary6 ? [canary6] : [])]) {
+        const outcome = await sender.send(callOf(port443(host, port)))
+        if (outcome.failure !== INTERNAL) reached.push([host, outcome])
+      }
+    }
+    expect(reached).toEqual([])
+    expect(canary.connections()).toBe(0)
+    expect(canary6?.connections() ?? 0).toBe(0)
+  })
+
+  it.each([
+    ['127.0.0.1'],
+    ['10.0.0.1'],
+    ['169.254.169.254'],
+    ['::1'],
+    ['::ffff:127.0.0.1'],
+    ['64:ff9b::7f00:1'],
+    ['93.184.215.14', '127.0.0.1'],
+  ])('is not connected to when a name leads to it: %s %s', async (...addresses) => {
+    const canary = await startReceiver(onTestFinished)
+    const rebound = createWebhookSender({ allowInsecure: false, timeout: 2_000, resolve: async () => addresses })
+    expect(await rebound.send(callOf(port443('example.org', canary.port)))).toMatchObject({ failure: INTERNAL })
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is looked for in the very lookup that the connection uses', async () => {
+    const canary = await startReceiver(onTestFinished)
+    const answers = [['127.0.0.1'], ['93.184.215.14']]
+    const rebound = createWebhookSender({
+      allowInsecure: false,
+      timeout: 2_000,
+      resolve: async () => answers.shift() ?? [],
+    })
+    expect((await rebound.send(callOf(port443('rebind.example.org', canary.port)))).failure).toBe(INTERNAL)
+    expect(answers).toHaveLength(1)
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('and plain http are refused even where the URL was set in development', async () => {
+    const canary = await startReceiver(onTestFinished)
+    expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is reached in development: the canary does hear', async () => {
+    const canary = await startReceiver(onTestFinished)
+    await insecure.send(callOf(`http://127.1:${canary.port}/hook`))
+    expect(canary.connections()).toBe(1)
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { webhookUrlProblem } from '../../../src/modules/webhooks/webhook-url.ts'
+import { internalHosts } from '../../support/internal-hosts.ts'
+
+const strict = { allowInsecure: false }
+
+describe('A webhook URL', () => {
+  it.each([
+    'https://example.org',
+    'https://example.org/hook?token=1',
+    'https://example.org:8443/hook',
+    'https://hooks.xn--bcher-kva.example/',
+    'https://93.184.215.14/hook',
+    'https://[2606:4700:4700::1111]/hook',
+    'https://local.example.org',
+    'https://localhost.example.org',
+  ])('%s may be called', (url) => {
+    expect(webhookUrlProblem(url, strict)).toBeUndefined()
+  })
+
+  it.each(internalHosts)('on %s is refused as internal', (host) => {
+    expect(webhookUrlProblem(`https://${host}/hook`, strict)).toMatch(/internal address|valid URL/)
+  })
+
+  it.each([
+    ['ftp://example.org', 'Enter a URL that starts with https://.'],
+    ['http://example.org', 'Enter a URL that starts with https://.'],
+    ['file:///etc/passwd', 'Enter a URL that starts with https://.'],
+    ['https://user@example.org', 'A webhook URL must not carry credentials.'],
+    ['https://:secret@example.org', 'A webhook URL must not carry credentials.'],
+    ['https://example.org:22', 'Use the port of https, or one from 1024 on.'],
+    ['https://example.org:0', 'Use the port of https, or one from 1024 on.'],
+    ['https://example.org:99999', 'Enter a valid URL.'],
+    ['example.org/hook', 'Enter a valid URL.'],
+    ['https://exa mple.org', 'Enter a valid URL.'],
+    ['https://example.org/\nhook', 'Enter a valid URL.'],
+    ['https:\\\\example.org', 'Enter a valid URL.'],
+    ['', 'Enter a valid URL.'],
+    [`https://example.org/${'a'.repeat(2048)}`, 'Ensure this field has no more than 2048 characters.'],
+  ])('%s is refused: %s', (url, problem) => {
+    expect(webhookUrlProblem(url, strict)).toBe(problem)
+  })
+
+  it('may be insecure in development, and still has to be a URL of the web', () => {
+    const insecure = { allowInsecure: true }
+    expect(webhookUrlProblem('http://127.0.0.1:8080/hook', insecure)).toBeUndefined()
+    expect(webhookUrlProblem('http://localhost/hook', insecure)).toBeUndefined()
+    expect(webhookUrlProblem('ftp://localhost/hook', insecure)).toBe('Enter a URL that starts with https://.')
+    expect(webhookUrlProblem('http://a:b@localhost/hook', insecure)).toBe('A webhook URL must not carry credentials.')
+  })
+})
