@@ -1,7 +1,7 @@
 /** `annal verify` and `annal proof`. */
 import { type Command, CommanderError } from 'commander'
 import type { ChainNode } from '../../packages/verify/src/chain-node.ts'
-import type { FileSource } from '../../packages/verify/src/file-source.ts'
+import type { FileSource } from '../../packages/verify/src/sources.ts'
 import type { Verification } from '../../packages/verify/src/verification.ts'
 import { command } from './command.ts'
 import { fail, green, print, printJson, red, say, WRONG_USAGE, yellow } from './output.ts'
@@ -69,7 +69,7 @@ async function withSources<T>(
   const { connectNode } = await import('../../packages/verify/src/chain-node.ts')
   const [node, ...others] = rpc.map(asUsage(connectNode))
   if (node && registry && gateway) {
-    const { connectGateway } = await import('../../packages/verify/src/gateway.ts')
+    const { connectGateway } = await import('../../packages/verify/src/sources.ts')
     const files = asUsage(connectGateway)(gateway)
     return work({ nodes: [node, ...others], registry, files, treesOf: () => files.block })
   }
@@ -111,9 +111,9 @@ async function readNid(text: string): Promise<string> {
 
 async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
   const { recorder, blockHash: hashes, file, ...sources } = flags
-  const { isProofPath } = await import('../../packages/verify/src/proof-path.ts')
+  const { isProofPath } = await import('../../packages/verify/src/main.ts')
   const { verifyOnline, verifyProof } = await import('../../packages/verify/src/verify.ts')
-  const { assertUsage } = await import('../../packages/verify/src/usage.ts')
+  const { assertUsage } = await import('../../packages/verify/src/main.ts')
   asUsage(assertUsage)({ registry: sources.registry, recorders: recorder, hashes })
   if (await isProofPath(subject)) {
     const { connectNode } = await import('../../packages/verify/src/chain-node.ts')

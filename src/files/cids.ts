@@ -4,7 +4,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { canonicalCid } from '../../packages/verify/src/canonical-cid.ts'
+import { canonicalCid } from '../../packages/verify/src/cids.ts'
 import { notFound, validationFailed } from '../shared/errors.ts'
 
 /**

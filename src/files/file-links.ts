@@ -1,6 +1,6 @@
 /** Links to private files that work for a while without credentials: an `<img>` cannot send a header. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
-import { canonicalCid } from '../../packages/verify/src/canonical-cid.ts'
+import { canonicalCid } from '../../packages/verify/src/cids.ts'
 
 /** Signs links to files, and knows them again. */
 export interface FileLinks {

@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js'
-import { canonicalCid } from '../../packages/verify/src/canonical-cid.ts'
+import { canonicalCid } from '../../packages/verify/src/cids.ts'
 import { notFound } from './errors.ts'
 
 /**

@@ -2,12 +2,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
 import { type Answer, askEach, type ChainNode, type Question, readable, resultOf, unreadable } from './chain-node.ts'
-import type { BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
-import { type BlockReply, decodeHeader, encodeHeader, type Header } from './header.ts'
-import { encodeReceipt, type ReceiptReply, readCommit } from './receipt.ts'
-import { entrySlot, lengthSlot } from './registry-list.ts'
+import {
+  type BlockReply,
+  decodeHeader,
+  encodeHeader,
+  encodeReceipt,
+  encodeTransaction,
+  type Header,
+  type ReceiptReply,
+  readCommit,
+  type TransactionReply,
+} from './ethereum.ts'
+import { type BlockEvidence, type Evidence, entrySlot, lengthSlot, type MissingBlock } from './evidence.ts'
 import { reasonOfSource, SourceError } from './source-error.ts'
-import { encodeTransaction, type TransactionReply } from './transaction.ts'
 import { buildTrie } from './trie.ts'
 
 /** Whose history is collected, and where. */

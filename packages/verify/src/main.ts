@@ -1,13 +1,48 @@
 /** `annal-verify`: the verifier as a program of its own. Reads no configuration and no environment. */
+
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { isAddress } from 'ethers'
 import { connectNode } from './chain-node.ts'
-import { connectGateway } from './gateway.ts'
+import { canonicalCid } from './cids.ts'
 import { describe, exitCodes } from './print.ts'
-import { isProofPath } from './proof-path.ts'
-import { assertUsage } from './usage.ts'
+import { connectGateway } from './sources.ts'
 import type { Verification } from './verification.ts'
 import { verifyOnline, verifyProof } from './verify.ts'
+
+/** Arguments that can be checked by their form alone. */
+export interface Said {
+  nid?: string
+  registry?: string
+  recorders?: readonly string[]
+  hashes?: readonly string[]
+}
+
+const BLOCK_HASH = /^0x[0-9a-f]{64}$/i
+const HEX_ADDRESS = /^0x/i
+
+/** Throws an Error when an identifier, an address or a hash is malformed. */
+export function assertUsage({ nid, registry, recorders = [], hashes = [] }: Said): void {
+  if (nid !== undefined && canonicalCid(nid) === undefined)
+    throw new Error(`${nid} is neither a proof file nor an asset identifier (a CID).`)
+  if (registry !== undefined && !isHexAddress(registry))
+    throw new Error(`${registry} is not the address of a contract.`)
+  const account = recorders.find((each) => !isHexAddress(each))
+  if (account !== undefined) throw new Error(`${account} is not the address of an account.`)
+  const hash = hashes.find((each) => !BLOCK_HASH.test(each))
+  if (hash !== undefined) throw new Error(`${hash} is not the hash of a block: 0x and 64 hexadecimal digits.`)
+}
+
+const isHexAddress = (text: string) => HEX_ADDRESS.test(text) && isAddress(text.toLowerCase())
+
+/** Whether this names a file, and not an asset. */
+export const isProofPath = async (subject: string): Promise<boolean> =>
+  subject.endsWith('.car') ||
+  (await stat(subject).then(
+    (found) => found.isFile(),
+    () => false,
+  ))
 
 const HELP = `Checks an asset's history with nothing but the chain and the file network, or with a proof alone.
 

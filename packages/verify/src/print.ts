@@ -1,7 +1,7 @@
 /** Formats a verification for a terminal. */
-import type { Finding } from './finding.ts'
-import { plain } from './plain.ts'
-import type { Verdict, Verification, VerifiedCommit } from './verification.ts'
+
+import { plain } from './source-error.ts'
+import type { Finding, Verdict, Verification, VerifiedCommit } from './verification.ts'
 
 /** Exit code of the process, by verdict. */
 export const exitCodes: Record<Verdict, number> = { holds: 0, broken: 1, unknown: 1, unsettled: 3 }

@@ -1,11 +1,17 @@
 /** Reads the commits that the evidence shows. Each must follow from the hash of its block. */
-import type { Anchor, BlockEvidence, Evidence, MissingBlock } from './evidence.ts'
-import { type Finding, holds, right, unknown, wrong } from './finding.ts'
-import { decodeHeader, type Header } from './header.ts'
-import { type CommitEvent, decodeLogs, readCommit } from './receipt.ts'
-import { readList } from './registry-list.ts'
-import { decodeTransaction, type SignedTransaction } from './transaction.ts'
+
+import {
+  type CommitEvent,
+  decodeHeader,
+  decodeLogs,
+  decodeTransaction,
+  type Header,
+  readCommit,
+  type SignedTransaction,
+} from './ethereum.ts'
+import { type Anchor, type BlockEvidence, type Evidence, type MissingBlock, readList } from './evidence.ts'
 import { openTrie, positionKey, watched } from './trie.ts'
+import { type Finding, holds, right, unknown, wrong } from './verification.ts'
 
 /** A commit where it stands on the chain. */
 export interface ProvenEvent {

@@ -1,10 +1,10 @@
 /** Checks whether blocks are part of the chain. A header can be invented; its hash on the chain cannot. */
 import { toQuantity } from 'ethers'
 import { type Answer, askEach, type ChainNode, readable, resultOf, unreadable } from './chain-node.ts'
+import { type BlockReply, decodeHeader, encodeHeader, type Header } from './ethereum.ts'
 import type { Anchor } from './evidence.ts'
-import { type Finding, right, unknown, wrong } from './finding.ts'
-import { type BlockReply, decodeHeader, encodeHeader, type Header } from './header.ts'
 import { reasonOfSource } from './source-error.ts'
+import { type Finding, right, unknown, wrong } from './verification.ts'
 
 /** Hashes that the reader trusts, and those among them that no block of the evidence has. */
 interface Trusted {

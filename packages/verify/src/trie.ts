@@ -1,7 +1,7 @@
 /** Merkle-Patricia tries: the tables of a block, whose roots its header holds. */
 import { createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
 import { getBytes } from 'ethers'
-import { encodeRlp, rlpNumber } from './rlp.ts'
+import { encodeRlp, rlpNumber } from './ethereum.ts'
 
 /** Nodes by their hash, 64 hexadecimal digits. What gives them has hashed them: a node that has another hash is not there. */
 export type Nodes = Pick<ReadonlyMap<string, Uint8Array>, 'get'>

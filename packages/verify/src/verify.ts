@@ -2,18 +2,16 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { getAddress } from 'ethers'
-import { isBlock, parseName } from './block-name.ts'
-import { canonicalCid } from './canonical-cid.ts'
 import type { ChainNode } from './chain-node.ts'
+import { canonicalCid, isBlock, parseName } from './cids.ts'
 import { collect } from './collect.ts'
 import type { Anchor } from './evidence.ts'
-import { type FileSource, hashFile, notOfAFile, sha256InName } from './file-source.ts'
-import { type Finding, holds, unknown, wrong } from './finding.ts'
-import { judge } from './judge.ts'
 import { readProof } from './read-proof.ts'
 import { findAnchors, settleByHashes, settleByNodes, trust } from './settle.ts'
 import { reasonOfSource, UnreadableInput } from './source-error.ts'
-import type { Verification } from './verification.ts'
+import { type FileSource, hashFile, notOfAFile, sha256InName } from './sources.ts'
+import { type Finding, holds, unknown, type Verification, wrong } from './verification.ts'
+import { judge } from './verify-history.ts'
 
 /** Whose history is verified, and the sources of evidence. */
 export interface NetworkOptions {

@@ -4,7 +4,7 @@ import { CarReader } from '@ipld/car/reader'
 import { CarWriter } from '@ipld/car/writer'
 import { CID } from 'multiformats/cid'
 import { create } from 'multiformats/hashes/digest'
-import { CODES, type Manifest } from '../src/proof-layout.ts'
+import { CODES, type Manifest } from '../src/read-proof.ts'
 
 export interface Block {
   cid: CID

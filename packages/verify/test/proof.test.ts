@@ -12,7 +12,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { expectOk } from '../../../test/support/expect-error.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../../../test/support/test-app.ts'
 import { startToldNode, type ToldNode } from '../../../test/support/told-node.ts'
-import { CODES, type Manifest } from '../src/proof-layout.ts'
+import { CODES, type Manifest } from '../src/read-proof.ts'
 import type { Verification } from '../src/verification.ts'
 import { type Block, blocksOf, carOf, withManifest as changeManifest, manifestOf } from './proof-blocks.ts'
 

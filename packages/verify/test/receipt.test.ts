@@ -1,8 +1,7 @@
 /** A receipt's bytes are what the header of its block commits to, whatever kind of transaction it is of. */
 import { decodeRlp, encodeRlp as encodeByEthers, hexlify } from 'ethers'
 import { expect, it } from 'vitest'
-import { decodeLogs, encodeReceipt } from '../src/receipt.ts'
-import { encodeRlp, type RlpItem } from '../src/rlp.ts'
+import { decodeLogs, encodeReceipt, encodeRlp, type RlpItem } from '../src/ethereum.ts'
 
 const log = { address: `0x${'4a'.repeat(20)}`, topics: [`0x${'01'.repeat(32)}`], data: '0x0203' }
 const deposit = {

@@ -1,7 +1,6 @@
 /** Histories as the chain has them. Contract: `GET /api/v3/assets/{nid}/proof` and `Asset.verification`. */
 
-import type { Finding } from '../../../packages/verify/src/finding.ts'
-import type { Check, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
+import type { Check, Finding, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
 import type { Histories } from '../../chain/chain-types.ts'
 import type { Database } from '../../db/database-types.ts'
 import type { Asset } from '../../db/prisma/client.ts'

@@ -1,7 +1,7 @@
 /** This installation's own chain and file store as sources for the verifier. */
 
 import type { ChainNode } from '../../../packages/verify/src/chain-node.ts'
-import type { FileSource } from '../../../packages/verify/src/file-source.ts'
+import type { FileSource } from '../../../packages/verify/src/sources.ts'
 import type { Histories } from '../../chain/chain-types.ts'
 import type { Registry } from '../../chain/registry/registry.ts'
 import type { Rpc } from '../../chain/rpc.ts'

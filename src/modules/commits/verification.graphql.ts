@@ -1,5 +1,10 @@
-import type { Finding } from '../../../packages/verify/src/finding.ts'
-import type { Check, Verdict, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
+import type {
+  Check,
+  Finding,
+  Verdict,
+  Verification,
+  VerifiedCommit,
+} from '../../../packages/verify/src/verification.ts'
 import { builder } from '../../graphql/builder.ts'
 import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/sizes.ts'
 import { offsetArg } from '../../graphql/lists.ts'

@@ -1,0 +1,297 @@
+/** RLP, the encoding of headers, receipts and trie keys. */
+import {
+  AbiCoder,
+  dataSlice,
+  decodeRlp,
+  getAddress,
+  getBytes,
+  hexlify,
+  id,
+  keccak256,
+  Transaction,
+  type TransactionLike,
+  toBeHex,
+  toUtf8String,
+} from 'ethers'
+
+/** Bytes, or a 0x-prefixed hexadecimal string, or a list of items. */
+export type RlpItem = string | Uint8Array | readonly RlpItem[]
+
+/** Formats a number for RLP: without leading zeros, and empty for zero. Throws when the value is not a number. */
+export const rlpNumber = (value: unknown): string => {
+  const number = BigInt(value as string)
+  return number === 0n ? '0x' : toBeHex(number)
+}
+
+/** Longest content whose length fits into the prefix byte. */
+const SHORT_LENGTH = 55
+
+/**
+ * Encodes an item. The time grows linearly with the size: the encoder of ethers copies a list once per element, which takes two minutes
+ * for a receipt with 10,000 events. Throws when a string is not hexadecimal.
+ */
+export function encodeRlp(item: RlpItem): Uint8Array {
+  if (typeof item !== 'string' && !(item instanceof Uint8Array)) {
+    return withLength(0xc0, Buffer.concat(item.map(encodeRlp)))
+  }
+  const bytes = getBytes(item)
+  return bytes.length === 1 && bytes[0]! < 0x80 ? bytes : withLength(0x80, bytes)
+}
+
+function withLength(offset: number, content: Uint8Array): Uint8Array {
+  const { length } = content
+  if (length <= SHORT_LENGTH) return Buffer.concat([Uint8Array.of(offset + length), content])
+  const size = getBytes(toBeHex(length))
+  return Buffer.concat([Uint8Array.of(offset + SHORT_LENGTH + size.length), size, content])
+}
+
+/** A header, as much as a verifier reads of it. Hashes and roots are 0x-prefixed. */
+export interface Header {
+  /** Made from its bytes. */
+  hash: string
+  parentHash: string
+  stateRoot: string
+  transactionsRoot: string
+  receiptsRoot: string
+  number: number
+  /** Unix seconds. */
+  timestamp: number
+}
+
+/** A block as nodes tell of it. */
+export interface BlockReply {
+  number: string
+  hash: string
+  transactions: unknown[]
+  [field: string]: unknown
+}
+
+/** RLP writes nothing for zero. */
+const numberIn = (hex: string | undefined) => (hex === '0x' ? 0 : Number(BigInt(hex as string)))
+/** The last second of the year 9999: later ones have no date. */
+const LATEST_TIME = 253_402_300_799
+
+/** Number of fields that every header has. */
+const FEWEST_FIELDS = 15
+
+/** Decodes a header. Returns undefined when the bytes are not a header. */
+export function decodeHeader(bytes: Uint8Array): Header | undefined {
+  try {
+    const fields = decodeRlp(bytes)
+    if (!Array.isArray(fields) || fields.length < FEWEST_FIELDS || !fields.every((field) => typeof field === 'string'))
+      return undefined
+    const [parentHash, , , stateRoot, transactionsRoot, receiptsRoot] = fields as string[]
+    const roots = { parentHash, stateRoot, transactionsRoot, receiptsRoot } as Record<string, string>
+    if (!Object.values(roots).every((root) => root.length === 66)) return undefined
+    const [number, timestamp] = [numberIn(fields[8]), numberIn(fields[11])]
+    if (!Number.isSafeInteger(number) || timestamp > LATEST_TIME) return undefined
+    return {
+      ...(roots as Pick<Header, 'parentHash' | 'stateRoot' | 'transactionsRoot' | 'receiptsRoot'>),
+      ...{ hash: keccak256(bytes), number, timestamp },
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** In the order in which they stand in a header; the later ones came with forks. */
+const FIELDS = [
+  'parentHash',
+  'sha3Uncles',
+  'miner',
+  'stateRoot',
+  'transactionsRoot',
+  'receiptsRoot',
+  'logsBloom',
+  'difficulty',
+  'number',
+  'gasLimit',
+  'gasUsed',
+  'timestamp',
+  'extraData',
+  'mixHash',
+  'nonce',
+  'baseFeePerGas',
+  'withdrawalsRoot',
+  'blobGasUsed',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'requestsHash',
+] as const
+const NUMBERS = new Set<string>([
+  ...['difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'baseFeePerGas', 'blobGasUsed', 'excessBlobGas'],
+])
+
+/** Encodes a header from a node's reply. The bytes are right if their hash is the block's. Throws when the reply is not a block. */
+export function encodeHeader(block: BlockReply): Uint8Array {
+  const given = FIELDS.filter((name, index) => index < FEWEST_FIELDS || (block[name] ?? null) !== null)
+  if (!given.every((name) => typeof block[name] === 'string')) throw new Error('A field of the header is not a text.')
+  const fields = given.map((name) => (NUMBERS.has(name) ? rlpNumber(block[name]) : hexlify(block[name] as string)))
+  return encodeRlp(fields)
+}
+
+/** An event, as it stands in a receipt. Hexadecimal, 0x-prefixed. */
+export interface Log {
+  address: string
+  topics: string[]
+  data: string
+}
+
+/** A receipt as nodes tell of it. */
+export interface ReceiptReply {
+  type?: string
+  status?: string
+  root?: string
+  cumulativeGasUsed: string
+  logsBloom: string
+  logs: Log[]
+  /** Of a deposit on a chain of the OP stack; before its upgrade Canyon there is a nonce without a version, which does not count. */
+  depositNonce?: string
+  depositReceiptVersion?: string
+}
+
+/** Largest transaction type (EIP-2718). */
+const LAST_TYPE = 0x7f
+
+/** Encodes a receipt from a node's reply, legacy or typed (EIP-2718). Throws when the reply is not a receipt. */
+export function encodeReceipt({
+  type = '0x0',
+  status,
+  root,
+  cumulativeGasUsed,
+  logsBloom,
+  logs,
+  depositNonce = '0x0',
+  depositReceiptVersion: version,
+}: ReceiptReply): Uint8Array {
+  const outcome = status === undefined ? hexlify(root ?? '0x') : rlpNumber(status)
+  const events = logs.map(({ address, topics, data }) => [address, topics, data])
+  const deposit = version === undefined ? [] : [rlpNumber(depositNonce), rlpNumber(version)]
+  const fields = encodeRlp([outcome, rlpNumber(cumulativeGasUsed), logsBloom, events, ...deposit])
+  const kind = getBytes(rlpNumber(type))
+  if (kind.length > 1 || kind[0]! > LAST_TYPE) throw new Error('The type of the receipt is not a type.')
+  return Buffer.concat([kind, fields])
+}
+
+/** Reads the logs of a receipt. Returns undefined when the bytes are not a receipt of a known layout. */
+export function decodeLogs(bytes: Uint8Array): Log[] | undefined {
+  try {
+    // A type is one byte below a list's first one.
+    const fields = decodeRlp(bytes[0]! < 0xc0 ? bytes.subarray(1) : bytes)
+    const logs = (fields as unknown[][])[3]!.map(readLog)
+    return logs.every((log) => log !== undefined) ? logs : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readLog(fields: unknown): Log | undefined {
+  const [address, topics, data] = fields as unknown[]
+  if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics)) return undefined
+  return topics.every((topic) => typeof topic === 'string') ? { address, topics, data } : undefined
+}
+
+/** A commit as the registry's event tells it (ERC-7053). */
+export interface CommitEvent {
+  /** Who wrote it, with EIP-55 checksum. */
+  recorder: string
+  /** As it stands in the log; undefined when it is no text. */
+  text: string | undefined
+}
+
+const COMMIT_TOPIC = id('Commit(address,string,string)')
+
+/** A topic is 32 bytes. */
+const TOPIC_DIGITS = 66
+
+/** Reads the commit of an asset from a log. Returns undefined when the log is something else. */
+export function readCommit({ address, topics, data }: Log, registry: string, nid: string): CommitEvent | undefined {
+  const [topic, recorder, asset] = topics
+  if (address.toLowerCase() !== registry.toLowerCase() || topic !== COMMIT_TOPIC || asset !== id(nid)) return undefined
+  if (recorder?.length !== TOPIC_DIGITS) return undefined
+  return { recorder: getAddress(dataSlice(recorder, 12)), text: readText(data) }
+}
+
+function readText(data: string): string | undefined {
+  try {
+    const [bytes] = AbiCoder.defaultAbiCoder().decode(['bytes'], data)
+    return toUtf8String(bytes as string)
+  } catch {
+    return undefined
+  }
+}
+
+/** A transaction as nodes tell of it. */
+export type TransactionReply = Record<string, unknown> & { hash: string }
+
+/** What was signed, as much as a verifier reads of it. */
+export interface SignedTransaction {
+  /** Made from its bytes. */
+  hash: string
+  /** Undefined of the oldest kind, which is good for every chain. */
+  chainId: number | undefined
+}
+
+/**
+ * Reads a transaction's bytes. Of a kind that is not known only the hash is told. Who signed it is not looked at: a block holds no
+ * transaction whose signature is wrong, and finding the signer takes longer than all the rest.
+ */
+export function decodeTransaction(bytes: Uint8Array): SignedTransaction {
+  const hash = keccak256(bytes)
+  try {
+    const { chainId } = Transaction.from(hexlify(bytes))
+    return { hash, chainId: chainId === 0n ? undefined : Number(chainId) }
+  } catch {
+    return { hash, chainId: undefined }
+  }
+}
+
+/** The bytes of a transaction as nodes tell of it; undefined when they do not have its hash, as of a kind that is not known. */
+export function encodeTransaction(reply: TransactionReply): Uint8Array | undefined {
+  try {
+    const { serialized, hash } = Transaction.from(fieldsOf(reply))
+    return hash === reply.hash ? getBytes(serialized) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** An entry of the authorization list of EIP-7702, as nodes give it. */
+interface AuthorizationReply {
+  chainId: string
+  address: string
+  nonce: string
+  r: string
+  s: string
+  yParity: string
+}
+
+const authorizationOf = ({ chainId, address, nonce, ...signature }: AuthorizationReply) => ({
+  ...{ chainId, address, nonce, signature },
+})
+
+function fieldsOf({
+  gas,
+  input,
+  type,
+  nonce,
+  gasPrice,
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+  r,
+  s,
+  v,
+  yParity,
+  ...reply
+}: TransactionReply) {
+  const isOld = Number(type ?? 0) < 2
+  const fees = isOld ? { gasPrice } : { maxFeePerGas, maxPriorityFeePerGas }
+  const optional = ['accessList', 'blobVersionedHashes', 'maxFeePerBlobGas'] as const
+  const given = Object.fromEntries(optional.filter((name) => reply[name] != null).map((name) => [name, reply[name]]))
+  const authorizations = reply.authorizationList as AuthorizationReply[] | undefined
+  return {
+    ...{ type: Number(type ?? 0), nonce: Number(nonce), gasLimit: gas, data: input, to: reply.to, value: reply.value },
+    ...{ ...fees, ...given, chainId: reply.chainId ?? 0, signature: { r, s, v: v ?? yParity, yParity } },
+    ...(authorizations && { authorizationList: authorizations.map(authorizationOf) }),
+  } as TransactionLike
+}
