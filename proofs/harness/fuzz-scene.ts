@@ -1,6 +1,6 @@
 /** The things that requests are about, made anew when a request has used them up. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { formTokenOf } from '../../src/modules/admin/own-form.ts'
+import { formTokenOf } from '../../src/modules/admin/admin-session.ts'
 import { type IdPrefix, toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'
 import { newPicture } from '../../test/support/pictures.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { initSync, WasmBuilder } from '@contentauth/c2pa-wasm'
 import { encode } from 'cborg'
 import { openSigningIdentity } from '../../src/modules/content-credentials/content-credentials.ts'
-import { reservedBytes, signClaim } from '../../src/modules/content-credentials/cose.ts'
+import { reservedBytes, signClaim } from '../../src/modules/content-credentials/signing-identity.ts'
 
 const SIG_TYPE = 'cawg.identity_claims_aggregation'
 const IDENTITY_BYTES = 4_000

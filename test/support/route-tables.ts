@@ -4,11 +4,10 @@ import type { DirectRoute } from '../../src/http/rest/define-route.ts'
 import { directRouteTable } from '../../src/http/rest/direct-route-table.ts'
 import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
-import { createEmailVerificationPage } from '../../src/modules/pages/email-verification.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
+import { createEmailVerificationPage, createPasswordResetPage } from '../../src/modules/pages/mailed-forms.ts'
+import { refusalPage } from '../../src/modules/pages/page.ts'
 import { createPageRoutes } from '../../src/modules/pages/page-routes.ts'
-import { createPasswordResetPage } from '../../src/modules/pages/password-reset.ts'
-import { refusalPage } from '../../src/modules/pages/refusal.ts'
 import { blindWatch } from '../../src/telemetry/telemetry-types.ts'
 
 const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))

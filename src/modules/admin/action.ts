@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
 import { DomainError, type ErrorCode } from '../../shared/errors.ts'
-import type { Html } from '../pages/layout.ts'
+import type { Html } from '../pages/page.ts'
 import { type AdminAnswer, type AdminPage, type AdminRequest, type AdminRoute, hiddenFields } from './admin-page.ts'
 import { heading } from './components.ts'
 

@@ -10,10 +10,19 @@ import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
+import {
+  assertOwnForm,
+  clearedCookie,
+  forged,
+  formTokenOf,
+  hasFormToken,
+  isOwnForm,
+  keptOf,
+  secretOf,
+  sessionCookie,
+  signInPage,
+} from './admin-session.ts'
 import { heading } from './components.ts'
-import { assertOwnForm, forged, formTokenOf, hasFormToken, isOwnForm, keptOf } from './own-form.ts'
-import { clearedCookie, secretOf, sessionCookie } from './session-cookie.ts'
-import { signInPage } from './sign-in-page.ts'
 
 /** A refusal as the interfaces tell it. */
 export interface Told {

@@ -1,9 +1,106 @@
 /** What a page for administrators is to the handler that serves it, and how every one is laid out. */
+import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
-import type { Html } from '../pages/layout.ts'
-import { adminContentPolicy, adminStyle } from './admin-style.ts'
+import { type Html, palette } from '../pages/page.ts'
+
+/** The style sheet. */
+export const adminStyle = `${palette}
+:root { --s0: #0b57d0; --s1: #b06000; --s2: #b3261e; --grid: #d0d7de; }
+@media (prefers-color-scheme: dark) { :root { --s0: #8ab4f8; --s1: #fdbf57; --s2: #ff9c94; --grid: #3a4047; } }
+* { box-sizing: border-box; }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 0; color: var(--text); background: var(--ground); overflow-wrap: anywhere; -webkit-text-size-adjust: 100%; }
+a { color: var(--accent); }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 0.5rem; top: 0.5rem; background: var(--ground); padding: 0.5rem 1rem; z-index: 1; }
+header { background: var(--box); border-bottom: 1px solid var(--grid); padding: 0.5rem 1.25rem; display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: center; }
+header .brand { font-weight: 700; margin: 0; }
+header nav { flex: 1 1 20rem; }
+header ul { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: 0 0.25rem; }
+header li a { display: block; padding: 0.5rem 0.625rem; text-decoration: none; color: inherit; border-bottom: 3px solid transparent; }
+header li a:hover { text-decoration: underline; }
+header li a[aria-current] { border-bottom-color: var(--accent); font-weight: 600; }
+header form { display: flex; gap: 0.75rem; align-items: center; margin: 0; }
+main { max-width: 80rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+main.narrow { max-width: 28rem; padding-top: 4rem; }
+h1 { font-size: 1.625rem; line-height: 1.2; margin: 0 0 1rem; }
+h2 { font-size: 1.125rem; line-height: 1.3; margin: 0; }
+section { margin-top: 2rem; }
+section > h2 { margin-bottom: 0.5rem; }
+p { margin: 0 0 0.75rem; }
+.quiet { color: var(--quiet); }
+.trail { margin: 0 0 0.5rem; font-size: 0.9375rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; padding: 0; }
+.tiles div { background: var(--box); border-radius: 0.5rem; padding: 0.75rem 1rem; }
+.tiles dt { color: var(--quiet); font-size: 0.875rem; }
+.tiles dd { margin: 0; font-size: 1.375rem; font-weight: 600; font-variant-numeric: tabular-nums; }
+.tiles .note { display: block; font-size: 0.8125rem; font-weight: 400; color: var(--quiet); }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem; }
+.card { margin: 0; border: 1px solid var(--grid); border-radius: 0.5rem; padding: 1rem; min-width: 0; }
+.card figcaption p { margin: 0.125rem 0 0.5rem; font-size: 0.875rem; }
+.plot { display: block; width: 100%; height: auto; }
+.plot .tick { font-size: 11px; fill: var(--quiet); }
+.plot .grid { stroke: var(--grid); }
+.plot .zero { stroke: var(--line); }
+.plot .day { fill: transparent; }
+.plot g:hover .day { fill: var(--box); }
+.s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
+.legend { list-style: none; margin: 0.25rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; font-size: 0.875rem; }
+.swatch { width: 0.7rem; height: 0.7rem; }
+nav p a[aria-current] { font-weight: 700; color: inherit; text-decoration: none; }
+details { margin-top: 0.5rem; }
+summary { cursor: pointer; color: var(--accent); padding: 0.25rem 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
+caption { text-align: left; color: var(--quiet); padding-bottom: 0.5rem; }
+th, td { text-align: left; vertical-align: top; padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
+td { max-width: 22rem; }
+td pre { min-width: 18rem; }
+td time, td .id { white-space: nowrap; }
+thead th { font-weight: 600; vertical-align: bottom; border-bottom: 2px solid var(--line); }
+tbody th { font-weight: inherit; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.id { font-family: ui-monospace, monospace; font-size: 0.875em; }
+pre { background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.25rem 0 0.75rem; font-size: 0.875rem; }
+.facts { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: 0.375rem 1.5rem; margin: 0; }
+.facts dt { color: var(--quiet); }
+.facts dd { margin: 0; min-width: 0; }
+.badge { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 0.625rem; font-size: 0.875rem; white-space: nowrap; }
+.badge.good { border-color: var(--good); color: var(--good); }
+.badge.bad { border-color: var(--problem); color: var(--problem); }
+.notice { border: 1px solid var(--line); border-left: 0.375rem solid var(--problem); border-radius: 0.25rem; padding: 0.75rem 1.25rem; margin: 0 0 1.25rem; }
+.notice.good { border-left-color: var(--good); }
+.notice p { margin: 0; }
+.notice:focus { outline: 3px solid var(--problem); outline-offset: 2px; }
+.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 1.5rem; }
+.sides section { min-width: 0; }
+.secret { font-family: ui-monospace, monospace; background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; user-select: all; }
+.actions { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; margin: 1rem 0 0; padding: 0; list-style: none; }
+.form { max-width: 32rem; }
+.field { margin: 0 0 1.25rem; }
+label { display: block; font-weight: 600; }
+.rule { margin: 0; color: var(--quiet); font-size: 0.9375rem; }
+.wrong { margin: 0; color: var(--problem); font-weight: 600; }
+input:not([hidden]), select, textarea { display: block; width: 100%; min-height: 2.75rem; margin-top: 0.25rem; padding: 0.5rem 0.75rem; font: inherit; color: inherit; background: var(--field); border: 1px solid var(--line); border-radius: 0.375rem; }
+input[aria-invalid='true'], textarea[aria-invalid='true'] { border: 2px solid var(--problem); }
+.filters { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: flex-end; margin: 0 0 1.25rem; }
+.filters .field { margin: 0; flex: 0 1 16rem; }
+button, .button { display: inline-block; min-height: 2.75rem; padding: 0.5rem 1.125rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 2px solid transparent; border-radius: 0.375rem; cursor: pointer; text-decoration: none; }
+button.plain, .button.plain { color: var(--accent); background: transparent; border-color: var(--accent); }
+button.danger { background: var(--problem); color: var(--ground); }
+.count { margin-top: 0.75rem; }
+.pages { display: flex; gap: 1rem; align-items: center; margin-top: 1rem; }
+/* There a border that is transparent is seen: it would mark each page as the present one. */
+@media (forced-colors: active) { header li a:not([aria-current]) { border-bottom-color: Canvas; } }
+@media (max-width: 30rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: 0.625rem; } .form button, .form .button { width: 100%; text-align: center; } main { padding-top: 1rem; } }
+`
+
+const hash = createHash('sha256').update(adminStyle).digest('base64')
+
+/** Only that style sheet counts, no script does, nothing is loaded, forms go nowhere else, and no page frames these. */
+export const adminContentPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
 /** What a page is asked with. */
 export interface AdminRequest {

@@ -1,4 +1,4 @@
-import type { Run } from '../pages/run.ts'
+import type { Run } from '../pages/page.ts'
 import { actionRoutes, type TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { appActions } from './app-actions.ts'

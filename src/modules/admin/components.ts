@@ -1,6 +1,6 @@
 /** Pieces that pages for administrators are made of. */
 import { html } from 'hono/html'
-import type { Html } from '../pages/layout.ts'
+import type { Html } from '../pages/page.ts'
 import type { AdminRequest } from './admin-page.ts'
 
 /** Whatever stands in a cell or beside a name. */

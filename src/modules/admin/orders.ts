@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { OrderStatus, SaleFactsFragment } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Run } from '../pages/run.ts'
+import type { Run } from '../pages/page.ts'
 import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './components.ts'

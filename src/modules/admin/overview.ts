@@ -2,11 +2,10 @@
 import { html } from 'hono/html'
 import type { AdminOverviewQuery } from '../pages/generated/graphql.ts'
 import { graphql } from '../pages/generated/index.ts'
-import type { Html } from '../pages/layout.ts'
-import type { Run } from '../pages/run.ts'
+import type { Html, Run } from '../pages/page.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
+import { plot } from './charts.ts'
 import { heading, moment } from './components.ts'
-import { plot } from './plot.ts'
 
 const Overview = graphql(/* GraphQL */ `
   query AdminOverview($days: Int!) {

@@ -1,7 +1,6 @@
 import { builder } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/sizes.ts'
-import type { DayStatistics } from './statistics.sql.ts'
-import { MAX_DAYS, type Statistics } from './statistics.ts'
+import { type DayStatistics, MAX_DAYS, type Statistics } from './statistics.ts'
 
 const DayFiguresType = builder.objectRef<DayStatistics>('DayFigures').implement({
   description: 'Statistics of one day.',

@@ -9,11 +9,17 @@ import { FixableError } from '../../shared/fixable-error.ts'
 import type { Log } from '../../shared/log.ts'
 import { createSemaphore } from '../../shared/semaphore.ts'
 import type { Semaphore } from '../../shared/semaphore-types.ts'
-import { reservedBytes, signClaim } from './cose.ts'
-import { makeDevelopmentChain } from './development-chain.ts'
-import { NAME, runManifestProcess } from './manifest-run.ts'
-import { readCertificates, readSigningIdentity, type SigningIdentity } from './signing-identity.ts'
-import { askForStamp, STAMP_BYTES } from './time-stamp.ts'
+import { NAME, runManifestProcess } from './run-manifest-process.ts'
+import {
+  askForStamp,
+  makeDevelopmentChain,
+  readCertificates,
+  readSigningIdentity,
+  reservedBytes,
+  type SigningIdentity,
+  STAMP_BYTES,
+  signClaim,
+} from './signing-identity.ts'
 
 /** From the first byte to the last: 50 MB take six seconds of a core that nobody else wants. Milliseconds. */
 const PATIENCE_MS = 30_000

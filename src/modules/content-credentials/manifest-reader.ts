@@ -7,7 +7,7 @@ import type { ManifestJob } from '../../jobs/queues.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { HEAD_BYTES, signedTypeOf } from '../assets/file-types.ts'
 import { readHead } from '../assets/find-file.ts'
-import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'
+import { type ManifestReport, reportOf, unreadable } from './manifest.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
 const MAX_BYTES = 50_000_000

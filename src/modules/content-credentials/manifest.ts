@@ -119,3 +119,189 @@ export function manifestOf(facts: ManifestFacts, version: string): Omit<Manifest
     following: definition([published]),
   }
 }
+
+/** The validation states of a manifest, with their descriptions. */
+export const manifestStates = {
+  TRUSTED: 'The manifest is intact, and the signer is on the operator’s trust list.',
+  VALID: 'The manifest is intact. The signer is on no trust list, so the name of the signer proves nothing.',
+  INVALID: 'The manifest does not match the file, or its signature is wrong.',
+  UNREADABLE: 'The file has a manifest that cannot be read.',
+  REMOTE: 'The file has no manifest but names the URL of one. Annal does not fetch remote manifests.',
+} as const
+
+/** The parts of a manifest that Annal cannot check, because it checks manifests without network access and without a list of identity issuers. */
+export const uncheckedParts = {
+  identity: 'identity not checked',
+  timeStamp: 'time stamp not checked',
+  remoteManifest: 'remote manifest, not fetched',
+} as const
+
+/** A state. */
+export type ManifestState = keyof typeof manifestStates
+
+/** The summary that is stored with the asset. */
+export interface ManifestReport {
+  state: ManifestState
+  /** Describes the trust list that the signer was checked against. Null if the operator has configured none. */
+  trustList: string | null
+  generator: string | null
+  title: string | null
+  signer: string | null
+  issuer: string | null
+  signedAt: string | null
+  actions: string[]
+  creators: string[]
+  digitalSourceType: string | null
+  /** `name: use`. */
+  mining: string[]
+  problems: string[]
+  /** Values of `uncheckedParts`. Missing in reports that were stored before this field existed. */
+  notChecked?: string[]
+  /** Set only when the state is REMOTE. */
+  remoteManifestUrl?: string | null
+  /** The number of manifests in the file, those of its ingredients included. */
+  manifestCount: number
+  checkedAt: string
+}
+
+/** Maximum characters of a text and of a URL, and maximum items of a list. */
+export const reportBounds = { text: 255, url: 2_000, items: 20 } as const
+
+type Json = Record<string, unknown>
+
+const object = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {})
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+/** Without what a database cannot hold, and without half a character at the end. */
+const text = (value: unknown): string | null =>
+  typeof value === 'string' && value !== ''
+    ? value.slice(0, reportBounds.text).toWellFormed().replaceAll('\0', '\uFFFD')
+    : null
+const texts = (values: unknown[]): string[] => {
+  const found = new Set<string>()
+  for (const value of values) {
+    const one = text(value)
+    if (one !== null) found.add(one)
+    if (found.size === reportBounds.items) break
+  }
+  return [...found]
+}
+
+const nothing = {
+  ...{ generator: null, title: null, signer: null, issuer: null, signedAt: null, digitalSourceType: null },
+  ...{ actions: [], creators: [], mining: [], problems: [], notChecked: [], remoteManifestUrl: null },
+}
+
+/** Returns the report of a manifest that cannot be read. */
+export const unreadable = (problem: string, checkedAt: Date): ManifestReport => ({
+  ...nothing,
+  state: 'UNREADABLE',
+  trustList: null,
+  problems: texts([problem]),
+  manifestCount: 0,
+  checkedAt: checkedAt.toISOString(),
+})
+
+const generatorOf = ({ claim_generator_info: info, claim_generator: old }: Json) => {
+  const { name, version } = object(list(info)[0])
+  return text(name) === null ? text(old) : text([name, version].filter((part) => typeof part === 'string').join(' '))
+}
+
+/** Returns the report of a file that only names the URL of its manifest. */
+const remote = (url: string, checkedAt: Date): ManifestReport => ({
+  ...nothing,
+  state: 'REMOTE',
+  trustList: null,
+  notChecked: [uncheckedParts.remoteManifest],
+  // XMP is XML. A shortened URL would name something else.
+  remoteManifestUrl: url.length > reportBounds.url ? null : url.replaceAll('&amp;', '&'),
+  manifestCount: 0,
+  checkedAt: checkedAt.toISOString(),
+})
+
+/**
+ * Status codes of an identity assertion (CAWG) whose identity cannot be checked here. Resolving `did:web` needs the network, and there is no list
+ * of trusted identity issuers or certificates.
+ */
+const UNCHECKED_IDENTITY: ReadonlySet<unknown> = new Set([
+  'cawg.ica.did_unavailable',
+  'cawg.ica.invalid_issuer',
+  'cawg.ica.untrusted_issuer',
+  'cawg.identity.sig_type.unknown',
+  'cawg.x509.credential.untrusted',
+])
+/** Failures that leave a manifest valid. The signer is judged by the trust list only. */
+const isHarmless = (code: unknown) => code === 'signingCredential.untrusted' || UNCHECKED_IDENTITY.has(code)
+
+const codesOf = (statuses: unknown) => list(statuses).map((status) => object(status).code)
+
+/** Returns the library's validation state, without the failures that only say that an identity could not be checked. It is never worse. */
+function validationState(reported: unknown, results: Json): unknown {
+  const { success, failure } = object(results.activeManifest)
+  const deltas = list(results.ingredientDeltas).map((delta) => object(object(delta).validationDeltas).failure)
+  const failures = [failure, ...deltas].flatMap(codesOf)
+  if (!failures.some((code) => UNCHECKED_IDENTITY.has(code))) return reported
+  const passed = codesOf(success)
+  const isIntact = ['claimSignature.validated', 'claimSignature.insideValidity'].every((code) => passed.includes(code))
+  if (!isIntact || !failures.every(isHarmless)) return reported
+  const isTrusted = passed.includes('signingCredential.trusted') && !failures.includes('signingCredential.untrusted')
+  return isTrusted ? 'Trusted' : 'Valid'
+}
+
+const stateOf = (state: unknown, isJudged: boolean): ManifestState => {
+  // The library may trust certificates that the operator did not name.
+  if (state === 'Trusted') return isJudged ? 'TRUSTED' : 'VALID'
+  return state === 'Valid' ? 'VALID' : 'INVALID'
+}
+
+/** What each place tells of who made it. */
+const creatorsOf = (data: Json) => [
+  ...list(data.author).map((author) => object(author).name),
+  ...list(data['dc:creator']),
+  data['dc:creator'],
+]
+
+/** Summarizes the JSON report of the manifest process. Throws a SyntaxError or RangeError if the text is not valid JSON. */
+export function reportOf(report: string, trustList: string | null, checkedAt: Date): ManifestReport {
+  const {
+    active_manifest: active,
+    manifests,
+    validation_state: reported,
+    validation_results: validation,
+    remote_manifest_url: url,
+    is_time_stamp_unchecked: isTimeStampUnchecked,
+  } = object(JSON.parse(report))
+  if (typeof url === 'string') return remote(url, checkedAt)
+  const all = object(manifests)
+  const manifest = object(typeof active === 'string' && Object.hasOwn(all, active) ? all[active] : undefined)
+  const assertions = list(manifest.assertions).map(object)
+  const of = (label: RegExp) =>
+    assertions.filter(({ label: name }) => typeof name === 'string' && label.test(name)).map(({ data }) => object(data))
+  const actions = of(/^c2pa\.actions/).flatMap((data) => list(data.actions).map(object))
+  const mining = of(/training-mining/).flatMap((data) => Object.entries(object(data.entries)))
+  const signature = object(manifest.signature_info)
+  const results = object(validation)
+  const { failure, informational } = object(results.activeManifest)
+  const hasUncheckedIdentity = [failure, informational].flatMap(codesOf).some((code) => UNCHECKED_IDENTITY.has(code))
+  const hasUncheckedTimeStamp = isTimeStampUnchecked === true
+  return {
+    state: stateOf(validationState(reported, results), trustList !== null && !hasUncheckedTimeStamp),
+    trustList,
+    generator: generatorOf(manifest),
+    title: text(manifest.title),
+    signer: text(signature.common_name),
+    issuer: text(signature.issuer),
+    signedAt: text(signature.time),
+    actions: texts(actions.map(({ action }) => action)),
+    creators: texts(of(/CreativeWork|metadata/).flatMap(creatorsOf)),
+    digitalSourceType: texts(actions.map(({ digitalSourceType }) => digitalSourceType))[0] ?? null,
+    mining: texts(mining.map(([name, entry]) => `${name}: ${text(object(entry).use) ?? ''}`)),
+    problems: texts(codesOf(failure).filter((code) => !UNCHECKED_IDENTITY.has(code))),
+    notChecked: [
+      ...(hasUncheckedIdentity ? [uncheckedParts.identity] : []),
+      ...(hasUncheckedTimeStamp ? [uncheckedParts.timeStamp] : []),
+    ],
+    remoteManifestUrl: null,
+    manifestCount: Object.keys(all).length,
+    checkedAt: checkedAt.toISOString(),
+  }
+}

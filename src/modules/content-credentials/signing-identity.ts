@@ -1,5 +1,97 @@
 /** Who signs Content Credentials here: a private key and the certificates that vouch for it. */
-import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
+import { encode } from 'cborg'
+import { readAtMost } from '../../shared/read-at-most.ts'
+
+const OBJECT_IDENTIFIER = 0x06
+const UTF8_STRING = 0x0c
+const UTC_TIME = 0x17
+const GENERALIZED_TIME = 0x18
+const SEQUENCE = 0x30
+const SET = 0x31
+/** UTCTime has two digits for the year: RFC 5280 §4.1.2.5. */
+const FIRST_LONG_YEAR = 2050
+
+const lengthOf = (length: number): Buffer => {
+  if (length < 0x80) return Buffer.of(length)
+  const hex = length.toString(16)
+  const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex')
+  return Buffer.concat([Buffer.of(0x80 | bytes.length), bytes])
+}
+
+/** A value under a tag: the parts one after the other. */
+export const tagged = (tag: number, ...parts: Uint8Array[]): Buffer => {
+  const content = Buffer.concat(parts)
+  return Buffer.concat([Buffer.of(tag), lengthOf(content.length), content])
+}
+
+/** Values in their order. */
+export const sequence = (...parts: Uint8Array[]) => tagged(SEQUENCE, ...parts)
+/** A set of one value. */
+export const setOf = (part: Uint8Array) => tagged(SET, part)
+/** A number, given as its bytes, highest first; it is never negative. */
+export const integer = (bytes: Uint8Array) => tagged(0x02, bytes[0]! >= 0x80 ? Buffer.of(0) : Buffer.of(), bytes)
+/** Text. */
+export const utf8 = (text: string) => tagged(UTF8_STRING, Buffer.from(text))
+/** Bytes. */
+export const octets = (bytes: Uint8Array) => tagged(0x04, bytes)
+/** Bits, `unused` of the last byte left out. */
+export const bits = (bytes: Uint8Array, unused = 0) => tagged(0x03, Buffer.of(unused), bytes)
+/** The only one that is ever written: what is false is left out. */
+export const yes = Buffer.of(0x01, 0x01, 0xff)
+
+/** An object identifier, from numbers with dots between them. */
+export function oid(text: string): Buffer {
+  const [first, second, ...rest] = text.split('.').map(Number)
+  const arcs = [first! * 40 + second!, ...rest].flatMap((arc) => {
+    const digits = [arc % 128]
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) digits.unshift(128 + (left % 128))
+    return digits
+  })
+  return tagged(OBJECT_IDENTIFIER, Buffer.from(arcs))
+}
+
+/** A moment, to the second. */
+export function time(date: Date): Buffer {
+  const digits = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '')
+  return date.getUTCFullYear() < FIRST_LONG_YEAR
+    ? tagged(UTC_TIME, Buffer.from(digits.slice(2)))
+    : tagged(GENERALIZED_TIME, Buffer.from(digits))
+}
+
+/** The values inside of a value, each whole, with its tag. Raises an Error when the bytes are no DER. */
+export function partsOf(value: Uint8Array): Buffer[] {
+  const parts: Buffer[] = []
+  let { content: rest } = split(Buffer.from(value))
+  while (rest.length > 0) {
+    const { whole } = split(rest)
+    parts.push(whole)
+    rest = rest.subarray(whole.length)
+  }
+  return parts
+}
+
+/** The content of a value, without its tag. Raises an Error when the bytes are no DER. */
+export const contentOf = (value: Uint8Array): Buffer => split(Buffer.from(value)).content
+
+function split(bytes: Buffer): { whole: Buffer; content: Buffer } {
+  const first = bytes[1] ?? 0
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f
+  if (bytes.length < 2 + lengthBytes || lengthBytes > 4 || first === 0x80) throw new Error('The bytes are no DER.')
+  const length = lengthBytes === 0 ? first : bytes.readUIntBE(2, lengthBytes)
+  const start = 2 + lengthBytes
+  if (start + length > bytes.length) throw new Error('The bytes are no DER.')
+  return { whole: bytes.subarray(0, start + length), content: bytes.subarray(start, start + length) }
+}
 
 /** The algorithm of a signature as C2PA names it, COSE numbers it and node:crypto does it. */
 export interface Algorithm {
@@ -88,4 +180,165 @@ export function readSigningIdentity(keyPem: string, chainPem: string): SigningId
     subject: signer.subject.replaceAll('\n', ', '),
     expiresAt: new Date(signer.validTo),
   }
+}
+
+const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'))
+const ORGANIZATION = '2.5.4.10'
+const COMMON_NAME = '2.5.4.3'
+const NAME = 'Annal (development, not to be trusted)'
+const DAY_MS = 86_400_000
+const VALID_DAYS = 3_650
+
+const nameOf = (commonName: string) =>
+  sequence(setOf(sequence(oid(ORGANIZATION), utf8(NAME))), setOf(sequence(oid(COMMON_NAME), utf8(commonName))))
+
+const extension = (id: string, value: Uint8Array, isCritical = false) =>
+  isCritical ? sequence(oid(id), yes, octets(value)) : sequence(oid(id), octets(value))
+
+const publicBytes = (key: KeyObject) => key.export({ type: 'spki', format: 'der' })
+const keyIdOf = (key: KeyObject) => createHash('sha256').update(publicBytes(key)).digest().subarray(0, 20)
+
+const DIGITAL_SIGNATURE = bits(Buffer.of(0x80), 7)
+const SIGNS_CERTIFICATES = bits(Buffer.of(0x06), 1)
+const EMAIL_PROTECTION = '1.3.6.1.5.5.7.3.4'
+
+const rootExtensions = [extension('2.5.29.19', sequence(yes), true), extension('2.5.29.15', SIGNS_CERTIFICATES, true)]
+const signerExtensions = [
+  extension('2.5.29.19', sequence(), true),
+  extension('2.5.29.15', DIGITAL_SIGNATURE, true),
+  extension('2.5.29.37', sequence(oid(EMAIL_PROTECTION)), true),
+]
+
+interface Subject {
+  name: string
+  key: KeyObject
+}
+
+function certify(
+  subject: Subject,
+  issuer: Subject & { privateKey: KeyObject },
+  extensions: Buffer[],
+  now: Date,
+): string {
+  const validity = sequence(time(new Date(+now - DAY_MS)), time(new Date(+now + VALID_DAYS * DAY_MS)))
+  const keyIds = [
+    extension('2.5.29.14', octets(keyIdOf(subject.key))),
+    extension('2.5.29.35', sequence(tagged(0x80, keyIdOf(issuer.key)))),
+  ]
+  const content = sequence(
+    tagged(0xa0, integer(Buffer.of(2))),
+    integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
+    ECDSA_WITH_SHA256,
+    nameOf(issuer.name),
+    validity,
+    nameOf(subject.name),
+    publicBytes(subject.key),
+    tagged(0xa3, sequence(...extensions, ...keyIds)),
+  )
+  const certificate = sequence(content, ECDSA_WITH_SHA256, bits(sign('sha256', content, issuer.privateKey)))
+  return `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replaceAll(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`
+}
+
+/** A private key, the certificate of it and its root, as PEM; the root's key is kept nowhere. Good for ten years from `now`. */
+export function makeDevelopmentChain(now: Date): { key: string; chain: string } {
+  const root = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const signer = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const issuer = { name: 'Development root', key: root.publicKey, privateKey: root.privateKey }
+  return {
+    key: String(signer.privateKey.export({ type: 'pkcs8', format: 'pem' })),
+    chain:
+      certify({ name: 'Development signer', key: signer.publicKey }, issuer, signerExtensions, now) +
+      certify(issuer, issuer, rootExtensions, now),
+  }
+}
+
+const TAG_COSE_SIGN1 = 0xd2
+const ALGORITHM = 1
+const X5CHAIN = 33
+/** Of everything but certificates and time stamp: signature, headers and lengths. */
+const FRAME_BYTES = 1_024
+
+/** Asks for a time stamp over bytes, and returns its token; undefined where there is none to be had. */
+export type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
+
+/** How many bytes are kept free in the file for the signature, which is padded to them. */
+export const reservedBytes = ({ chain }: SigningIdentity, stampBytes: number): number =>
+  FRAME_BYTES + stampBytes + chain.reduce((sum, { length }) => sum + length, 0)
+
+function signatureOf({ key, algorithm }: SigningIdentity, bytes: Uint8Array): Uint8Array {
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+  return new Uint8Array(
+    sign(algorithm.hash, bytes, { key, dsaEncoding: 'ieee-p1363', ...(algorithm.name === 'ps256' && pss) }),
+  )
+}
+
+/** The signature of `claim`, exactly `size` bytes long. Raises an Error when it needs more, and what `stamp` raises. */
+export async function signClaim(
+  identity: SigningIdentity,
+  claim: Uint8Array,
+  size: number,
+  stamp?: Stamp,
+): Promise<Uint8Array> {
+  const certificates = identity.chain.map((certificate) => new Uint8Array(certificate))
+  const header = encode(
+    new Map<number, unknown>([
+      [ALGORITHM, identity.algorithm.cose],
+      [X5CHAIN, certificates.length === 1 ? certificates[0] : certificates],
+    ]),
+  )
+  const signature = signatureOf(identity, encode(['Signature1', header, new Uint8Array(), claim]))
+  // A countersignature over the signature as CBOR has it: C2PA 2.x, 10.3.2.5.
+  const stamped = encode(['CounterSignature', header, new Uint8Array(), encode(signature)])
+  const token = await stamp?.(stamped)
+  const tokens = token && { sigTst2: { tstTokens: [{ val: token }] } }
+  const envelope = (padding: number) =>
+    Buffer.concat([
+      Buffer.of(TAG_COSE_SIGN1),
+      encode([header, { ...tokens, pad: new Uint8Array(padding) }, null, signature]),
+    ])
+  return fill(envelope, size)
+}
+
+/** Where the length of the padding takes one byte more itself, a second padding would be needed; then one is found by less. */
+function fill(envelope: (padding: number) => Uint8Array, size: number): Uint8Array {
+  const bare = envelope(0).length
+  for (let padding = size - bare; padding >= 0 && padding > size - bare - 8; padding -= 1) {
+    const made = envelope(padding)
+    if (made.length === size) return made
+  }
+  throw new Error(`The signature needs ${bare} bytes, and ${size} are kept free for it.`)
+}
+
+const SHA256 = sequence(oid('2.16.840.1.101.3.4.2.1'), tagged(0x05))
+const PATIENCE_MS = 10_000
+/** Of a token with its certificates: what is kept free in the file, and read of an answer at most. */
+export const STAMP_BYTES = 16_384
+/** Granted, and granted with changes. */
+const GRANTED = 1
+
+/** Asks the authority at `url`; returns its token. Raises an Error when it gives none. */
+export async function askForStamp(url: string, bytes: Uint8Array): Promise<Uint8Array> {
+  const imprint = createHash('sha256').update(bytes).digest()
+  const question = sequence(
+    integer(Buffer.of(1)),
+    sequence(SHA256, octets(imprint)),
+    integer(Buffer.concat([Buffer.of(1), randomBytes(8)])),
+    yes,
+  )
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/timestamp-query' },
+    body: new Uint8Array(question),
+    redirect: 'error',
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  })
+  if (!response.ok) throw new Error(`The time-stamping authority answered with status ${response.status}.`)
+  const answer = await readAtMost(response.body ?? [], STAMP_BYTES)
+  const [status, token] = partsOf(answer)
+  const granted = status && partsOf(status)[0]
+  if (!token || !granted || contentOf(granted).readUInt8(0) > GRANTED) {
+    throw new Error('The time-stamping authority gives no token.')
+  }
+  if (!token.includes(imprint)) throw new Error('The token of the time-stamping authority is for something else.')
+  return new Uint8Array(token)
 }

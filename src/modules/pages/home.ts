@@ -1,7 +1,6 @@
 /** The page at `/`: what this is, and where everything stands. */
 import { html } from 'hono/html'
-import { contentPolicy, layout } from './layout.ts'
-import type { PageAnswer } from './page.ts'
+import { contentPolicy, layout, type PageAnswer } from './page.ts'
 
 /** What an installation has of what the page can tell. */
 export interface HomeParts {

@@ -1,6 +1,18 @@
 /** What a page is to the door that serves it. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import { html, raw } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
+import { type Messages, messages } from '../../locales/messages.ts'
 import type { Context } from '../../services-context.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
+import { preferredLanguage } from '../../shared/language.ts'
+
+/** The colours of all pages, by day and by night. Text has a contrast of 4.5 at least on what it stands on, all else one of 3. */
+export const palette = `
+:root { color-scheme: light dark; --text: #1b1f24; --ground: #ffffff; --quiet: #57606a; --line: #6e7781; --field: #ffffff; --box: #f3f4f6; --accent: #0b57d0; --on-accent: #ffffff; --problem: #b3261e; --good: #1a7f37; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --ground: #14171a; --quiet: #a8b0b8; --line: #8b949e; --field: #1f2428; --box: #24292f; --accent: #8ab4f8; --on-accent: #14171a; --problem: #ff9c94; --good: #6fdd8b; } }
+`
 
 /** What a page is asked with. */
 export interface PageRequest {
@@ -38,3 +50,170 @@ export interface Pages {
   /** Instead of a page that could not be made. */
   refusal(code: ErrorCode, status: number, languages: string): PageAnswer
 }
+
+const NAME = 'key'
+
+/** The field by which a form that is sent again is known. */
+export const keyField = () => html`<input type="hidden" name="${NAME}" value="${randomUUID()}">`
+
+/** Under which key the request with this form is carried out once. */
+export const keyedBy = (form: URLSearchParams, idempotency: Context['idempotency']): Context['idempotency'] => ({
+  ...idempotency,
+  key: form.get(NAME) || idempotency.key,
+})
+
+/**
+ * Executes an operation in-process, on the same schema as the interfaces, with the same context and the same masking. Raises what it is refused
+ * for.
+ */
+export type Run = <Data, Variables extends Record<string, unknown>>(
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+  context: Context,
+) => Promise<Data>
+
+type Reason = 'busy' | 'down' | 'unread' | 'missing'
+
+const reasons: Partial<Record<ErrorCode, Reason>> = {
+  METHOD_NOT_ALLOWED: 'unread',
+  NOT_FOUND: 'missing',
+  THROTTLED: 'busy',
+  VALIDATION_FAILED: 'unread',
+  PARSE_ERROR: 'unread',
+  PAYLOAD_TOO_LARGE: 'unread',
+  UNSUPPORTED_MEDIA_TYPE: 'unread',
+}
+
+/** Where no mail led to the page, nothing but the address itself can be wrong by what it says. */
+const reasonOf = (code: ErrorCode, isMailed: boolean): Reason =>
+  !isMailed && code === 'VALIDATION_FAILED' ? 'missing' : (reasons[code] ?? 'down')
+
+function nextStep(reason: Reason, isMailed: boolean, words: Messages['pages']['refusal']): string {
+  if (isMailed || reason === 'missing') return words[`${reason}Text`]
+  return reason === 'unread' ? words.unreadAgain : words.again
+}
+
+/**
+ * The page that tells of a refusal. `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link
+ * leads to the page.
+ */
+export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
+  const language = preferredLanguage(languages)
+  const { refusal: words } = messages[language].pages
+  const reason = reasonOf(code, isMailed)
+  const paragraphs = [nextStep(reason, isMailed, words)]
+  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs })
+}
+
+/** HTML in which everything that was filled in is escaped. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
+
+/** What differs from page to page. */
+export interface PageParts {
+  /** As the attribute `lang` has it. */
+  language: string
+  title: string
+  content: Html
+  /** What else stands in the head. */
+  head?: Html
+  /** Instead of the style sheet of the small pages. */
+  style?: string
+}
+
+/** The style sheet of the small pages. What people wrote has the direction of its own writing, and turns nothing beside it. */
+export const pageStyle = `${palette}* { box-sizing: border-box; }
+body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
+h2 { font-size: 1.125rem; line-height: 1.4; margin: 0 0 0.25rem; }
+dt { font-weight: 600; margin-top: 1rem; }
+dd { margin: 0; }
+h1, h3, dt, dd, del, ins, .caption, .message { unicode-bidi: plaintext; }
+h1, h3, dt, dd { text-align: left; }
+a { color: var(--accent); }
+code { background: var(--box); padding: 0.1rem 0.3rem; border-radius: 0.25rem; overflow-wrap: anywhere; unicode-bidi: isolate; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.brand { margin: 0 0 1.5rem; color: var(--quiet); font-weight: 600; }
+.notice { border: 1px solid var(--line); border-left: 0.375rem solid var(--problem); border-radius: 0.25rem; padding: 1rem 1.25rem; margin: 0 0 1.5rem; }
+h1 + .notice { margin-top: 1.25rem; }
+.notice:focus { outline: 3px solid var(--problem); outline-offset: 2px; }
+.notice.good { border-left-color: var(--good); }
+.notice p { margin: 0; }
+.notice p + p { margin-top: 0.5rem; }
+.notice a { color: inherit; }
+.field { margin: 1.5rem 0; max-width: 24rem; }
+label { display: block; font-weight: 600; }
+.rule { margin: 0; color: var(--quiet); }
+.wrong { margin: 0; color: var(--problem); font-weight: 600; }
+input:not([hidden]) { display: block; width: 100%; margin-top: 0.375rem; padding: 0.625rem 0.75rem; font: inherit; color: inherit; background: var(--field); border: 1px solid var(--line); border-radius: 0.375rem; }
+input[aria-invalid='true'] { border: 2px solid var(--problem); }
+button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 2px solid transparent; border-radius: 0.375rem; cursor: pointer; }
+@media (max-width: 30rem) { body { margin-top: 1.5rem; } .field { max-width: none; } button { width: 100%; } }
+`
+
+/** By whose hash a policy allows a style sheet. */
+export const styleSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const pageStyleSource = styleSource(pageStyle)
+
+/** A whole page as HTML. */
+export const layout = ({ language, title, content, head, style = pageStyle }: PageParts): string =>
+  String(html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${raw(style)}</style>
+${head ?? ''}</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`)
+    // HTML has no null characters, not even in what somebody typed.
+    .replaceAll('\0', '\uFFFD')
+
+/** Only the style sheet above counts, forms go nowhere else, and no other page may frame this one. */
+export const contentPolicy = (forms: 'none' | 'self') =>
+  `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
+
+/** A page at an address that holds a secret: it is kept by nobody, and the address is told to nobody. */
+export const secretPage = (status: number, parts: PageParts): PageAnswer => ({
+  status,
+  headers: {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': parts.language,
+    'Content-Security-Policy': contentPolicy('self'),
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    'X-Robots-Tag': 'noindex',
+    Vary: 'Accept-Language',
+  },
+  html: layout({
+    ...parts,
+    content: html`<p class="brand">Annal</p>
+${parts.content}`,
+  }),
+})
+
+interface NoticeParts {
+  language: string
+  title: string
+  /** Whether what the person wanted is done. */
+  kind: 'good' | 'bad'
+  paragraphs: string[]
+}
+
+/** A page at such an address that tells what happened, and has nothing to fill in. */
+export const noticePage = (status: number, { language, title, kind, paragraphs }: NoticeParts): PageAnswer =>
+  secretPage(status, {
+    language,
+    title,
+    content: html`<h1>${title}</h1>
+<div class="notice ${kind}" role="${kind === 'good' ? 'status' : 'alert'}">
+${paragraphs.map(
+  (paragraph) => html`<p>${paragraph}</p>
+`,
+)}</div>`,
+  })

@@ -5,10 +5,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { reservedBytes, signClaim } from '../../../src/modules/content-credentials/cose.ts'
-import { makeDevelopmentChain } from '../../../src/modules/content-credentials/development-chain.ts'
-import { readSigningIdentity } from '../../../src/modules/content-credentials/signing-identity.ts'
-import { askForStamp, STAMP_BYTES } from '../../../src/modules/content-credentials/time-stamp.ts'
+import {
+  askForStamp,
+  makeDevelopmentChain,
+  readSigningIdentity,
+  reservedBytes,
+  STAMP_BYTES,
+  signClaim,
+} from '../../../src/modules/content-credentials/signing-identity.ts'
 import { signWith } from '../../support/identity-assertions.ts'
 import { newPicture } from '../../support/pictures.ts'
 import { startTimeAuthority } from './time-authority.ts'

@@ -9,11 +9,15 @@ import {
   createContentCredentials,
   openSigningIdentity,
 } from '../../../src/modules/content-credentials/content-credentials.ts'
-import { signClaim } from '../../../src/modules/content-credentials/cose.ts'
-import { integer, octets, sequence } from '../../../src/modules/content-credentials/der.ts'
-import { makeDevelopmentChain } from '../../../src/modules/content-credentials/development-chain.ts'
-import { readSigningIdentity } from '../../../src/modules/content-credentials/signing-identity.ts'
-import { askForStamp } from '../../../src/modules/content-credentials/time-stamp.ts'
+import {
+  askForStamp,
+  integer,
+  makeDevelopmentChain,
+  octets,
+  readSigningIdentity,
+  sequence,
+  signClaim,
+} from '../../../src/modules/content-credentials/signing-identity.ts'
 import { listen } from '../../support/listen.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
-import { askForStamp, STAMP_BYTES } from '../../../src/modules/content-credentials/time-stamp.ts'
+import { askForStamp, STAMP_BYTES } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { listen } from '../../support/listen.ts'
 

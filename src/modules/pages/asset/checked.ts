@@ -1,9 +1,8 @@
 /** What a verifier found, and how one finds it oneself. */
 import { html } from 'hono/html'
 import { fill } from '../../../locales/messages.ts'
-import type { Html } from '../layout.ts'
-import type { Checked, ShownAsset, ShownCommit } from './read.ts'
-import { facts, moment, type Speech } from './shown.ts'
+import type { Html } from '../page.ts'
+import { type Checked, facts, moment, type ShownAsset, type ShownCommit, type Speech } from './read.ts'
 
 type Finding = Checked['complete']
 type Result = Finding['result']

@@ -1,8 +1,66 @@
 /** What an asset's page reads. */
+import { html } from 'hono/html'
+import type { Messages } from '../../../locales/messages.ts'
 import type { Context, Services } from '../../../services-context.ts'
+import type { Language } from '../../../shared/language.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Run } from '../run.ts'
+import type { Html, Run } from '../page.ts'
+
+/** A person's language, and the words in it. */
+export interface Speech {
+  language: Language
+  words: Messages['pages']['asset']
+}
+
+const momentStyle = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
+/** Made once: making one takes as long as telling hundreds of moments by it. */
+const moments: Record<Language, Intl.DateTimeFormat> = {
+  en: new Intl.DateTimeFormat('en', momentStyle),
+  'zh-TW': new Intl.DateTimeFormat('zh-TW', momentStyle),
+}
+
+/** A moment in UTC, in words. `at`: ISO 8601. */
+export const momentText = (at: string, language: Language): string => `${moments[language].format(new Date(at))} UTC`
+
+/** The same for machines, too. */
+export const moment = (at: string, language: Language): Html =>
+  html`<time datetime="${at}">${momentText(at, language)}</time>`
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+
+/** A size in the unit that fits. `bytes`: a decimal string. */
+export function sizeText(bytes: string, language: Language): string {
+  let size = Number(bytes)
+  let unit = 0
+  for (; size >= 1_000 && unit < units.length - 1; unit += 1) size /= 1_000
+  const style = { style: 'unit', unit: units[unit]!, unitDisplay: 'short', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(language, style).format(size)
+}
+
+/** Characters of a value that are shown. */
+const MOST_SHOWN = 600
+
+/** A long text as its beginning. */
+export const clip = (text: string): string => {
+  const characters = [...text.slice(0, MOST_SHOWN * 2 + 2)]
+  return characters.length > MOST_SHOWN ? `${characters.slice(0, MOST_SHOWN).join('')}…` : text
+}
+
+/** Whatever a field holds, as text; undefined for what is empty. */
+export function valueText(value: unknown, { words }: Speech): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'boolean') return value ? words.yes : words.no
+  return clip(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** Names with what they stand for; without those that stand for nothing. */
+export const facts = (...pairs: (readonly [string, Html | string] | false | undefined)[]): Html =>
+  html`<dl class="facts">${pairs.map((pair) => pair && html`<dt>${pair[0]}</dt><dd>${pair[1]}</dd>`)}</dl>`
+
+/** What an asset is called. */
+export const titleOf = ({ headline, assetFileName, nid }: { headline: string; assetFileName: string; nid: string }) =>
+  headline || assetFileName || nid
 
 const AssetPage = graphql(/* GraphQL */ `
   query AssetPage($id: ID!, $first: Int!, $after: String) {

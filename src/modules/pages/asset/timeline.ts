@@ -1,10 +1,19 @@
 /** Who changed what, and what carries it. */
 import { html } from 'hono/html'
 import { fill } from '../../../locales/messages.ts'
-import type { Html } from '../layout.ts'
+import type { Html } from '../page.ts'
 import { marksOf } from './checked.ts'
-import type { Checked, ShownAsset, ShownCommit } from './read.ts'
-import { clip, facts, moment, type Speech, valueText } from './shown.ts'
+import {
+  type Checked,
+  clip,
+  facts,
+  moment,
+  momentText,
+  type ShownAsset,
+  type ShownCommit,
+  type Speech,
+  valueText,
+} from './read.ts'
 
 /** The name under which commits tell of custom fields, which are shown one by one. */
 const CUSTOM = 'nit_commit_custom'
@@ -77,5 +86,45 @@ export function timeline(
 <ol class="timeline" reversed start="${nodes[0]?.sequence ?? asset.commitCount}">
 ${nodes.map((each) => commit(each, checked, speech))}</ol>
 <p class="pages no-print">${!isNewest && html`<a href="${at()}#history">${words.newest}</a> `}${pageInfo.hasNextPage && pageInfo.endCursor !== null && html`<a href="${at(pageInfo.endCursor)}#history">${words.older}</a>`}</p>
+</section>`
+}
+
+const tones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '', REMOTE: '' } as const
+
+/** The claims, and how far they can be believed; nothing for a file without a manifest. */
+export function credentials(
+  { contentCredentials: claims }: ShownAsset,
+  { language, words: { credentials: words } }: Speech,
+): Html {
+  if (claims === null) return html``
+  const { state, trustList, checkedAt, manifestCount } = claims
+  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining } = claims
+  const { problems, notChecked, remoteManifestUrl } = claims
+  const isJudged = state !== 'UNREADABLE' && state !== 'REMOTE'
+  const judged = fill(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
+  const list = (name: string, values: readonly (string | null)[]) => {
+    const text = values.filter(Boolean).join(', ')
+    return text !== '' && ([name, text] as const)
+  }
+  return html`<section aria-labelledby="credentials"><h2 id="credentials">${words.title}</h2>
+<p>${words.intro}</p>
+<div class="notice ${tones[state]}"><p>${words.states[state]}</p></div>
+${facts(
+  list(words.signer, [signer, issuer]),
+  list(words.signedAt, [signedAt]),
+  list(words.generator, [generator]),
+  list(words.creators, creators),
+  list(words.actions, actions),
+  list(words.source, [digitalSourceType]),
+  list(words.mining, mining),
+  list(words.problems, problems),
+  list(
+    words.notChecked,
+    notChecked.map((part) => words.unchecked[part as keyof typeof words.unchecked] ?? part),
+  ),
+  list(words.remote, [remoteManifestUrl]),
+  manifestCount > 1 && [words.manifests, String(manifestCount)],
+)}
+${isJudged && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
 </section>`
 }

@@ -3,7 +3,7 @@
  * kind of chart. A chart library would add a DOM and about 11 MB to the installation.
  */
 import { html } from 'hono/html'
-import type { Html } from '../pages/layout.ts'
+import type { Html } from '../pages/page.ts'
 
 /** One part of each bar, from the bottom up. */
 export interface Series {
