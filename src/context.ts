@@ -2,12 +2,14 @@
  * What use cases work with. `app.ts` builds the `AppContext` once per process. Each request, job and command adds its caller. A use case is a
  * function `(context, input)` that names the few fields it needs: `Pick<Context, 'actor' | 'database'>`, short `Use<'actor' | 'database'>`.
  */
+import type { KeyObject } from 'node:crypto'
 import type { Chain, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/database-types.ts'
 import type { ContentStore, PictureMaker } from './files/file-types.ts'
 import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/key-types.ts'
 import type { ComposeMail, Mailer } from './mail/mail-types.ts'
+import type { Uploads } from './modules/assets/uploads.ts'
 import type { Coins } from './modules/coins/coin-types.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { Actor } from './shared/actor.ts'
@@ -15,6 +17,7 @@ import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
 import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import type { RateLimiter, RequestQuota } from './shared/rate-limiter.ts'
+import type { Semaphore } from './shared/semaphore-types.ts'
 import type { Meter, Tracer } from './telemetry/telemetry-types.ts'
 
 /** Parts of the process that all requests, jobs and commands share. */
@@ -47,6 +50,19 @@ export interface AppContext {
   readonly rateLimiter: RateLimiter
   readonly requestQuota: RequestQuota
   readonly counter: ConcurrencyCounter
+  /** Files of requests that are being received. */
+  readonly uploads: Uploads
+  /** Signs links to asset pages. The same in all processes of an installation. */
+  readonly assetLinkKey: KeyObject
+  readonly semaphores: Semaphores
+}
+
+/** Semaphores of expensive operations. */
+export interface Semaphores {
+  /** Verifications of histories, which read every block of a history. */
+  readonly verifications: Semaphore
+  /** Downloads of proofs, which last as long as their readers take. */
+  readonly proofs: Semaphore
 }
 
 /** Facts from which links and records are made. */

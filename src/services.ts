@@ -1,5 +1,6 @@
 /** The services and the work in the background, made from their parts: all there is but the doors, which commands need not load. */
 
+import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import type { Histories } from './chain/chain-types.ts'
@@ -27,6 +28,7 @@ import type { Mailer } from './mail/mail-types.ts'
 import { createAccountServices } from './modules/accounts/account-services.ts'
 import { createStatisticsService } from './modules/admin/statistics.ts'
 import { createAssetServices } from './modules/assets/asset-services.ts'
+import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
 import type { Coins } from './modules/coins/coin-types.ts'
 import { createHeldCoinService } from './modules/coins/held-coin-service.ts'
@@ -176,6 +178,14 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     rateLimiter,
     requestQuota,
     counter,
+    uploads: createUploads({
+      folder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
+      counter,
+      maxBytes: limits['upload-megabytes'] * 1_000_000,
+      meter,
+    }),
+    assetLinkKey: createSecretKey(vault.derive('asset-links')),
+    semaphores: { verifications: createSemaphore(verificationOptions), proofs: createSemaphore(proofOptions) },
   }
   const shared = {
     ...deps,
@@ -211,12 +221,11 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...shared,
     pricing,
     funds,
-    key: vault.derive('asset-links'),
-    verifications: createSemaphore(verificationOptions),
-    proofs: createSemaphore(proofOptions),
+    assetLinkKey: context.assetLinkKey,
+    ...context.semaphores,
     manifests: createSemaphore(manifestOptions),
     chain,
-    uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
+    uploads: context.uploads,
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
     graceSeconds: config.files.garbageGraceSeconds,

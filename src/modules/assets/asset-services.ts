@@ -1,9 +1,10 @@
 /** All about assets, made from their parts. */
 
+import type { KeyObject } from 'node:crypto'
 import type { Chain, Histories } from '../../chain/chain-types.ts'
 import type { Database } from '../../db/database-types.ts'
 import { createBlockService } from '../../files/block-service.ts'
-import type { ContentCredentials, ContentStore, PictureMaker, UploadFolder } from '../../files/file-types.ts'
+import type { ContentCredentials, ContentStore, PictureMaker } from '../../files/file-types.ts'
 import type { ConcurrencyCounter } from '../../shared/concurrency-counter.ts'
 import type { Idempotency } from '../../shared/idempotency.ts'
 import type { Limits } from '../../shared/limits.ts'
@@ -23,14 +24,13 @@ import { createAssetService } from './asset-service.ts'
 import { createLinkService } from './link-service.ts'
 import { createKeep } from './store-and-pin.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
-import { createUploads } from './uploads.ts'
+import type { Uploads } from './uploads.ts'
 
 interface Dependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
-  /** Signs links to pages of assets: 32 bytes. */
-  key: Uint8Array
+  assetLinkKey: KeyObject
   publicUrl: string
   histories?: Histories
   /** Limits verifications of histories. */
@@ -39,8 +39,7 @@ interface Dependencies {
   manifests: Semaphore
   pictures: PictureMaker
   contentCredentials: ContentCredentials
-  /** Where uploads lie for as long as their request lasts. */
-  uploadFolder: UploadFolder
+  uploads: Uploads
   notifications: FeedNotifications
   rateLimiter: RateLimiter
   counter: ConcurrencyCounter
@@ -66,9 +65,7 @@ export type AssetServices = ReturnType<typeof createAssetServices>['services']
 /** Makes the services of assets, and what carries out their jobs. */
 export function createAssetServices(given: Dependencies) {
   const deps = { ...given, keep: createKeep(given) }
-  const { uploadFolder, verifiesAddresses, counter, limits, meter } = deps
-  const maxBytes = limits['upload-megabytes'] * 1_000_000
-  const uploads = createUploads({ folder: uploadFolder, counter, maxBytes, meter })
+  const { verifiesAddresses, uploads } = deps
   const versions = createVersionService(deps)
   const assets = createAssetService({ ...deps, uploads, versions, config: { verifiesAddresses } })
   const thumbnails = createThumbnailService(deps)
@@ -76,7 +73,7 @@ export function createAssetServices(given: Dependencies) {
     services: {
       assets,
       blocks: createBlockService(deps),
-      assetLinks: createLinkService(deps),
+      assetLinks: createLinkService({ ...deps, key: deps.assetLinkKey }),
       histories: createHistoryService({ ...deps, assets }),
       contentCredentials: createContentCredentialsService(deps),
       thumbnails,

@@ -1,5 +1,5 @@
 /** Links by which strangers read a private asset's page. Contract: `createAssetLink`, `Asset.links`, `/api/v3/assets/{nid}/links/`. */
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Database } from '../../db/database-types.ts'
 import type { Actor } from '../../shared/actor.ts'
@@ -37,8 +37,7 @@ export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> 
 interface Dependencies {
   database: Database
   idempotency: Idempotency
-  /** 32 bytes, the same in all processes of an installation. */
-  key: Uint8Array
+  key: KeyObject
 }
 
 const DAY_SECONDS = 86_400
@@ -69,9 +68,7 @@ function expiryOf(now: Date, wanted: Date | undefined): Date {
  * signed with the generation that counts for the asset; the last of them ends 366 days after the release that brought rows.
  */
 export function createLinkService({ database, idempotency, key }: Dependencies) {
-  const secret = createSecretKey(key)
-  const sign = (...parts: (string | number)[]) =>
-    createHmac('sha256', secret).update(parts.join('\n')).digest('base64url')
+  const sign = (...parts: (string | number)[]) => createHmac('sha256', key).update(parts.join('\n')).digest('base64url')
   const isSignedBy = (given: string, right: string) => {
     const [one, other] = [Buffer.from(given), Buffer.from(right)]
     return one.length === other.length && timingSafeEqual(one, other)

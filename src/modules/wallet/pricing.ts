@@ -1,3 +1,4 @@
+import type { Use } from '../../context.ts'
 import { add, formatAmount } from '../../shared/money.ts'
 import type { Cost } from './quote.ts'
 
@@ -31,3 +32,9 @@ export const createPricing =
 /** What one commit costs: registering or updating an asset. */
 export const commitCost = ({ assetUpdateFee, gasFee }: Pricing) =>
   ({ price: assetUpdateFee, gas: gasFee }) satisfies Cost
+
+/** Returns the present cost of one commit. A use case that charges reads it once. */
+export const readCommitCost = ({ config, gasFee }: Use<'config' | 'gasFee'>): Required<Cost> => ({
+  price: formatAmount(config.money.assetUpdateFee),
+  gas: formatAmount(gasFee()),
+})
