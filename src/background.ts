@@ -8,7 +8,7 @@ import { done, type Repetition, repeat } from './jobs/repeat.ts'
 import { deliveryWork } from './modules/webhooks/delivery-service.ts'
 import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'
-import type { Role } from './shared/roles.ts'
+import type { Role } from './shared/process.ts'
 
 /** Parts that the background work needs. */
 export interface LoopParts {

@@ -4,7 +4,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { FAILURE, red, say } from './cli/output.ts'
 import { run } from './cli/run.ts'
 import { terminal } from './cli/terminal.ts'
-import { systemReason } from './shared/system-reason.ts'
+import { systemReason } from './shared/operator-errors.ts'
 
 const own = terminal()
 

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { contradictionsIn } from './config/contradictions.ts'
 import { type Name, type Values, variables } from './config/variables.ts'
 import { limitsWith } from './shared/limits.ts'
-import type { Role } from './shared/roles.ts'
+import type { Role } from './shared/process.ts'
 
 /** The configuration has problems; its message names all of them. */
 export class ConfigError extends Error {

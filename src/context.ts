@@ -17,7 +17,7 @@ import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
 import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import type { RateLimiter, RequestQuota } from './shared/rate-limiter.ts'
-import type { Semaphore } from './shared/semaphore-types.ts'
+import type { Semaphore } from './shared/semaphore.ts'
 import type { Meter, Tracer } from './telemetry/telemetry-types.ts'
 
 /** Parts of the process that all requests, jobs and commands share. */

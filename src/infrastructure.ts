@@ -32,11 +32,11 @@ import {
   readTrustList,
 } from './modules/content-credentials/content-credentials.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
-import { boundedCheck } from './shared/bounded-check.ts'
+import { boundedCheck } from './shared/async.ts'
 import { DomainError } from './shared/errors.ts'
-import { FixableError } from './shared/fixable-error.ts'
 import type { Log } from './shared/log.ts'
-import { closeFolders } from './shared/private-folders.ts'
+import { FixableError } from './shared/operator-errors.ts'
+import { makePrivateFolders } from './shared/private-files.ts'
 import { silentTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
 /** The parts that are open. */
@@ -89,7 +89,7 @@ export async function openInstallation(
   log: Log,
   { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
 ): Promise<Installation> {
-  await closeFolders(config.dir)
+  await makePrivateFolders(config.dir)
   const { contentCredentials } = config
   if (mayMigrate) checkNamedFiles(config)
   const postgres = config.database.url ? undefined : await startDatabase(config, log, mayMigrate)

@@ -1,7 +1,7 @@
 /** The service process. */
 import { findUnread, readConfig } from './config.ts'
-import { exitCodeOf } from './shared/exit-code.ts'
-import { explainError } from './shared/explain-error.ts'
+import { explainError } from './shared/operator-errors.ts'
+import { exitCodeOf } from './shared/process.ts'
 import { createLog } from './telemetry/log.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The message on stdout when the service is ready. */
 import { writeSync } from 'node:fs'
 import type { Installation } from './infrastructure.ts'
-import { roles as allRoles } from './shared/roles.ts'
+import { roles as allRoles } from './shared/process.ts'
 
 const STDOUT = 1
 

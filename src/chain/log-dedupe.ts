@@ -1,5 +1,4 @@
-import type { Log } from '../shared/log.ts'
-import { createLogThrottle } from '../shared/log-throttle.ts'
+import { createLogThrottle, type Log } from '../shared/log.ts'
 
 /** A failure that may last. */
 export interface Problem {

@@ -1,7 +1,7 @@
 /** What looks at the chain again and again, in one process at a time, and never in a request's way. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { explainError } from '../shared/explain-error.ts'
 import type { Log } from '../shared/log.ts'
+import { explainError } from '../shared/operator-errors.ts'
 import { createLogDeduper } from './log-dedupe.ts'
 import { WrongChainError } from './registry/registry.ts'
 

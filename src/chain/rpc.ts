@@ -4,8 +4,8 @@
  */
 
 import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
+import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
-import { readAtMost } from '../shared/read-at-most.ts'
 import { blindTracer, type Tracer } from '../telemetry/telemetry-types.ts'
 
 /** The node understood and said no. */

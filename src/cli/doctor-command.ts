@@ -1,6 +1,6 @@
 /** `annal doctor`. */
 import type { Command } from 'commander'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 import { command } from './command.ts'
 import {
   checkConfiguration,

@@ -1,7 +1,7 @@
 /** Files that commands make. */
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises'
-import { systemReason } from '../shared/system-reason.ts'
+import { systemReason } from '../shared/operator-errors.ts'
 
 const unwritable = (path: string, reason: string, cause?: unknown) =>
   new Error(`${path} cannot be written: ${reason}. Name a place where nothing is yet by --out.`, { cause })

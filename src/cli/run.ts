@@ -1,7 +1,7 @@
 /** Carries out one command: what it is called with, and what becomes of its errors. */
 import { CommanderError } from 'commander'
 import { DomainError } from '../shared/errors.ts'
-import { exitCodeOf } from '../shared/exit-code.ts'
+import { exitCodeOf } from '../shared/process.ts'
 import { FAILURE, red, say, WRONG_USAGE } from './output.ts'
 import { createProgram } from './program.ts'
 import { atTerminal, type Terminal } from './terminal.ts'

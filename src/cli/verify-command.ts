@@ -46,7 +46,7 @@ const asUsage =
 
 async function openProof(path: string) {
   const { open } = await import('node:fs/promises')
-  const { systemReason } = await import('../shared/system-reason.ts')
+  const { systemReason } = await import('../shared/operator-errors.ts')
   const file = await open(path).catch((cause: unknown) => {
     throw wrong(`${path} cannot be read: ${systemReason(cause)}.`)
   })

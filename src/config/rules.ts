@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { parseDatabaseUrl } from '../db/parse-database-url.ts'
 import { limitsWith } from '../shared/limits.ts'
 import { AMOUNT } from '../shared/money.ts'
-import { roles } from '../shared/roles.ts'
+import { roles } from '../shared/process.ts'
 
 /** An amount, as decimal text. */
 export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')

@@ -1,7 +1,7 @@
 /** The table of all variables. */
 import { z } from 'zod'
 import { limitsText } from '../shared/limits.ts'
-import { roles } from '../shared/roles.ts'
+import { roles } from '../shared/process.ts'
 import {
   address,
   addresses,

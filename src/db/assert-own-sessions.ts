@@ -3,7 +3,7 @@
  * server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
  */
 import type pg from 'pg'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 import { assertSettings } from './session-settings.ts'
 

@@ -1,4 +1,4 @@
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 
 /** PostgreSQL's code for what a role may not do. */
 const INSUFFICIENT_PRIVILEGE = '42501'

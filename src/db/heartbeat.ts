@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { roles as allRoles, type Role } from '../shared/roles.ts'
+import { roles as allRoles, type Role } from '../shared/process.ts'
 import type { Database } from './database-types.ts'
 import { arrayOf, float, statement, text, uuid } from './sql.ts'
 

@@ -1,6 +1,6 @@
 /** Applies missing migrations and records them in Prisma's table `_prisma_migrations`, as Prisma does. */
 import pg from 'pg'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 import { DatabaseClient } from './database-client.ts'
 import { explainRights } from './explain-rights.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'

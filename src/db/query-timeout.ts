@@ -3,7 +3,7 @@
  * each was answered until its whole heap is marked, which took a quarter of a read's time. Here one timer looks after a pool.
  */
 import type pg from 'pg'
-import { removeItem } from '../shared/remove-item.ts'
+import { removeItem } from '../shared/async.ts'
 
 /** Milliseconds between two looks: a statement is given up so much later at most. */
 const LOOK_EVERY_MS = 500

@@ -1,6 +1,6 @@
 /** Settings under which our statements mean what they say. PostgreSQL has them so unless a role, a database or the server was told otherwise. */
 import type pg from 'pg'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 
 /** As `server_version_num` has it. Older ones lack functions that tables are made with. */
 const OLDEST_SERVER = 180_000

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { removeAsides, replaceFile } from '../shared/atomic-write.ts'
-import { ifMissing } from '../shared/error-code.ts'
 import type { Log } from '../shared/log.ts'
+import { ifMissing } from '../shared/operator-errors.ts'
+import { removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
 import { findServers, isServerAlive, killServer, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { canListen } from './free-port.ts'
 import { askLocalSocket, readLocalSocket } from './local-socket.ts'
@@ -240,7 +240,7 @@ export const startAnvil = async (
 export const cleanUpAfterCrash = async (files: AnvilFiles, running: AnvilProcess | undefined): Promise<void> => {
   for (const pid of await findServers(anvilArgument(files)))
     if (pid !== running?.pid) await killServer(pid, anvilArgument(files))
-  for (const file of [files.state, files.record]) await removeAsides(file, Date.now())
+  for (const file of [files.state, files.record]) await removeTemporaryFiles(file, Date.now())
   await rm(files.unpacked, { force: true })
 }
 

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFile } from '../shared/atomic-write.ts'
-import { ifMissing } from '../shared/error-code.ts'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError, ifMissing } from '../shared/operator-errors.ts'
+import { createFile } from '../shared/private-files.ts'
 import { anvilFiles } from './anvil-process.ts'
 
 const ownerFile = (dir: string) => join(dir, 'chain', 'installation')

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readdir, readFile, rename, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/operator-errors.ts'
 
 const run = promisify(execFile)
 

@@ -2,9 +2,9 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { assertNotOfAnother } from '../shared/folder-owner.ts'
 import type { Log } from '../shared/log.ts'
-import { systemReason } from '../shared/system-reason.ts'
+import { systemReason } from '../shared/operator-errors.ts'
+import { assertOwnFolder } from '../shared/private-files.ts'
 import {
   type AnvilFiles,
   type AnvilProcess,
@@ -91,11 +91,11 @@ const fundRelay = async (rpc: Rpc) => {
 
 /**
  * Starts anvil, mines and saves the chain, and restarts anvil when it dies. Takes over an anvil that a killed owner left running. A command
- * uses the chain of the running service. Throws when anvil does not start, and as `ownOrUse` and `assertNotOfAnother` do.
+ * uses the chain of the running service. Throws when anvil does not start, and as `ownOrUse` and `assertOwnFolder` do.
  */
 export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise<EmbeddedAnvil> => {
   const { log, confirmations = 2, blockTime = 1_000, isService = false } = options
-  assertNotOfAnother(options.dir)
+  assertOwnFolder(options.dir)
   await mkdir(join(options.dir, 'chain'), { recursive: true, mode: 0o700 })
   const files = anvilFiles(await realpath(options.dir))
   return ownOrUse(

@@ -3,11 +3,9 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { errorCode } from '../shared/error-code.ts'
-import { FixableError } from '../shared/fixable-error.ts'
-import { assertNotOfAnother } from '../shared/folder-owner.ts'
 import type { Log } from '../shared/log.ts'
-import { makeFolders } from '../shared/make-folders.ts'
+import { errorCode, FixableError } from '../shared/operator-errors.ts'
+import { assertOwnFolder, makeFolders } from '../shared/private-files.ts'
 import { readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
 import { findFreePort } from './free-port.ts'
 import { ownOrUse } from './ownership.ts'
@@ -91,10 +89,10 @@ const ensureDatabase = async (credentials: cluster.Credentials) => {
 
 /**
  * Starts PostgreSQL in the folder and restarts it when it dies. Takes over a server that a killed owner left running. A command uses the
- * server of the running service. Throws FixableError as `ownOrUse` and `assertNotOfAnother` do.
+ * server of the running service. Throws FixableError as `ownOrUse` and `assertOwnFolder` do.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  assertNotOfAnother(options.dir)
+  assertOwnFolder(options.dir)
   await makeFolders(options.dir)
   const { log, isService = false, patience = START_MS } = options
   const dir = await realpath(options.dir)

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
-import { errorCode } from '../shared/error-code.ts'
+import { errorCode } from '../shared/operator-errors.ts'
 
 /** Throws the error of the system when no server can listen there. */
 const tryListening = (port: number, host: string) =>

@@ -1,6 +1,6 @@
 /** Asks a server on this machine over a Unix socket: one line of JSON there, one back, as Ethereum nodes speak it ("IPC"). */
 import { connect } from 'node:net'
-import { readAtMost } from '../shared/read-at-most.ts'
+import { readAtMost } from '../shared/async.ts'
 
 const newline = 0x0a
 const scheme = 'ipc:'

@@ -2,9 +2,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFile } from '../shared/atomic-write.ts'
-import { ifMissing } from '../shared/error-code.ts'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError, ifMissing } from '../shared/operator-errors.ts'
+import { createFile } from '../shared/private-files.ts'
 import { identify, isAlive, waitFor } from './child-process.ts'
 
 interface Owner {

@@ -6,10 +6,8 @@ import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { removeAsides, replaceFile } from '../shared/atomic-write.ts'
-import { ifMissing } from '../shared/error-code.ts'
-import { FixableError } from '../shared/fixable-error.ts'
-import { systemReason } from '../shared/system-reason.ts'
+import { FixableError, ifMissing, systemReason } from '../shared/operator-errors.ts'
+import { removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
 import { findServers, isServerAlive, killServer } from './child-process.ts'
 import { findFreePort } from './free-port.ts'
 
@@ -245,7 +243,7 @@ export const cleanUpAfterCrash = async (dir: string) => {
   const path = lockPath(dataDir)
   const socketLocks = (await readdir(dataDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name))
   await Promise.all(socketLocks.map((name) => rm(join(dataDir, name), { force: true })))
-  for (const file of [credentialsPath(dir), path]) await removeAsides(file, Date.now()).catch(() => undefined)
+  for (const file of [credentialsPath(dir), path]) await removeTemporaryFiles(file, Date.now()).catch(() => undefined)
   const lines = (await readText(path))?.split('\n')
   if (lines === undefined || lines[0] === impossiblePid) return
   await replaceFile(path, [impossiblePid, ...lines.slice(1)].join('\n'))

@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../shared/errors.ts'
-import { giveToOwner } from '../shared/folder-owner.ts'
 import type { OnError } from '../shared/log.ts'
+import { giveToOwner } from '../shared/private-files.ts'
 import { blockExtension, blockPlace } from './block-name.ts'
 
 /**

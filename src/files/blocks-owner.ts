@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, open, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { giveToOwner } from '../shared/folder-owner.ts'
+import { giveToOwner } from '../shared/private-files.ts'
 import { blockPlace } from './block-name.ts'
 import { OWNER_NAME, type OwnedStore } from './store-owner.ts'
 

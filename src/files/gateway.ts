@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { matchesEtag } from '../http/headers.ts'
 import { displayOf } from '../modules/assets/file-types.ts'
 import { validationFailed } from '../shared/errors.ts'
-import { fileNameOf } from '../shared/file-name.ts'
+import { cleanFileName } from '../shared/text.ts'
 import { assertCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { type CarRequest, type FileRequest, parseRange, readFileRequest, selectionOf } from './gateway-request.ts'
@@ -181,7 +181,7 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       const store = cid === PROBE_CID ? probe : contentStore
       const answering = { store, req, res, cid, etag }
       // Whoever gives somebody an address chooses it.
-      const given = fileNameOf(query.get('filename'))
+      const given = cleanFileName(query.get('filename'))
       if (asked.kind === 'file') {
         const inline = displayOf(file.mimeType) !== 'download' && query.get('download') !== 'true'
         const headers = {

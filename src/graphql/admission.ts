@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode } from 'graphql'
 import type { Actor } from '../shared/actor.ts'
-import { rateLimitKey, rateLimitKeys } from '../shared/rate-limit-key.ts'
-import type { Semaphore } from '../shared/semaphore-types.ts'
+import { rateLimitKey, rateLimitKeys } from '../shared/rate-limiter.ts'
+import type { Semaphore } from '../shared/semaphore.ts'
 import { createCostOf, LARGE_ANSWER } from './limits/document-cost.ts'
 import { rootFieldsOf } from './limits/document-limits.ts'
 

@@ -1,7 +1,7 @@
 /** Arguments and fields that lists share. */
 
-import { MAX_COUNTED } from '../shared/count-limit.ts'
 import { validationFailed } from '../shared/errors.ts'
+import { MAX_COUNTED } from '../shared/lists.ts'
 import { builder } from './builder.ts'
 
 type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>

@@ -3,8 +3,8 @@
  * body (test/api/http/small-chunks.test.ts).
  */
 import { IncomingMessage } from 'node:http'
+import { removeItem } from '../shared/async.ts'
 import { DomainError } from '../shared/errors.ts'
-import { removeItem } from '../shared/remove-item.ts'
 
 /** Pieces of a body that may have any size. */
 const FREE_PIECES = 2_000

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { removeItem } from '../shared/async.ts'
 import type { Log } from '../shared/log.ts'
-import { removeItem } from '../shared/remove-item.ts'
 
 /** Limits of slow readers. */
 export interface SlowReaderOptions {

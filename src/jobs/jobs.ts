@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import { DatabaseClient } from '../db/database-client.ts'
-import { HopelessError, isUnavailable } from '../shared/errors.ts'
+import { isUnavailable, NonRetryableError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
@@ -242,7 +242,7 @@ export async function startJobs({
   }
 
   async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
-    const isHopeless = error instanceof HopelessError
+    const isHopeless = error instanceof NonRetryableError
     const isSpared = outlastsOutages.includes(queue) && isUnavailable(error)
     const isLast = isHopeless || queue === SCHEDULED || (!isSpared && job.retryCount >= job.retryLimit)
     const output: Failed = { message: describeError(error), loggedAt: await report(queue, job, error, isLast) }

@@ -6,9 +6,8 @@ import type { BlockService } from '../files/block-service.ts'
 import type { ContentStore } from '../files/file-types.ts'
 import { eraseHistories, findUnerased } from '../modules/assets/erase-assets.sql.ts'
 import type { Uploads } from '../modules/assets/uploads.ts'
+import { forEachSettled, keysetPages } from '../shared/async.ts'
 import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'
-import { eachForItself } from '../shared/for-each-settled.ts'
-import { keysetPages } from '../shared/keyset-pages.ts'
 import type { Log } from '../shared/log.ts'
 import type { RateLimiter } from '../shared/rate-limiter.ts'
 import type { Meter } from '../telemetry/telemetry-types.ts'
@@ -104,7 +103,7 @@ export function createMaintenance(deps: Dependencies) {
         sweepUploads,
         () => sweeper.runFileScan('list-blocks', (onError) => deps.blocks.tidy(onError, cancel)),
       ]
-      await eachForItself(steps, (step) => step(), cancel)
+      await forEachSettled(steps, (step) => step(), cancel)
     },
 
     /** Removes blocks that nothing pins. Returns their number. Throws when `cancel` aborts, and UNAVAILABLE while the file store is away. */

@@ -1,6 +1,7 @@
 /** Removes personal data from dead letters. Notices that can still be sent keep their addresses. */
+
+import { keysetPages } from '../shared/async.ts'
 import { NIL_UUID } from '../shared/ids.ts'
-import { keysetPages } from '../shared/keyset-pages.ts'
 import { findUnredacted, redactLetters } from './jobs.sql.ts'
 
 /** Letters per statement, so that the locks are short. */

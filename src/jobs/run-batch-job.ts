@@ -3,8 +3,8 @@
 import type { Database } from '../db/database-types.ts'
 import { arrayOf, statement, text, uuid } from '../db/sql.ts'
 import type { FeedNotifications } from '../modules/events/notification-types.ts'
+import { forEachSettled } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
-import { eachForItself } from '../shared/for-each-settled.ts'
 import { toId, UUID } from '../shared/ids.ts'
 import type { Log, OnError } from '../shared/log.ts'
 import { type Meter, silentMeter } from '../telemetry/telemetry-types.ts'
@@ -136,7 +136,7 @@ export function createSweeper({ database, log, notifications, meter = silentMete
 
     /** Runs several sweeps. An error of one does not stop the others. Throws the first error at the end. */
     async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {
-      await eachForItself(sweeps, (sweep) => run(sweep, cancel), cancel)
+      await forEachSettled(sweeps, (sweep) => run(sweep, cancel), cancel)
     },
 
     /** Runs a scan of all files and records the files that it reports as failed. Throws what `work` throws. */

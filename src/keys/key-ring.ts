@@ -17,10 +17,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createFile, removeAsides, removeFile, replaceFile } from '../shared/atomic-write.ts'
 import { DomainError, LostKeyError } from '../shared/errors.ts'
-import { FixableError } from '../shared/fixable-error.ts'
-import { giveToOwner } from '../shared/folder-owner.ts'
+import { FixableError } from '../shared/operator-errors.ts'
+import { createFile, giveToOwner, removeFile, removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
 import type { KeyRing } from './key-types.ts'
 
 /** A key-encryption key, 32 bytes, by its identifier. */
@@ -208,7 +207,7 @@ export function openKeyRing({ dir, key, previousKeys, assertOwn }: Options): Loc
       }
       for (const path of doomed.flatMap(filesOf)) await removeFile(path)
       // A start that was killed while it made a key left another copy.
-      await removeAsides(file, Date.now() - REST_MS)
+      await removeTemporaryFiles(file, Date.now() - REST_MS)
       reload()
       return doomed.map(({ id }) => id)
     },

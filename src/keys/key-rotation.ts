@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
 import { actionArgsContext } from '../modules/store/action-args.ts'
 import { webhookSecretContext } from '../modules/store/network-app-service.ts'
+import { keysetPages } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
-import { keysetPages } from '../shared/keyset-pages.ts'
 import {
   countAll,
   countWrapped,

@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFile, removeFile } from '../shared/atomic-write.ts'
 import { LostKeyError, unavailable } from '../shared/errors.ts'
+import { createFile, removeFile } from '../shared/private-files.ts'
 
 const BYTES = 32
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMigrationStatus } from '../db/migrations.ts'
-import { FixableError } from '../shared/fixable-error.ts'
+import { FixableError } from '../shared/operator-errors.ts'
 import { createKeyShares } from './key-shares.ts'
 
 async function holdsKeyShares(dir: string): Promise<boolean> {

@@ -3,7 +3,7 @@
 import type { Database } from '../db/database-types.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../db/invariants/finding.ts'
 import { arrayOf, boolean, statement, uuid } from '../db/sql.ts'
-import { inBatches } from '../shared/chunk.ts'
+import { chunk } from '../shared/async.ts'
 import { toId } from '../shared/ids.ts'
 import type { KeyVault } from './key-types.ts'
 
@@ -31,7 +31,7 @@ export async function checkOwners({ database, vault }: Dependencies): Promise<Fi
   const standing = async (users: string[]) =>
     new Map((await database.query(findStanding, { users })).map(({ id, deleted }) => [id, deleted]))
   const isFull = (rows: object[]) => rows.length > MOST_ROWS
-  for await (const owners of inBatches(vault.owners(), PAGE)) {
+  for await (const owners of chunk(vault.owners(), PAGE)) {
     const known = await standing(owners)
     for (const owner of owners) {
       const subject = toId('user', owner)
@@ -40,7 +40,7 @@ export async function checkOwners({ database, vault }: Dependencies): Promise<Fi
     }
     if (isFull(undone) && isFull(unknown)) break
   }
-  for await (const owners of inBatches(vault.deletedOwners(), PAGE)) {
+  for await (const owners of chunk(vault.deletedOwners(), PAGE)) {
     for (const [owner, isDeleted] of await standing(owners))
       if (!isDeleted) undone.push({ subject: toId('user', owner), problem: 'the vault says that it was deleted' })
     if (isFull(undone)) break

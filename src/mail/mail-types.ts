@@ -89,6 +89,6 @@ export interface OutgoingMail extends ComposedMail {
 
 /** Mail leaving the house. */
 export interface Mailer {
-  /** Resolves once the next server has taken the mail. Raises UNAVAILABLE, RefusedRecipientError. */
+  /** Resolves once the next server has taken the mail. Raises UNAVAILABLE, RejectedRecipientError. */
   send(mail: OutgoingMail): Promise<void>
 }

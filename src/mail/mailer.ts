@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
-import { DomainError, RefusedRecipientError } from '../shared/errors.ts'
+import { memoizeAsync } from '../shared/async.ts'
+import { DomainError, RejectedRecipientError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import { lazily } from '../shared/memoize-async.ts'
 import { silentTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Mailer, OutgoingMail } from './mail-types.ts'
 
@@ -76,7 +76,7 @@ export function createMailer({
         await tracer.span('send mail', { kind: 'client' }, () => deliver(mail, present(mail)))
         meter.mailTried('sent')
       } catch (error) {
-        meter.mailTried(error instanceof RefusedRecipientError ? 'refused' : 'failed')
+        meter.mailTried(error instanceof RejectedRecipientError ? 'refused' : 'failed')
         throw error
       }
     },
@@ -106,7 +106,7 @@ const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
   command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)
 
 function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
-  const transport = lazily(async () =>
+  const transport = memoizeAsync(async () =>
     (await loadNodemailer()).createTransport({
       url,
       connectionTimeout: timeouts.connection,
@@ -122,7 +122,7 @@ function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
     } catch (error) {
       const failure = error as SmtpFailure
       const { code = 'unknown', responseCode } = failure
-      if (isRefusedRecipient(failure)) throw new RefusedRecipientError(responseCode)
+      if (isRefusedRecipient(failure)) throw new RejectedRecipientError(responseCode)
       const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
       throw new DomainError('UNAVAILABLE', `The mail server did not take a mail (${reason}).`, { retryAfter: 5 })
     }
@@ -147,10 +147,10 @@ async function removeParts(dir: string): Promise<void> {
 
 /** `log` is told the links. */
 function fileDelivery(dir: string, log: Log | undefined): Deliver {
-  const transport = lazily(async () =>
+  const transport = memoizeAsync(async () =>
     (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
   )
-  const tidied = lazily(() => removeParts(dir))
+  const tidied = memoizeAsync(() => removeParts(dir))
   return async ({ id, date, link }, message) => {
     await tidied().catch((error: unknown) =>
       log?.debug({ err: error }, 'Failed to delete unfinished files from the mail folder'),

@@ -1,3 +1,5 @@
+import type { Log } from './log.ts'
+
 /**
  * Every way a request can be refused, and what it means. The union is closed: GraphQL shows the code as `extensions.code`
  * and the table as the enum `ErrorCode`; REST maps it to a status and an `error.type` in `http/error-status.ts`, which does not
@@ -113,13 +115,13 @@ export class LostKeyError extends Error {
 }
 
 /** Raised by background work that no further attempt can carry out. */
-export class HopelessError extends Error {
-  override readonly name: string = 'HopelessError'
+export class NonRetryableError extends Error {
+  override readonly name: string = 'NonRetryableError'
 }
 
 /** The mail server takes no mail for this recipient, and never will. The message names nobody. */
-export class RefusedRecipientError extends HopelessError {
-  override readonly name = 'RefusedRecipientError'
+export class RejectedRecipientError extends NonRetryableError {
+  override readonly name = 'RejectedRecipientError'
   /** As the server answered. */
   readonly status: number | undefined
 
@@ -127,6 +129,12 @@ export class RefusedRecipientError extends HopelessError {
     super(`The mail server refuses the recipient for good (${status ?? 'unknown'}).`)
     this.status = status
   }
+}
+
+/** Handles the rejection of a recipient by dropping the mail, for mails that may be lost. `about` describes the mail in the log. */
+export const dropIfRejected = (log: Pick<Log, 'warn'>, about: object) => (error: unknown) => {
+  if (!(error instanceof RejectedRecipientError)) throw error
+  log.warn({ ...about, status: error.status }, 'Mail dropped: the mail server rejected its recipient')
 }
 
 /** The refusal NOT_AUTHENTICATED: nobody is signed in. */
@@ -138,7 +146,7 @@ export const authenticationFailed = () =>
   new DomainError('AUTHENTICATION_FAILED', 'Incorrect authentication credentials.')
 
 /** Raised for somebody who may see an asset, and wants what its owner alone may. */
-export const notTheirAsset = () =>
+export const notAssetOwner = () =>
   new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
 
 /** Raised for what is missing and for what the actor may not see: the two must not differ. */

@@ -1,4 +1,5 @@
 import { TypeID } from 'typeid-js'
+import { v7 } from 'uuid'
 import { canonicalCid } from '../../packages/verify/src/cids.ts'
 import { notFound } from './errors.ts'
 
@@ -37,6 +38,12 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The least UUID, which is nobody's: what is read in the order of UUIDs begins behind it. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Returns a new UUID, for records whose ID is needed before the database writes them. It contains the time of this process (version 7, so that
+ * new rows are close in an index). Nothing is sorted by it.
+ */
+export const newUuid = (): string => v7()
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Every pair of base-32 digits, by its ten bits. */

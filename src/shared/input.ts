@@ -1,6 +1,5 @@
 /** Pieces of input schemas, and the one way in which bad input is told. */
 import { z } from 'zod'
-import { nameProblem, showable, tidied } from './display-name.ts'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
 import { canonicalNid, fromId, type IdPrefix } from './ids.ts'
 import {
@@ -15,6 +14,7 @@ import {
   textProblem,
   tooDeep,
 } from './json-input.ts'
+import { nameProblem, stripInvisible, trimName } from './text.ts'
 
 /** People count characters, not bytes or UTF-16 units. */
 export const length = (text: string) => [...text].length
@@ -66,14 +66,14 @@ export const cidInput = (message: string) =>
   })
 
 /** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
-export const label = (max: number) => text(max).transform(showable)
+export const label = (max: number) => text(max).transform(stripInvisible)
 
 /** A trimmed name of at most `max` characters that other users see. Rejects names with invisible characters. */
-export const shownName = (max: number) =>
-  checked(z.string({ error: 'Expected text.' }).transform(tidied).pipe(text(max)), nameProblem)
+export const displayName = (max: number) =>
+  checked(z.string({ error: 'Expected text.' }).transform(trimName).pipe(text(max)), nameProblem)
 
 /** The same; something must be left. */
-export const requiredName = (max: number) => shownName(max).refine(isGiven, BLANK)
+export const requiredDisplayName = (max: number) => displayName(max).refine(isGiven, BLANK)
 
 const told = (value: unknown) => {
   const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
@@ -127,3 +127,11 @@ export const positiveAmount = z
   .string({ error: 'Expected an amount such as 0.5.' })
   .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')
   .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')
+
+const timestamp = z.iso.datetime({ offset: true })
+
+/** Parses an ISO 8601 time with its offset from UTC: `2026-11-21T09:30:00Z`. Returns undefined for anything else, such as 30 February. */
+export function parseTimestamp(text: string): Date | undefined {
+  const { success, data } = timestamp.safeParse(text)
+  return success ? new Date(data) : undefined
+}

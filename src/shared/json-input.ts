@@ -3,7 +3,7 @@
  * numbers that would be changed silently, names that stand for something else in JavaScript, more levels than anybody needs.
  */
 import { DomainError, validationFailed } from './errors.ts'
-import { trimEnd } from './trim-end.ts'
+import { trimEnd } from './text.ts'
 
 /** What is told of text that should be JSON. */
 export const NOT_JSON = 'Value must be valid JSON.'

@@ -2,7 +2,7 @@
  * Amounts of money: decimal strings outside, bigints of 10^-18 inside. 1 point = 1 currency unit.
  * JavaScript numbers never hold an amount.
  */
-import { trimEnd } from './trim-end.ts'
+import { trimEnd } from './text.ts'
 
 const SCALE = 18
 const ONE = 10n ** BigInt(SCALE)

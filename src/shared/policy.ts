@@ -4,7 +4,7 @@
  */
 import type { Asset, Prisma } from '../db/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from './actor.ts'
-import { DomainError, notAuthenticated, notFound, notTheirAsset } from './errors.ts'
+import { DomainError, notAssetOwner, notAuthenticated, notFound } from './errors.ts'
 
 /** Something that somebody may do or not, whatever it is done to. */
 export type Action =
@@ -45,7 +45,7 @@ const open: ReadonlySet<Action> = new Set<Action>([
 ])
 
 /** Whether somebody who is not signed in may try it. */
-export const isForEverybody = (action: Action) => open.has(action)
+export const allowsAnonymous = (action: Action) => open.has(action)
 
 /** Whether this actor runs the store. */
 export const canAdminister = (actor: Actor) =>
@@ -56,7 +56,7 @@ export const canAdminister = (actor: Actor) =>
  * Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
  */
 export function assertMay(actor: Actor, action: Action): void {
-  if (actor.kind === 'system' || isForEverybody(action)) return
+  if (actor.kind === 'system' || allowsAnonymous(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
   if (action === 'store:administer' && actor.role !== 'ADMIN') {
     throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')
@@ -110,7 +110,7 @@ export function assertMayOnAsset(
   assertMay(actor, action)
   if (!asset || !canSeeAsset(actor, asset)) throw notFound('Asset')
   if (action !== 'asset:read' && !owns(actor, asset)) {
-    throw notTheirAsset()
+    throw notAssetOwner()
   }
 }
 

@@ -1,7 +1,23 @@
 /** Keyed semaphore with a fair queue. */
+import type { QueueLoad } from '../telemetry/telemetry-types.ts'
+import { removeItem } from './async.ts'
 import { DomainError } from './errors.ts'
-import { removeItem } from './remove-item.ts'
-import type { Holder, Semaphore } from './semaphore-types.ts'
+
+/** The caller of an operation, and how many places the operation takes. */
+export interface Holder {
+  /** Account, address and service. Each key has a share of its own. Without keys only the total is limited. */
+  keys?: readonly string[]
+  /** 1 when missing. */
+  size?: number
+}
+
+/** Runs a limited number of operations at once. The others wait in a bounded queue. Throws when the queue is full or the wait is over. */
+export interface Semaphore {
+  <T>(work: () => Promise<T>, holder?: Holder): Promise<T>
+  /** Returns whether an operation would start immediately. */
+  isFree(holder?: Holder): boolean
+  load(): QueueLoad
+}
 
 /** Limits of running and waiting operations. */
 export interface SemaphoreOptions {

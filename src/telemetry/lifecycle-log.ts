@@ -1,6 +1,5 @@
 import type { Log } from '../shared/log.ts'
-import type { Role } from '../shared/roles.ts'
-import type { StopReason } from '../shared/stop-signal.ts'
+import type { Role, StopReason } from '../shared/process.ts'
 
 /** Logs the start and the end of the service. */
 export interface LifecycleLog {

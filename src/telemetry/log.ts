@@ -2,8 +2,7 @@ import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
-import type { Log } from '../shared/log.ts'
-import { createLogThrottle } from '../shared/log-throttle.ts'
+import { createLogThrottle, type Log } from '../shared/log.ts'
 import type { Tracer } from './telemetry-types.ts'
 
 const STDERR = 2

@@ -3,7 +3,7 @@
 import { SILENT_SECONDS } from '../db/heartbeat.ts'
 import { settingKeys } from '../db/key-value-store.ts'
 import { bigint, boolean, float, int, numeric, orNull, statement, text, uuid } from '../db/sql.ts'
-import { roles } from '../shared/roles.ts'
+import { roles } from '../shared/process.ts'
 import type { MetricName } from './metric-table.ts'
 
 /** Milliseconds: a scrape waits no longer. */

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { roles } from '../../src/shared/roles.ts'
+import { roles } from '../../src/shared/process.ts'
 
 const root = new URL('../../src/', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')

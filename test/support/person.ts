@@ -4,8 +4,7 @@ import type { Database } from '../../src/db/database-types.ts'
 import { numeric, statement, uuid } from '../../src/db/sql.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
 import { insertToken, insertUser } from '../../src/modules/accounts/accounts.sql.ts'
-import { toId } from '../../src/shared/ids.ts'
-import { newUuid } from '../../src/shared/new-uuid.ts'
+import { newUuid, toId } from '../../src/shared/ids.ts'
 
 /** Who sends a request. */
 export interface TestActor {

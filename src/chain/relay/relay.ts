@@ -3,7 +3,7 @@
  * the relay works them off, and whatever goes wrong with the chain only makes it later.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { explainError } from '../../shared/explain-error.ts'
+import { explainError } from '../../shared/operator-errors.ts'
 import { blindTracer, silentMeter } from '../../telemetry/telemetry-types.ts'
 import { createPace } from '../cpu-yield.ts'
 import { createRelayAccount } from '../keys.ts'

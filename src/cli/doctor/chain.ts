@@ -81,7 +81,7 @@ export async function checkChain(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
   if (!chain.rpcUrl) return checkEmbeddedChain(parts)
   const rpc = await node(chain)
-  const { explainError } = await import('../../shared/explain-error.ts')
+  const { explainError } = await import('../../shared/operator-errors.ts')
   const { isUnavailable } = await import('../../shared/errors.ts')
   try {
     const chainId = Number(await rpc.call<string>('eth_chainId'))

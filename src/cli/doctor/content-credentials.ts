@@ -1,6 +1,6 @@
 /** Checks of what Content Credentials are signed with. */
 
-import { FixableError } from '../../shared/fixable-error.ts'
+import { FixableError } from '../../shared/operator-errors.ts'
 import { type Diagnosis, right, span, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 

@@ -1,6 +1,6 @@
 /** Checks of the database. */
 import type { ConnectedDatabase } from '../../db/database.ts'
-import { FixableError } from '../../shared/fixable-error.ts'
+import { FixableError } from '../../shared/operator-errors.ts'
 import { bytes, type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { readArchiver, readClock, readServer } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'

@@ -90,8 +90,8 @@ export async function checkFolders({ config }: Parts): Promise<Diagnosis[]> {
   if (existsSync(dir) && !statSync(dir).isDirectory()) {
     return [wrong(`ANNAL_DIR is ${dir}, which is not a folder.`, 'Set ANNAL_DIR to a folder, or to a place for one.')]
   }
-  const { findOpenPaths } = await import('../../shared/private-folders.ts')
-  const open = await findOpenPaths(dir)
+  const { findOpenFolders } = await import('../../shared/private-files.ts')
+  const open = await findOpenFolders(dir)
   if (open === undefined) return [toKnow(`${dir} is not there yet: the first start makes it.`)]
   if (open.length === 0) return [right(`Nobody else gets at what lies in ${dir}.`)]
   return open.map((path) =>

@@ -3,8 +3,8 @@
  * round trip costs more than the row.
  */
 import type { Pool } from 'pg'
-import { createBatch } from '../../shared/batch-loader.ts'
-import type { Semaphore } from '../../shared/semaphore-types.ts'
+import { createBatchLoader } from '../../shared/async.ts'
+import type { Semaphore } from '../../shared/semaphore.ts'
 import type { Compiled } from './compile.ts'
 import type { Row } from './decode.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -67,7 +67,7 @@ export function createAsk({ pool, lists, isPooled }: { pool: Pool; lists: Semaph
     const eachAlone = (all: Values[]) => Promise.allSettled(all.map((values) => query(statement, values)))
     let many: Asked | undefined | null = null
 
-    return createBatch(async (all: Values[]): Promise<PromiseSettledResult<Row[]>[]> => {
+    return createBatchLoader(async (all: Values[]): Promise<PromiseSettledResult<Row[]>[]> => {
       if (all.length === 1) return eachAlone(all)
       if (many === null) many = manyOf(statement, await describe(statement))
       if (many === undefined) return eachAlone(all)

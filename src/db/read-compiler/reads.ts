@@ -4,8 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
-import { unlimited } from '../../shared/semaphore.ts'
-import type { Semaphore } from '../../shared/semaphore-types.ts'
+import { type Semaphore, unlimited } from '../../shared/semaphore.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../telemetry/telemetry-types.ts'
 import type { ReadClient } from '../database-types.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'

@@ -1,5 +1,5 @@
 /** What is read of a row: `select`, `_count`; all of its own fields without a `select`. */
-import { MAX_COUNTED } from '../../shared/count-limit.ts'
+import { MAX_COUNTED } from '../../shared/lists.ts'
 import type { Shape } from './decode.ts'
 import type { Relation } from './model.ts'
 import { compilePage, type Parent } from './page.ts'

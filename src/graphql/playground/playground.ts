@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { prepareFile, sendFile } from '../../http/static-file.ts'
-import { lazily } from '../../shared/memoize-async.ts'
+import { memoizeAsync } from '../../shared/async.ts'
 import { tabs } from './tabs.ts'
 
 const pageScript = readFileSync(new URL('./page.js', import.meta.url), 'utf8')
@@ -69,7 +69,7 @@ export const wantsPlayground = (req: IncomingMessage) =>
 
 /** Serves the playground, with everything that it loads, from one page that is made at the first request. */
 export function createPlayground() {
-  const rendered = lazily(render)
+  const rendered = memoizeAsync(render)
 
   return async (req: IncomingMessage, res: ServerResponse) => {
     const { file, policy } = await rendered()

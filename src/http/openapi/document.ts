@@ -2,7 +2,7 @@
 import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import { hasOpenField } from '../../graphql/expired-token.ts'
-import { isForEverybody } from '../../shared/policy.ts'
+import { allowsAnonymous } from '../../shared/policy.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../rest/define-route.ts'
 import { operationOf } from '../rest/execute.ts'
 import { describeBody } from './body.ts'
@@ -87,7 +87,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
   }
 
   const securityOf = ({ action, apiKey }: Route, isOpenToStaleTokens: boolean) => {
-    if (!isForEverybody(action)) return [{ token: [], ...(apiKey === 'needed' && { apiKey: [] }) }]
+    if (!allowsAnonymous(action)) return [{ token: [], ...(apiKey === 'needed' && { apiKey: [] }) }]
     if (isOpenToStaleTokens) return apiKey ? [{}, { apiKey: [] }] : []
     return [{}, { token: [] }]
   }

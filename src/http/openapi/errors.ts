@@ -1,7 +1,7 @@
 /** Refusals as the description tells them: each code has a schema, and a route has those that it can be refused with. */
 import { z } from 'zod'
 import { type ErrorCode, errorCodes, errorMeanings } from '../../shared/errors.ts'
-import { isForEverybody } from '../../shared/policy.ts'
+import { allowsAnonymous } from '../../shared/policy.ts'
 import { statuses } from '../error-status.ts'
 import type { DirectDescription, Route } from '../rest/define-route.ts'
 
@@ -87,7 +87,7 @@ const ofChanges: ErrorCode[] = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTEN
 
 /** What the policy refuses strangers, and those who are no administrators. */
 function refusalsOf(action: Route['action']): ErrorCode[] {
-  if (isForEverybody(action)) return []
+  if (allowsAnonymous(action)) return []
   return action === 'store:administer' ? ['NOT_AUTHENTICATED', 'PERMISSION_DENIED'] : ['NOT_AUTHENTICATED']
 }
 

@@ -1,7 +1,7 @@
 /** Declares the route of a list: a page of records, read in parts. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { z } from 'zod'
-import { MAX_COUNTED } from '../../shared/count-limit.ts'
+import { MAX_COUNTED } from '../../shared/lists.ts'
 import type { Connection, Description, Part, RestRequest, Route } from './define-route.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT, type Order, pageFrom } from './pagination.ts'
 import { firstPart } from './read-page.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import fastify from 'fastify'
 import { z } from 'zod'
-import { lazily } from '../../shared/memoize-async.ts'
+import { memoizeAsync } from '../../shared/async.ts'
 import { prepareFile, type StaticFile, sendFile } from '../static-file.ts'
 import type { DirectRoute } from './define-route.ts'
 import { corsHeaders } from './send.ts'
@@ -18,7 +18,7 @@ const openApi = z
   .meta({ id: 'Description', description: 'A description of this interface.' })
 
 /** Loads a file at the first request and keeps it. */
-const once = (load: () => Promise<Buffer>) => lazily(async () => prepareFile(await load()))
+const once = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
 const fromText = (text: string) => once(async () => Buffer.from(text))
 
 /** Returns the OpenAPI document without white space. */

@@ -1,6 +1,6 @@
 /** Reads the paging parameters of a list request and makes the links from one page to the next. */
 import { DomainError, validationFailed } from '../../shared/errors.ts'
-import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/page.ts'
+import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
 
 /** Page length when the caller does not set one. */
 export const DEFAULT_LIMIT = 200

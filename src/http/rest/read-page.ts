@@ -1,6 +1,6 @@
 /** Reads a page of a list in parts and streams it, so that a page is never shorter than asked for and memory stays bounded. */
 import type { Context } from '../../services-context.ts'
-import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/page.ts'
+import { MAX_FOREIGN_OFFSET, MAX_OFFSET } from '../../shared/lists.ts'
 import type { ListSource, Part, RestRequest, Route } from './define-route.ts'
 import { type Answer, type Executor, executeOperation } from './execute.ts'
 import { type AskedPage, invalidPage, type LinkCursor, linkTo, pageFrom } from './pagination.ts'

@@ -3,8 +3,8 @@
 import type { Database } from '../../db/database-types.ts'
 import type { AccountMailJob } from '../../jobs/queues.ts'
 import type { AccountFacts, AccountMessage, ComposeMail, Mailer, WithdrawalFacts } from '../../mail/mail-types.ts'
+import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
-import { dropIfRefused } from '../../shared/ignore-rejected-recipient.ts'
 import type { Log } from '../../shared/log.ts'
 import { formatAmount } from '../../shared/money.ts'
 import { findWithdrawal, type Withdrawal } from '../coins/withdrawals.sql.ts'
@@ -157,7 +157,7 @@ export function createAccountMail(deps: Dependencies) {
      * Carries out a job of the queue `account-mail`. Nobody is told anything when there is no such account, when it is
      * deleted, and gets no link when it is locked, a newer or used one stands, or it is too late. Raises UNAVAILABLE when the mail did
      * not get away: the queue tries again, and then the same mail carries the same link and the same id. Raises
-     * RefusedRecipientError when a notice never will.
+     * RejectedRecipientError when a notice never will.
      */
     async handle(job: AccountMailJob): Promise<void> {
       // The table gives each template its own job; an index by a union forgets that.
@@ -169,7 +169,7 @@ export function createAccountMail(deps: Dependencies) {
         const id = [job.template, job.requestId, part].filter(Boolean).join('-')
         const mail = { ...compose(message, to.language), id, to: { name: to.display_name, address } }
         const sent = mailer.send({ ...mail, date: new Date(job.at) })
-        await (asked.has(job.template) ? sent.catch(dropIfRefused(log, about)) : sent)
+        await (asked.has(job.template) ? sent.catch(dropIfRejected(log, about)) : sent)
       }
     },
   }

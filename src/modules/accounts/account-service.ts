@@ -4,18 +4,15 @@ import { type Database, violatedConstraint } from '../../db/database-types.ts'
 import type { Prisma, User } from '../../db/prisma/client.ts'
 import type { Custody, KeyVault, PasswordHasher } from '../../keys/key-types.ts'
 import { type Actor, assertUser } from '../../shared/actor.ts'
-import { createBatch } from '../../shared/batch-loader.ts'
+import { createBatchLoader } from '../../shared/async.ts'
 import { DomainError, notFound } from '../../shared/errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../../shared/idempotency.ts'
-import { toId } from '../../shared/ids.ts'
+import { newUuid, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import { formatAmount, toUnits } from '../../shared/money.ts'
-import { newSecret } from '../../shared/new-secret.ts'
-import { newUuid } from '../../shared/new-uuid.ts'
 import { assertMay, assertTrusted, assertUserMay } from '../../shared/policy.ts'
-import { networkOf } from '../../shared/rate-limit-key.ts'
-import type { RateLimiter } from '../../shared/rate-limiter.ts'
-import { sha256 } from '../../shared/sha256.ts'
+import { networkOf, type RateLimiter } from '../../shared/rate-limiter.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
@@ -118,7 +115,7 @@ export function createAccountService(deps: Dependencies) {
     return id
   }
 
-  const findSignedIn = createBatch(async (hashes: Buffer[]) => {
+  const findSignedIn = createBatchLoader(async (hashes: Buffer[]) => {
     const rows = await database.query(findByTokens, { hashes })
     const found = new Map(rows.map(({ position, signed_in }) => [position, signed_in]))
     return hashes.map((_, index) => found.get(index + 1))
@@ -126,7 +123,7 @@ export function createAccountService(deps: Dependencies) {
 
   const findCredentials = createCredentialsLookup(database)
 
-  const findService = createBatch(async (hashes: Buffer[]) => {
+  const findService = createBatchLoader(async (hashes: Buffer[]) => {
     const rows = await database.query(findApiKeys, { hashes })
     const found = new Map(rows.map(({ position, id }) => [position, { id }]))
     return hashes.map((_, index) => found.get(index + 1) ?? ('unknown' as const))

@@ -9,9 +9,8 @@ import type { ForgetKeyJob } from '../../jobs/queues.ts'
 import { createSweeper } from '../../jobs/run-batch-job.ts'
 import type { Custody, KeyVault } from '../../keys/key-types.ts'
 import type { Actor } from '../../shared/actor.ts'
-import { inBatches } from '../../shared/chunk.ts'
+import { chunk, forEachSettled } from '../../shared/async.ts'
 import { authenticationFailed, DomainError, LostKeyError, notFound, unavailable } from '../../shared/errors.ts'
-import { eachForItself } from '../../shared/for-each-settled.ts'
 import { fromId, NIL_UUID, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import type { Log } from '../../shared/log.ts'
@@ -243,8 +242,8 @@ export function createDeletionService(deps: Dependencies) {
      */
     async reapply(): Promise<boolean> {
       let isDone = true
-      await eachForItself(inBatches(vault.deletedOwners(), PAGE), async (users) =>
-        eachForItself(await database.query(findReturned, { users }), async ({ id, waits }) => {
+      await forEachSettled(chunk(vault.deletedOwners(), PAGE), async (users) =>
+        forEachSettled(await database.query(findReturned, { users }), async ({ id, waits }) => {
           if (waits) isDone = false
           else await deleteAgain(id)
         }),
@@ -255,11 +254,11 @@ export function createDeletionService(deps: Dependencies) {
     /** Destroys again what an old backup of the vault brought back: key shares of accounts that are deleted. */
     async forgetAgain(cancel?: AbortSignal): Promise<void> {
       const forgetPage = async (users: string[]) =>
-        eachForItself(await database.query(findDeleted, { users }), async ({ id }) => {
+        forEachSettled(await database.query(findDeleted, { users }), async ({ id }) => {
           await forget({ userId: id })
           log.warn({ user: toId('user', id) }, 'Key of a deleted account returned from a backup; destroyed it again')
         })
-      await eachForItself(inBatches(vault.owners(), PAGE), forgetPage, cancel)
+      await forEachSettled(chunk(vault.owners(), PAGE), forgetPage, cancel)
     },
 
     /**

@@ -10,9 +10,8 @@ import {
   remembered,
   rememberSql,
 } from '../../shared/idempotency.ts'
-import { networkOf } from '../../shared/rate-limit-key.ts'
-import type { RateLimiter } from '../../shared/rate-limiter.ts'
-import { sha256 } from '../../shared/sha256.ts'
+import { networkOf, type RateLimiter } from '../../shared/rate-limiter.ts'
+import { sha256 } from '../../shared/secrets.ts'
 import { type AccountMailParts, accountMailSql } from './account-mail-sql.ts'
 
 type Template = 'password-reset' | 'email-verification'

@@ -5,8 +5,7 @@ import type { OneTimeToken } from '../../db/prisma/client.ts'
 import type { KeyVault } from '../../keys/key-types.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { fromId } from '../../shared/ids.ts'
-import { newSecret } from '../../shared/new-secret.ts'
-import { sha256 } from '../../shared/sha256.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
 import { findUsableToken, upsertToken } from './one-time-tokens.sql.ts'
 
 /** What a mailed token is good for. */

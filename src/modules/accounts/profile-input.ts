@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { shownName, trimmedText } from '../../shared/input.ts'
+import { displayName, trimmedText } from '../../shared/input.ts'
 
 /** What a person may change of their own record; what is left out stays. */
 export const profileInput = z.strictObject({
-  displayName: shownName(100).optional(),
+  displayName: displayName(100).optional(),
   description: trimmedText(1000).optional(),
   language: trimmedText(16).optional(),
   defaultTag: trimmedText(100).optional(),

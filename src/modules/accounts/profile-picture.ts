@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { PictureMaker } from '../../files/file-types.ts'
 import { DomainError, validationFailed } from '../../shared/errors.ts'
-import { newUuid } from '../../shared/new-uuid.ts'
+import { newUuid } from '../../shared/ids.ts'
 import { thumbnailTypeNames } from '../assets/file-types.ts'
 import type { IncomingFile } from '../assets/uploads.ts'
 

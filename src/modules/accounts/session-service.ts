@@ -5,9 +5,8 @@ import type { Actor } from '../../shared/actor.ts'
 import { authenticationFailed, notFound } from '../../shared/errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../../shared/idempotency.ts'
 import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
-import { cursorUuid } from '../../shared/page.ts'
+import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { assertUserMay } from '../../shared/policy.ts'
-import { type Search, searchPatterns } from '../../shared/search.ts'
 import {
   countSessions,
   endSessions,

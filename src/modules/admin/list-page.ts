@@ -1,6 +1,6 @@
 /** Lists: a form that narrows them, a table, and links to the pages before and after. */
 import { html } from 'hono/html'
-import { countLimit } from '../../shared/count-limit.ts'
+import { countLimit } from '../../shared/lists.ts'
 import type { Html } from '../pages/page.ts'
 import { type Refused, refusalNotice, refusedNaming, renderField, type TellRefusal } from './action.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'

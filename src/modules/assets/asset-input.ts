@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type DomainError, validationFailed } from '../../shared/errors.ts'
-import { MOST_IN_FILE_NAME } from '../../shared/file-name.ts'
 import { cidInput, jsonObject, text, trimmedText } from '../../shared/input.ts'
+import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 import { normalizeEmail } from '../accounts/email-address.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
@@ -38,7 +38,7 @@ const nitCommitCustom = jsonObject
   )
 
 /** In characters. */
-export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MOST_IN_FILE_NAME } as const
+export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: MAX_FILE_NAME_LENGTH } as const
 
 const shared = { nitCommitCustom, commitMessage: trimmedText(inputLengths.commitMessage), maxCost }
 

@@ -6,8 +6,8 @@ import type { AssetLinkRecordFragment } from '../../http/rest/generated/graphql.
 import { graphql } from '../../http/rest/generated/index.ts'
 import { assetLinkParam, nidParam } from '../../http/rest/params.ts'
 import { moment, nothing, same, url } from '../../http/rest/values.ts'
-import { notTheirAsset, validationFailed } from '../../shared/errors.ts'
-import { parseMoment } from '../../shared/parse-timestamp.ts'
+import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
+import { parseTimestamp } from '../../shared/input.ts'
 
 /** Maximum number of links that one operation reads. */
 const PART_SIZE = 200
@@ -113,7 +113,7 @@ const list = defineList({
   variables: ({ params }, part) => ({ id: params.nid!, ...part }),
   connectionOf: ({ asset }) => {
     // GraphQL shows no list to other users than the owner.
-    if (asset!.links === null) throw notTheirAsset()
+    if (asset!.links === null) throw notAssetOwner()
     return asset!.links
   },
   present: presentLink,
@@ -172,7 +172,7 @@ export const assetLinkRoutes = [create, list, revoke, revokeAll]
 function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined
-  const moment = parseMoment(text)
+  const moment = parseTimestamp(text)
   if (!moment) throw validationFailed({ [name]: ['Expected a moment such as 2026-11-21T09:30:00Z.'] })
   return moment
 }

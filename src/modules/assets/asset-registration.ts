@@ -5,11 +5,11 @@ import { type Database, violatedConstraint } from '../../db/database-types.ts'
 import type { ContentStore, StoredFile } from '../../files/file-types.ts'
 import type { Actor, UserActor } from '../../shared/actor.ts'
 import { DomainError } from '../../shared/errors.ts'
-import { fileNameOf } from '../../shared/file-name.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../../shared/idempotency.ts'
 import { parse } from '../../shared/input.ts'
 import { assertUserMay } from '../../shared/policy.ts'
 import type { RateLimiter } from '../../shared/rate-limiter.ts'
+import { cleanFileName } from '../../shared/text.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Funds, refusalsOf, shortfallOf } from '../wallet/quote.ts'
@@ -85,7 +85,11 @@ export function createAssetRegistration(deps: RegistrationDependencies) {
     context: IdempotencyContext,
   ): Promise<string> {
     const { assetFileMimeType: given } = input
-    const facts = { ...input, mimeType: given ?? declaredTypeOf(file), fileName: fileNameOf(file.filename) ?? 'file' }
+    const facts = {
+      ...input,
+      mimeType: given ?? declaredTypeOf(file),
+      fileName: cleanFileName(file.filename) ?? 'file',
+    }
     return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
       insert(actor, stored, { ...facts, mimeType: await registeredTypeOf(file, given) }, context),
     )

@@ -1,14 +1,21 @@
 /** Registering, changing, reading and deleting assets. Contract: `/api/v3/assets/` and the asset parts of the schema. */
 import type { Asset, Commit, Prisma } from '../../db/prisma/client.ts'
 import type { Actor, UserActor } from '../../shared/actor.ts'
-import { countLimit } from '../../shared/count-limit.ts'
 import { authenticationFailed, notFound } from '../../shared/errors.ts'
 import { fingerprintOf, type IdempotencyContext, outlived } from '../../shared/idempotency.ts'
 import { canonicalNid, uuidFrom } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
-import { assertOffset, type Cuttable, type ListOrder, MAX_FOREIGN_OFFSET, readOf } from '../../shared/page.ts'
+import {
+  assertOffset,
+  type Cuttable,
+  countLimit,
+  type ListOrder,
+  MAX_FOREIGN_OFFSET,
+  readClientOf,
+  type Search,
+  searched,
+} from '../../shared/lists.ts'
 import { assertMayOnAsset, visibleAssets } from '../../shared/policy.ts'
-import { type Search, searched } from '../../shared/search.ts'
 import type { VersionService } from '../commits/version-service.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { createAssetChanges } from './asset-changes.ts'
@@ -175,7 +182,7 @@ export function createAssetService(deps: Dependencies) {
     ): Promise<Asset[]> {
       const where = await listed(actor, filter, listOrder)
       if (!isOwn(actor, where.ownerId)) assertOffset(query.skip ?? 0)
-      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
+      return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
     },
 
     /**
@@ -187,7 +194,7 @@ export function createAssetService(deps: Dependencies) {
       { limit, offset, after, isNewestFirst, search, cutsPages }: HistoryPart & Cuttable,
       query: CommitQuery,
     ): Promise<Commit[]> {
-      const { commit } = readOf(database, cutsPages)
+      const { commit } = readClientOf(database, cutsPages)
       const found = messagesWith(search)
       const page = { ...query, take: limit, ...(offset > 0 && { skip: offset }) }
       if (isNewestFirst) {
@@ -219,7 +226,7 @@ export function createAssetService(deps: Dependencies) {
     ): Promise<Asset[]> {
       const where = registeredAs(actor, file, search)
       assertOffset(query.skip ?? 0)
-      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
+      return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
     },
 
     /** Number of registrations that `lookUp` returns on all pages, counted no further than a page after `offset` needs. */

@@ -7,9 +7,8 @@ import { notFound, validationFailed } from '../../shared/errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../../shared/idempotency.ts'
 import { canonicalNid, fromId, toId, uuidFrom } from '../../shared/ids.ts'
 import { label, parse } from '../../shared/input.ts'
-import { cursorUuid } from '../../shared/page.ts'
+import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
-import { type Search, searchPatterns } from '../../shared/search.ts'
 import type { StatementPage } from '../wallet/statement-service.ts'
 import {
   countLinks,

@@ -4,8 +4,8 @@ import type { Database } from '../../db/database-types.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../../db/invariants/finding.ts'
 import { int, type RowOf, statement, text, textOf, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
+import { keysetPages } from '../../shared/async.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
-import { keysetPages } from '../../shared/keyset-pages.ts'
 
 const pinColumns = {
   cid: text,

@@ -3,11 +3,10 @@
 import type { Database } from '../../db/database-types.ts'
 import type { AuditEntry, Prisma } from '../../db/prisma/client.ts'
 import { type Actor, assertUser } from '../../shared/actor.ts'
-import { countLimit } from '../../shared/count-limit.ts'
 import { notFound } from '../../shared/errors.ts'
 import { fromId } from '../../shared/ids.ts'
+import { countLimit, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
-import { type Search, searched } from '../../shared/search.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AuditQuery = Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>

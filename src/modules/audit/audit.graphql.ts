@@ -9,8 +9,8 @@ import {
   withOffset,
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import { MAX_PER_PAGE } from '../../shared/count-limit.ts'
 import { toId } from '../../shared/ids.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { auditActions } from './audit-action.ts'
 

@@ -7,8 +7,8 @@ import type { Asset } from '../../db/prisma/client.ts'
 import type { ContentStore } from '../../files/file-types.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { DomainError, unavailable } from '../../shared/errors.ts'
-import { rateLimitKeys } from '../../shared/rate-limit-key.ts'
-import type { Semaphore } from '../../shared/semaphore-types.ts'
+import { rateLimitKeys } from '../../shared/rate-limiter.ts'
+import type { Semaphore } from '../../shared/semaphore.ts'
 import type { AssetService } from '../assets/asset-service.ts'
 
 interface Dependencies {

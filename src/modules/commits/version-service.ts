@@ -4,7 +4,7 @@ import type { Database } from '../../db/database-types.ts'
 import { arrayOf, int, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
 import { fromId, toId } from '../../shared/ids.ts'
-import { parseMoment } from '../../shared/parse-timestamp.ts'
+import { parseTimestamp } from '../../shared/input.ts'
 import type { RevertFields } from '../assets/asset-input.ts'
 import type { AssetToUpdate } from '../assets/asset-selection.ts'
 import { type Changes, compare, metadataIn } from '../assets/asset-tree.ts'
@@ -29,7 +29,7 @@ function readMoment(given: string, name: string): { commit: string } | { time: D
     const number = Number(given)
     return { time: new Date(number > MAX_SECONDS ? number : endOf(number)) }
   }
-  const time = parseMoment(given)
+  const time = parseTimestamp(given)
   if (time) return { time }
   throw validationFailed({ [name]: [`Expected ${momentDescription}.`] })
 }

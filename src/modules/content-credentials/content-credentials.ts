@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import type { ContentCredentials } from '../../files/file-types.ts'
 import { readOrCreate } from '../../keys/key-ring.ts'
 import { unavailable } from '../../shared/errors.ts'
-import { FixableError } from '../../shared/fixable-error.ts'
 import type { Log } from '../../shared/log.ts'
-import { createSemaphore } from '../../shared/semaphore.ts'
-import type { Semaphore } from '../../shared/semaphore-types.ts'
+import { FixableError } from '../../shared/operator-errors.ts'
+import { createSemaphore, type Semaphore } from '../../shared/semaphore.ts'
 import { NAME, runManifestProcess } from './run-manifest-process.ts'
 import {
   askForStamp,

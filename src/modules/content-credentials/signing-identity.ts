@@ -10,7 +10,7 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import { encode } from 'cborg'
-import { readAtMost } from '../../shared/read-at-most.ts'
+import { readAtMost } from '../../shared/async.ts'
 
 const OBJECT_IDENTIFIER = 0x06
 const UTF8_STRING = 0x0c

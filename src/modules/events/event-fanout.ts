@@ -6,7 +6,7 @@
 
 import type { Database } from '../../db/database-types.ts'
 import type { Event } from '../../db/prisma/client.ts'
-import { createBatch } from '../../shared/batch-loader.ts'
+import { createBatchLoader } from '../../shared/async.ts'
 import { authenticationFailed, isUnavailable } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
 import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './events.sql.ts'
@@ -84,7 +84,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
   let hasGap = false
   let stopListening = () => {}
 
-  const findOpening = createBatch(async (asked: Follower[]) => {
+  const findOpening = createBatchLoader(async (asked: Follower[]) => {
     const rows = await database.query(findStanding, {
       feeds: asked.map((one) => one.ownerId),
       sessions: asked.map((one) => one.sessionId),

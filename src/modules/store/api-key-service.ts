@@ -6,13 +6,11 @@ import type { KeyVault } from '../../keys/key-types.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { notFound } from '../../shared/errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../../shared/idempotency.ts'
-import { fromId, toId, uuidFrom } from '../../shared/ids.ts'
-import { parse, requiredName } from '../../shared/input.ts'
-import { newSecret } from '../../shared/new-secret.ts'
-import { newUuid } from '../../shared/new-uuid.ts'
+import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
+import { parse, requiredDisplayName } from '../../shared/input.ts'
+import { type Search, searched } from '../../shared/lists.ts'
 import { assertMay, canAdminister } from '../../shared/policy.ts'
-import { type Search, searched } from '../../shared/search.ts'
-import { sha256 } from '../../shared/sha256.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
 import { findApiKeys } from '../accounts/accounts.sql.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { insertApiKey, revokeApiKey } from './api-keys.sql.ts'
@@ -27,7 +25,7 @@ interface Dependencies {
 }
 
 const issueInput = z.strictObject({
-  name: requiredName(100),
+  name: requiredDisplayName(100),
 })
 
 /** The prefix tells keys apart where they are listed: 8 hex digits. The rest is 192 bits: 32 characters. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { fromId } from '../../shared/ids.ts'
-import { checked, requiredName, trimmedText } from '../../shared/input.ts'
+import { checked, requiredDisplayName, trimmedText } from '../../shared/input.ts'
 import { fromUnits, toUnits } from '../../shared/money.ts'
 import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
 
-const name = requiredName(100)
+const name = requiredDisplayName(100)
   .transform((value) => value.normalize())
   // Orders name an app by its identifier or its name.
   .refine((value) => !fromId(value), 'A name may not look like an identifier.')

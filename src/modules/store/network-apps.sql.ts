@@ -1,8 +1,7 @@
 import type { DeliveryFailurePolicy } from '../../db/prisma/client.ts'
 import { arrayOf, bigint, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
-import { MAX_COUNTED } from '../../shared/count-limit.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
-import type { ListOrder } from '../../shared/page.ts'
+import { type ListOrder, MAX_COUNTED } from '../../shared/lists.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')

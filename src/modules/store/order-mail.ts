@@ -4,8 +4,8 @@ import type { Database } from '../../db/database-types.ts'
 import type { Prisma } from '../../db/prisma/client.ts'
 import type { OrderMailJob } from '../../jobs/queues.ts'
 import type { ComposeMail, Mailer, OrderFacts, OrderMessage, Split } from '../../mail/mail-types.ts'
+import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
-import { dropIfRefused } from '../../shared/ignore-rejected-recipient.ts'
 import type { Log } from '../../shared/log.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../shared/money.ts'
 import { addressCounts } from '../accounts/email-lookup-sql.ts'
@@ -183,7 +183,7 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
       const mail = { ...compose(message, to.language), id, to: { name: to.displayName, address: to.email } }
       await mailer
         .send({ ...mail, date: message.at })
-        .catch(dropIfRefused(log, { template, order: toId('order', orderId) }))
+        .catch(dropIfRejected(log, { template, order: toId('order', orderId) }))
     },
   }
 }

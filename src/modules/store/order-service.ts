@@ -5,13 +5,11 @@ import type { Order, Prisma } from '../../db/prisma/client.ts'
 import type { Actor, UserActor } from '../../shared/actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../../shared/idempotency.ts'
-import { fromId, uuidFrom } from '../../shared/ids.ts'
+import { fromId, newUuid, uuidFrom } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
+import { type Cuttable, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import type { Log } from '../../shared/log.ts'
-import { newUuid } from '../../shared/new-uuid.ts'
-import { type Cuttable, readOf } from '../../shared/page.ts'
 import { assertMay, assertTrusted, assertUserMay, visibleOrders } from '../../shared/policy.ts'
-import { type Search, searched } from '../../shared/search.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -205,7 +203,7 @@ export function createOrderService({
     async list(actor: Actor, filter: OrderFilter, { cutsPages, ...query }: OrderQuery & Cuttable): Promise<Order[]> {
       const where = listed(actor, filter)
       const orderBy: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
-      return readOf(database, cutsPages).order.findMany({ ...query, orderBy, where })
+      return readClientOf(database, cutsPages).order.findMany({ ...query, orderBy, where })
     },
 
     /** How many orders `list` would give in all. Raises what `list` raises. */

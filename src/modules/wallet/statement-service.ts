@@ -4,9 +4,8 @@ import type { Database } from '../../db/database-types.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import type { Actor } from '../../shared/actor.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
-import { cursorUuid } from '../../shared/page.ts'
+import { cursorUuid, type Search, searchWords } from '../../shared/lists.ts'
 import { assertUserMay } from '../../shared/policy.ts'
-import { type Search, searchWords } from '../../shared/search.ts'
 import { describeReference, knownReferences, referencesWith, type TransferKind } from './transfer-kind.ts'
 
 /** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */

@@ -1,6 +1,6 @@
 /** Which network addresses and host names are nobody's outside: a webhook must never be able to reach them. */
 import ipaddr from 'ipaddr.js'
-import { trimEnd } from '../../shared/trim-end.ts'
+import { trimEnd } from '../../shared/text.ts'
 
 /** Where the IPv6 addresses of the internet are; whatever embeds an IPv4 address (mapped, compatible, NAT64 …) is elsewhere. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')

@@ -12,8 +12,8 @@ import {
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import type { Context } from '../../services-context.ts'
-import { MAX_PER_PAGE } from '../../shared/count-limit.ts'
 import { toId } from '../../shared/ids.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { NetworkAppType } from '../store/network-apps.graphql.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {

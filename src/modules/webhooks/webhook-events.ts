@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database-types.ts'
 import { arrayOf, type RowOf, statement, uuid } from '../../db/sql.ts'
-import { createBatch } from '../../shared/batch-loader.ts'
+import { createBatchLoader } from '../../shared/async.ts'
 import { webhookEventColumns, webhookEventColumnsSql } from './deliveries.sql.ts'
 
 /** Those of the events that tell an app's owner what the app's webhook is told. */
@@ -26,7 +26,7 @@ export type WebhookEvent = RowOf<typeof webhookEventColumns>
 export const createWebhookEventLookup = (
   database: Pick<Database, 'query'>,
 ): ((id: string) => Promise<WebhookEvent | undefined>) =>
-  createBatch(async (ids: string[]) => {
+  createBatchLoader(async (ids: string[]) => {
     const rows = await database.query(findWebhookEvents, { events: ids })
     const found = new Map(rows.map((row) => [row.event_id, row]))
     return ids.map((id) => found.get(id))

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OutgoingMail } from '../../../src/mail/mail-types.ts'
 import { createMailer } from '../../../src/mail/mailer.ts'
-import { RefusedRecipientError } from '../../../src/shared/errors.ts'
+import { RejectedRecipientError } from '../../../src/shared/errors.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { type MailMood, startMailServer } from '../../support/mail-server.ts'
 import { parseMail } from '../../support/parse-mail.ts'
@@ -100,7 +100,7 @@ describe('a mail over SMTP', () => {
   it('fails for good when the server does not know the recipient, whom nobody is told', async () => {
     const { server, mailer, log } = await overSmtp('550')
     const error = await mailer.send(mail).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(RefusedRecipientError)
+    expect(error).toBeInstanceOf(RejectedRecipientError)
     expect(error).toMatchObject({ status: 550, message: 'The mail server refuses the recipient for good (550).' })
     expect([server.mails, log.lines]).toEqual([[], []])
   })

@@ -1,8 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { TypeID } from 'typeid-js'
 import { describe, expect, it } from 'vitest'
-import { fromId, isNid, toId } from '../../../src/shared/ids.ts'
-import { newUuid } from '../../../src/shared/new-uuid.ts'
+import { fromId, isNid, newUuid, toId } from '../../../src/shared/ids.ts'
 
 describe('an identifier', () => {
   const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLogThrottle } from '../../../src/shared/log-throttle.ts'
+import { createLogThrottle } from '../../../src/shared/log.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
 function openLog() {

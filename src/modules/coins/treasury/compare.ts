@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../../../db/database-types.ts'
-import { keysetPages } from '../../../shared/keyset-pages.ts'
+import { keysetPages } from '../../../shared/async.ts'
 import { fromUnits, toUnits } from '../../../shared/money.ts'
 import type { Adoption } from '../coin-types.ts'
 import { type ComparedOwner, findClaims, findOwners, findTreasuries, type Treasury } from './compare.sql.ts'

@@ -3,7 +3,7 @@
 import { logOnce } from '../../../chain/log-dedupe.ts'
 import { quantity } from '../../../chain/rpc.ts'
 import type { ChainView } from '../../../chain/view.ts'
-import { keysetPages } from '../../../shared/keyset-pages.ts'
+import { keysetPages } from '../../../shared/async.ts'
 import { freeOf, readAddresses } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
 

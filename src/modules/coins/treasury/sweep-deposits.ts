@@ -2,10 +2,10 @@
 
 import { logOnce } from '../../../chain/log-dedupe.ts'
 import type { ChainView } from '../../../chain/view.ts'
+import { keysetPages } from '../../../shared/async.ts'
 import { isUnavailable } from '../../../shared/errors.ts'
-import { explainError } from '../../../shared/explain-error.ts'
 import { NIL_UUID } from '../../../shared/ids.ts'
-import { keysetPages } from '../../../shared/keyset-pages.ts'
+import { explainError } from '../../../shared/operator-errors.ts'
 import type { UnsweptCoins } from '../coin-types.ts'
 import { readAddresses, type SeenAddress } from './addresses.ts'
 import type { MoverParts } from './parts.ts'

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createFile, replaceFile } from '../../../src/shared/atomic-write.ts'
+import { createFile, replaceFile } from '../../../src/shared/private-files.ts'
 
 const { open, writeFile } = fs.promises
 const dir = mkdtempSync(join(tmpdir(), 'annal-lasting-'))

@@ -1,8 +1,24 @@
+/** Roles, stop signals and exit codes of a process. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Milliseconds. Ctrl-C under npm comes twice: the terminal sends it to everybody, and npm passes on what it got. */
+/**
+ * Work of a process. `http`: requests. `relay`: the chain. `deliveries`: webhooks and mails. `jobs`: all other background work. An
+ * installation needs each role in at least one process.
+ */
+export const roles = ['http', 'relay', 'jobs', 'deliveries'] as const
+
+export type Role = (typeof roles)[number]
+
+/** Names of the errors of a wrong configuration. Names, so that commands need not load the configuration. */
+const CONFIGURATION_ERRORS = new Set(['ConfigError', 'TrustedDocumentsError'])
+
+/** Returns the exit code of a process that an error ends: 2 for a wrong configuration, which no restart fixes, else 1. */
+export const exitCodeOf = (error: unknown): number =>
+  error instanceof Error && CONFIGURATION_ERRORS.has(error.name) ? 2 : 1
+
+/** Ctrl-C under npm arrives twice: from the terminal, and from npm. Milliseconds in which both count as one. */
 const SAME_SIGNAL_MS = 1_000
-/** For what must not outlive us. */
+/** Milliseconds to stop child processes after an early end. */
 export const ABANDON_MS = 2_000
 
 /** Why the process ends before all work is finished. */
@@ -32,6 +48,6 @@ export const stopSignal = (
       setTimeout(() => (ending ??= end('timeout')), milliseconds).unref()
       resolve(signal)
     }
-    // The last is of a terminal that is closed. Node takes it to heart under nohup, too.
+    // SIGHUP: the terminal was closed. Node receives it even under nohup.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
   })

@@ -1,0 +1,118 @@
+/** Helpers for promises, streams and other asynchronous iterables. */
+import { setTimeout as delay } from 'node:timers/promises'
+import DataLoader from 'dataloader'
+
+/**
+ * Creates a batch loader. Keys that are requested in one turn of the event loop are loaded by one call, `maxBatchSize` at a time. `load` returns the values
+ * in the order of the keys. Nothing is cached.
+ */
+export function createBatchLoader<Key, Value>(
+  load: (keys: Key[]) => Promise<Value[]>,
+  maxBatchSize = 64,
+): (key: Key) => Promise<Value> {
+  const batchScheduleFn = (dispatch: () => void) => void setImmediate(dispatch)
+  const loader = new DataLoader<Key, Value>((keys) => load([...keys]), { cache: false, maxBatchSize, batchScheduleFn })
+  return (key) => loader.load(key)
+}
+
+/** Returns a function that calls `make` once and shares its result. After an error, the next call tries again. */
+export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}
+
+/** Timeout of a check of a folder, in milliseconds. A network file system that is offline never answers. */
+const CHECK_TIMEOUT_MS = 2_000
+
+/** Returns a check that is false after two seconds and after an error. One check runs at a time, because each that hangs blocks a thread. */
+export function boundedCheck(check: () => Promise<boolean>): () => Promise<boolean> {
+  let running: Promise<boolean> | undefined
+  return () => {
+    running ??= check()
+      .catch(() => false)
+      .finally(() => {
+        running = undefined
+      })
+    const finished = new AbortController()
+    const timeout = delay(CHECK_TIMEOUT_MS, false, { signal: finished.signal })
+    return Promise.race([running, timeout]).finally(() => finished.abort())
+  }
+}
+
+/**
+ * Runs `work` for one item after the other, and continues after errors. Throws the first error at the end. `cancel` stops it between two items.
+ */
+export async function forEachSettled<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  work: (item: T) => Promise<unknown>,
+  cancel?: AbortSignal,
+): Promise<void> {
+  const errors: unknown[] = []
+  for await (const item of items) {
+    cancel?.throwIfAborted()
+    await work(item).catch((error: unknown) => errors.push(error))
+  }
+  if (errors.length > 0) throw errors[0]
+}
+
+/** Yields the items in arrays of `size`. The last array may be shorter. */
+export async function* chunk<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    if (batch.push(item) < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+interface Keyset<Row, Key> {
+  /** Smaller than every key. */
+  first: Key
+  limit: number
+  /** Returns up to `limit` rows with greater keys than `after`, sorted by key. */
+  read: (after: Key, limit: number) => Promise<Row[]>
+  keyOf: (row: Row) => Key
+}
+
+/** Yields rows sorted by a key, page by page. Each page is read when it is requested. No page is empty. */
+export async function* keysetPages<Row, Key>({ first, limit, read, keyOf }: Keyset<Row, Key>): AsyncGenerator<Row[]> {
+  for (let after = first; ; ) {
+    const rows = await read(after, limit)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    if (rows.length < limit) return
+    after = keyOf(last)
+  }
+}
+
+/** Returns all bytes of a stream. Throws an Error as soon as there are more than `maxBytes`. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const bytes of stream) {
+    size += bytes.length
+    if (size > maxBytes) throw new Error(`answered with more than ${maxBytes} bytes`)
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * Removes an item from an array, if it is there. State that lives as long as requests is kept in arrays: V8 promotes the contents of long-lived
+ * sets and maps to the old generation, so all that their items refer to stays until a full garbage collection.
+ */
+export function removeItem<Item>(list: Item[], item: Item): void {
+  const at = list.indexOf(item)
+  if (at >= 0) list.splice(at, 1)
+}

@@ -1,0 +1,212 @@
+/** Files and folders of the installation. Files are written atomically and survive a power failure. Only their owner can read them. */
+import { randomBytes } from 'node:crypto'
+import { lchownSync, lstatSync, statSync } from 'node:fs'
+import { chmod, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { errorCode, FixableError, ifMissing, systemReason } from './operator-errors.ts'
+
+const isRoot = () => process.geteuid?.() === 0
+
+/** Gives a file that root created to the owner of its folder, who could not read it otherwise. Does nothing for other users. */
+export function giveToOwner(path: string): void {
+  if (!isRoot()) return
+  const { uid, gid } = statSync(dirname(path))
+  if (lstatSync(path).uid !== uid) lchownSync(path, uid, gid)
+}
+
+/**
+ * Throws a FixableError if root is about to run embedded servers in the folder of another user. Their data would belong to root or PostgreSQL
+ * afterwards, and the service of that user would not start.
+ */
+export function assertOwnFolder(dir: string): void {
+  if (!isRoot()) return
+  const owners = [dir, join(dir, 'keys')].map((path) => statSync(path, { throwIfNoEntry: false })?.uid ?? 0)
+  if (owners.includes(0)) return
+  throw new FixableError(
+    `What is embedded in ${dir} is run by user ${owners[0]}, and not by root.`,
+    `Do this as that user, such as by sudo -u '#${owners[0]}'; or give root the folder for good, while nothing runs: chown -R root ${dir}`,
+  )
+}
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+
+/** Creates a folder with mode 0700. Returns it if it did not exist. */
+async function makeFolder(folder: string): Promise<string[]> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+    return [folder]
+  } catch (error) {
+    if (await isFolder(folder)) return []
+    throw error
+  }
+}
+
+/**
+ * Creates a folder and its missing parents with mode 0700. Returns the created folders, the innermost first. Node's own `recursive` loops forever
+ * in a folder that accepts no new ones, such as /proc.
+ */
+export async function makeFolders(folder: string): Promise<string[]> {
+  try {
+    return await makeFolder(folder)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error
+    const above = await makeFolders(dirname(folder))
+    return [...(await makeFolder(folder)), ...above]
+  }
+}
+
+/** Flushes the entries of a folder to the disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function makeSyncedFolder(folder: string): Promise<void> {
+  const made = await makeFolders(folder)
+  made.toReversed().forEach(giveToOwner)
+  for (const each of made) await syncFolder(dirname(each))
+}
+
+type Content = string | Uint8Array | AsyncIterable<Uint8Array>
+
+/** Writes a temporary file next to `file`, so that no reader and no crash ever sees a partial file. Its name starts with that of the file. */
+async function writeTemporary(file: string, content: Content): Promise<string> {
+  await makeSyncedFolder(dirname(file))
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true })
+    giveToOwner(temporary)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  return temporary
+}
+
+/** Creates a file. Returns false, without changing it, if it exists. */
+export async function createFile(file: string, content: Content): Promise<boolean> {
+  const temporary = await writeTemporary(file, content)
+  try {
+    await link(temporary, file)
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(temporary)
+    await syncFolder(dirname(file))
+  }
+}
+
+/** Writes a file atomically. It is on the disk when the promise resolves. */
+export async function replaceFile(file: string, content: Content): Promise<void> {
+  const temporary = await writeTemporary(file, content)
+  try {
+    await rename(temporary, file)
+    await syncFolder(dirname(file))
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** Returns the names of a file and of its temporary files. */
+async function namesOf(file: string): Promise<string[]> {
+  const names = (await readdir(dirname(file)).catch(ifMissing)) ?? []
+  return names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.`))
+}
+
+async function remove(names: readonly string[], folder: string): Promise<void> {
+  if (names.length === 0) return
+  await Promise.all(names.map((name) => rm(join(folder, name), { force: true })))
+  await syncFolder(folder)
+}
+
+/** Removes a file, if it exists, and temporary files that a crash left behind. */
+export const removeFile = async (file: string): Promise<void> => remove(await namesOf(file), dirname(file))
+
+/** End of the name of a temporary file. */
+const TEMPORARY = /^\.[0-9a-f]{12}$/
+
+/** Removes temporary files of a file that were last written before `before` (milliseconds). Younger ones may still be in use. */
+export async function removeTemporaryFiles(file: string, before: number): Promise<void> {
+  const folder = dirname(file)
+  const isAbandoned = async (name: string) => {
+    if (!TEMPORARY.test(name.slice(basename(file).length))) return false
+    const found = await stat(join(folder, name)).catch(() => undefined)
+    return found !== undefined && found.mtimeMs < before
+  }
+  const names = await namesOf(file)
+  const abandoned = await Promise.all(names.map(isAbandoned))
+  await remove(
+    names.filter((_, index) => abandoned[index]),
+    folder,
+  )
+}
+
+const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
+/** Folders that their own server creates. */
+const madeElsewhere = new Set(['postgres'])
+/** Folders whose files are all secret. */
+const secrets = ['keys', 'mail']
+
+/** Removes permissions that are not in `mode`. Skips paths of other users, and shared folders such as /tmp (sticky bit). */
+const restrict = async (path: string, mode: number) => {
+  const found = await stat(path).catch(ifMissing)
+  const uid = process.getuid?.()
+  if (!found || (uid !== 0 && uid !== found.uid) || (found.mode & 0o1000) !== 0) return
+  const narrowed = found.mode & mode
+  if (narrowed !== (found.mode & 0o7777)) await chmod(path, narrowed)
+}
+
+const makePrivateFoldersIn = async (dir: string) => {
+  await makeFolders(dir)
+  // Under root, PostgreSQL runs as a user of its own, which must reach its data folder.
+  await restrict(dir, process.getuid?.() === 0 ? 0o711 : 0o700)
+  for (const name of folders) {
+    const folder = join(dir, name)
+    if (!madeElsewhere.has(name)) await makeFolders(folder)
+    await restrict(folder, 0o700)
+  }
+  for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
+  for (const name of secrets) {
+    const entries = await readdir(join(dir, name), { withFileTypes: true })
+    for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
+  }
+}
+
+/** Creates the missing folders of an installation, and removes other users' access to all of them. Throws an Error that says why it cannot. */
+export const makePrivateFolders = async (dir: string): Promise<void> => {
+  try {
+    await makePrivateFoldersIn(dir)
+  } catch (cause) {
+    const { path = dir } = cause as NodeJS.ErrnoException
+    const where = path === dir ? dir : `${dir}: ${path}`
+    throw new Error(
+      `ANNAL_DIR cannot be used (${where}: ${systemReason(cause)}). Set it to a folder that this user may write to, or to a place for one.`,
+      { cause },
+    )
+  }
+}
+
+const isOpen = async (path: string, mode: number): Promise<boolean> => {
+  const found = await stat(path).catch(ifMissing)
+  return found !== undefined && (found.mode & 0o777 & ~mode) !== 0
+}
+
+/** Returns the folders of an installation that other users of the machine can reach. Undefined if the installation does not exist. */
+export const findOpenFolders = async (dir: string): Promise<string[] | undefined> => {
+  if (!(await stat(dir).catch(ifMissing))) return undefined
+  // If the parent is 0700, its children need no check.
+  if (!(await isOpen(dir, 0o700))) return []
+  const open = (await isOpen(dir, 0o711)) ? [dir] : []
+  for (const name of folders) if (await isOpen(join(dir, name), 0o700)) open.push(join(dir, name))
+  return open
+}
