@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connectChain } from '../src/chain/connect-chain.ts'
 import { readConfig } from '../src/config.ts'
 import { arrayOf, bytes, int, smallint, statement, text, uuid } from '../src/db/sql.ts'
-import { type Installation, openInstallation } from '../src/infrastructure.ts'
+import { type Infrastructure, openInfrastructure } from '../src/infrastructure.ts'
 
 const COMMITS = Number(process.argv[2] ?? 5_000)
 const ASSETS = 200
@@ -64,7 +64,7 @@ const countIncluded = statement(
 )
 
 /** Accepts that many commits in one statement. `isReady`: as if their author had signed them. */
-async function addCommits({ database, contentStore, custody }: Installation, count: number, isReady: boolean) {
+async function addCommits({ database, contentStore, custody }: Infrastructure, count: number, isReady: boolean) {
   const owner = randomUUID()
   await database.query(insertOwner, { id: owner, ...(await custody.create(owner)) })
   const ids = Array.from({ length: ASSETS }, () => randomUUID())
@@ -110,7 +110,7 @@ async function measure(name: string, isReady: boolean, perTransaction: number) {
   const env = { ANNAL_DIR: dir, ANNAL_EMBEDDED: 'true' }
   const config = readConfig(env)
   const chainConfig = { ...config.chain, commitsPerTransaction: perTransaction }
-  const installation = await openInstallation({ ...config, chain: chainConfig }, log, { mayMigrate: true })
+  const installation = await openInfrastructure({ ...config, chain: chainConfig }, log, { isService: true })
   const chain = await connectChain(installation, 'http://localhost:4000')
   try {
     chain.relay.start()

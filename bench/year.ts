@@ -21,7 +21,7 @@ import { prepareDatabase } from '../src/db/prepare-database.ts'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
-import { openInstallation } from '../src/infrastructure.ts'
+import { openInfrastructure } from '../src/infrastructure.ts'
 import { roles } from '../src/shared/process.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
@@ -64,7 +64,7 @@ const config = {
 const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
 const server = createHttpServer({ presentError, log, telemetry: telemetry.requests({ log }) })
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-const installation = await openInstallation(config, log, { mayMigrate: true })
+const installation = await openInfrastructure(config, log, { isService: true })
 await sql(queueClockSql)
 const chain = await connectChain(installation, url)
 const app = createApp({
@@ -77,7 +77,7 @@ const app = createApp({
 })
 await app.prepare()
 await server.serve(app.addRoutes)
-const loops = await startLoops({ installation, chain, layer: app }, new Set(roles))
+const loops = await startLoops({ infrastructure: installation, chain, layer: app }, new Set(roles))
 const boss = new PgBoss({
   connectionString: installation.databaseUrl,
   schema: 'jobs',

@@ -1,7 +1,7 @@
 /** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
 
 import type { ChainConnection } from './chain/connect-chain.ts'
-import type { Installation } from './infrastructure.ts'
+import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
 import { done, type Repetition, repeat } from './jobs/repeat.ts'
@@ -12,7 +12,7 @@ import type { Role } from './shared/process.ts'
 
 /** Parts that the background work needs. */
 export interface LoopParts {
-  installation: Installation
+  infrastructure: Infrastructure
   chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
   layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
 }
@@ -73,7 +73,7 @@ interface Chore {
 }
 
 /** Tasks of the queue `maintenance`. One process runs each at its times. */
-function tasksOf({ installation: { config }, layer: { services, maintenance } }: LoopParts) {
+function tasksOf({ infrastructure: { config }, layer: { services, maintenance } }: LoopParts) {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
   return {
     'clean-up-deleted-accounts': { cron: '5 * * * *', work: services.deletions.sweep },
@@ -146,7 +146,7 @@ async function startQueues(parts: LoopParts, roles: ReadonlySet<Role>): Promise<
   if (mine.length === 0) return undefined
   const schedules = Object.fromEntries(Object.entries(tasksOf(parts)).map(([task, { cron }]) => [task, cron]))
   const keepsQueues = roles.has(upkeepOfQueues.role)
-  const jobs = await startJobs({ ...parts.installation, keepsQueues, ...(keepsQueues && { schedules }) })
+  const jobs = await startJobs({ ...parts.infrastructure, keepsQueues, ...(keepsQueues && { schedules }) })
   const workOn = <Name extends keyof JobData>(name: Name) => {
     const { options, handler } = queues[name]
     return jobs.work(name, options, handler(parts))
@@ -166,7 +166,7 @@ export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>): Pr
     if (roles.has(role)) parts.chain[name as keyof typeof watches].start()
   }
   const jobs = await startQueues(parts, roles)
-  const chores = startChores(parts, roles, parts.installation.log)
+  const chores = startChores(parts, roles, parts.infrastructure.log)
   return {
     async stop(milliseconds) {
       await Promise.all([jobs?.stop(milliseconds), ...chores.map((chore) => chore.stop())])

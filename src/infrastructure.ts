@@ -1,7 +1,4 @@
-/**
- * The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close.
- * What is large is loaded when it is opened: a command pays for what it needs.
- */
+/** Opens the parts of the process: embedded ones, or those that the configuration names. Large modules are loaded when they are needed. */
 import { type Config, ConfigError } from './config.ts'
 import { assertOwnSessions } from './db/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './db/database.ts'
@@ -39,12 +36,12 @@ import { FixableError } from './shared/operator-errors.ts'
 import { makePrivateFolders } from './shared/private-files.ts'
 import { silentTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
-/** The parts that are open. */
-export interface Installation {
+/** The open parts of a process. */
+export interface Infrastructure {
   config: Config
   log: Log
   database: ConnectedDatabase
-  /** Leads to sessions of our own, past any pooler that shares them. */
+  /** Connection URL without a pooler, for sessions with state. */
   databaseUrl: string
   notifications: FeedNotifications
   contentStore: ContentStore
@@ -57,82 +54,58 @@ export interface Installation {
   contentCredentials: ContentCredentials
   mailer: Mailer
   telemetry: Telemetry
-  /** True for a service, which owns the embedded parts. False for a command, which may use those of a running service. */
+  /** True for a service, which owns the embedded parts. False for a command, which uses those of a running service. */
   isService: boolean
-  /** Identity of this installation, which its folders and its bucket bear. Undefined before the first start of a server. */
-  owner: string | undefined
-  /** Returns whether the folder of the embedded database is still there. True where the database is elsewhere. */
+  /** ID of this installation, which its folders and its bucket also store. Undefined before the first start of a service. */
+  installationId: string | undefined
+  /** Returns whether the folder of the embedded database is still there. True for an external database. */
   isDatabaseThere(): Promise<boolean>
-  /** Names of the parts whose folders are missing or belong to another installation, besides database and file store. */
+  /** Names of the parts whose folders are missing or belong to another installation, except database and file store. */
   missingFolders(): Promise<string[]>
-  /** What is embedded, for people: a name and where it is. */
+  /** Name and location of each part, for the startup banner. */
   parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
   close(): Promise<void>
-  /** Stops what is embedded, whoever of this process still asks it. */
+  /** Stops embedded servers immediately, even while requests use them. */
   abandon(): Promise<void>
 }
 
-/** Options of opening an installation. */
-export interface OpenOptions {
+interface OpenOptions {
   /** True for a service: it migrates the database and owns the embedded parts. False for a command. */
-  mayMigrate: boolean
-  /** Whom the parts tell what happens; nobody when left out. */
+  isService: boolean
+  /** Default: no telemetry. */
   telemetry?: Telemetry
 }
 
 /**
- * Brings up database, file store and keys. Raises when a part cannot be had, the database does not fit this version, the
- * keys are those of another database, or key and certificates of Content Credentials do not fit.
+ * Opens database, file store and keys. Throws when one of them is missing, does not fit this version or belongs to another installation, and when
+ * key and certificates of Content Credentials do not match.
  */
-export async function openInstallation(
+export async function openInfrastructure(
   config: Config,
   log: Log,
-  { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
-): Promise<Installation> {
-  await makePrivateFolders(config.dir)
-  const { contentCredentials } = config
-  if (mayMigrate) checkNamedFiles(config)
-  const postgres = config.database.url ? undefined : await startDatabase(config, log, mayMigrate)
-  const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
-  const isPooled = url !== databaseUrl
-  if (!postgres) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
-  const applied = await prepare(databaseUrl, config.dir, mayMigrate).catch(async (error: unknown) => {
+  { isService, telemetry = silentTelemetry }: OpenOptions,
+): Promise<Infrastructure> {
+  const { dir } = config
+  await makePrivateFolders(dir)
+  if (isService) checkContentCredentials(config)
+  const postgres = config.database.url ? undefined : await startDatabase(dir, log, isService)
+  const options = { isService, telemetry, localUrl: postgres?.localUrl }
+  const { database, databaseUrl } = await openDatabase(config, log, options).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
-  if (applied.length) log.info({ migrations: applied }, 'Migrations applied')
-  const database = createDatabase({
-    url,
-    pool,
-    isPooled: isPooled && !postgres,
-    log,
-    tracer: telemetry.tracer,
-  })
-  const openKeysAndFiles = async () => {
-    // A database that no server was ever started on has neither key shares nor files of its own.
-    const isFirstStart = !(await isVaultKnown(database))
-    const owner = await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
-    const vault = createLocalKeyVault({ ...config.keys, dir: config.dir, id: owner })
-    // Commands tell an operator what is wrong, also then.
-    if (mayMigrate) await assertKeysHeld(database, vault.ring, config.dir)
-    if (mayMigrate && !isFirstStart) await assertKeySharesHeld(database, config.dir)
-    const findFiles = async () => (await database.query(findSampleFiles)).map(({ nid }) => nid)
-    const contentStore = await openContentStore(config, { owner, mayClaim: mayMigrate, isFirstStart, findFiles })
-    return { owner, vault, contentStore: { ...contentStore, isReachable: boundedCheck(contentStore.isReachable) } }
-  }
-  const { owner, vault, contentStore } = await openKeysAndFiles().catch(async (error: unknown) => {
+  const closeDatabase = async () => {
     await database.close()
     await postgres?.stop()
-    throw error
-  })
+  }
+  const { installationId, vault, contentStore } = await openKeysAndFiles(config, database, isService).catch(
+    async (error: unknown) => {
+      await closeDatabase()
+      throw error
+    },
+  )
   const notifications = createEventNotifications({ url: databaseUrl, database, log })
-  const isVaultThere = owner === undefined ? undefined : boundedCheck(createVaultCheck(database, config.dir, owner))
-  const isChainThere =
-    owner === undefined || config.chain.rpcUrl
-      ? undefined
-      : boundedCheck(async () => (await loadChainOwner()).isOwnChain(config.dir, owner))
-  // Where mail goes that no server is configured for.
-  const mailDir = `${config.dir}/mail`
+  const mailDir = `${dir}/mail`
   return {
     config,
     log,
@@ -146,40 +119,30 @@ export async function openInstallation(
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
-    contentCredentials: createContentCredentials({ dir: config.dir, config: contentCredentials, log }),
-    mailer: createMailer({
-      ...config.mail,
-      dir: mailDir,
-      log,
-      telemetry,
-      showLinks: !config.production,
-    }),
+    contentCredentials: createContentCredentials({ dir, config: config.contentCredentials, log }),
+    mailer: createMailer({ ...config.mail, dir: mailDir, log, telemetry, showLinks: !config.production }),
     telemetry,
-    isService: mayMigrate,
-    owner,
+    isService,
+    installationId,
     isDatabaseThere: postgres ? boundedCheck(postgres.isIntact) : async () => true,
-    async missingFolders() {
-      const [vaultIsThere, chainIsThere] = await Promise.all([isVaultThere?.(), isChainThere?.()])
-      return [...(vaultIsThere === false ? ['key vault'] : []), ...(chainIsThere === false ? ['chain'] : [])]
-    },
+    missingFolders: createFolderCheck(config, database, installationId),
     parts: {
-      database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
-      chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
-      files: filesOf(config),
-      keys: config.keys.key ? `KEY_ENCRYPTION_KEY with key shares in ${config.dir}/keys` : `keys in ${config.dir}/keys`,
+      database: postgres ? `embedded PostgreSQL in ${dir}/postgres` : 'DATABASE_URL',
+      chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${dir}/chain`,
+      files: locateFiles(config),
+      keys: config.keys.key ? `KEY_ENCRYPTION_KEY with key shares in ${dir}/keys` : `keys in ${dir}/keys`,
       mail: config.mail.smtpUrl ? 'SMTP_URL' : `files in ${mailDir}`,
     },
     async close() {
       await notifications.close()
-      await database.close()
-      await postgres?.stop()
+      await closeDatabase()
     },
     abandon: async () => postgres?.stop(),
   }
 }
 
-/** Reads the files that C2PA variables name. Raises ConfigError, and a FixableError for a damaged development certificate. */
-function checkNamedFiles({ contentCredentials, dir }: Config): void {
+/** Reads the files that C2PA variables name. Throws ConfigError, and FixableError for a damaged development certificate. */
+function checkContentCredentials({ contentCredentials, dir }: Config): void {
   try {
     findSigningIdentity(contentCredentials, dir)
     if (contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
@@ -188,70 +151,94 @@ function checkNamedFiles({ contentCredentials, dir }: Config): void {
   }
 }
 
-const loadChainOwner = () => import('./embedded/chain-owner.ts')
-
-/** The curve's library takes a fifth of a second to load, and commands that neither make nor use a key do without. */
-const loadKeyPairs = () => import('./chain/key-pairs.ts')
+/** The curve's library takes 0.2 seconds to load, and many commands use no key pair. */
+const loadKeyPairs = async () => (await import('./chain/key-pairs.ts')).keyPairs
 const keyPairs = {
-  createKeyPair: async () => (await loadKeyPairs()).keyPairs.createKeyPair(),
-  signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).keyPairs.signText(privateKey, text),
+  createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
+  signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).signText(privateKey, text),
   signCoins: async (privateKey: Uint8Array, plans: readonly CoinPlan[]) =>
-    (await loadKeyPairs()).keyPairs.signCoins(privateKey, plans),
+    (await loadKeyPairs()).signCoins(privateKey, plans),
 }
 
-async function startDatabase({ dir }: Config, log: Log, isService: boolean) {
+async function startDatabase(dir: string, log: Log, isService: boolean) {
   const { startEmbeddedDatabase } = await import('./keys/embedded-database.ts')
   return startEmbeddedDatabase(dir, log, isService)
 }
 
-/** Returns the migrations that were applied. */
-async function prepare(databaseUrl: string, dir: string, mayMigrate: boolean): Promise<string[]> {
-  if (mayMigrate) {
-    await assertDatabaseNotLost(databaseUrl, dir)
-    return (await import('./db/prepare-database.ts')).prepareDatabase(databaseUrl)
+/** Connects to the database. A service migrates it first. `localUrl`: URL of the embedded database. */
+async function openDatabase(
+  config: Config,
+  log: Log,
+  { isService, telemetry, localUrl }: Required<OpenOptions> & { localUrl: string | undefined },
+) {
+  const { url = localUrl!, directUrl: databaseUrl = url, pool } = config.database
+  const isPooled = localUrl === undefined && url !== databaseUrl
+  if (localUrl === undefined) await assertOwnSessions(databaseUrl, isPooled ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL')
+  if (isService) {
+    await assertDatabaseNotLost(databaseUrl, config.dir)
+    const { prepareDatabase } = await import('./db/prepare-database.ts')
+    const migrations = await prepareDatabase(databaseUrl)
+    if (migrations.length) log.info({ migrations }, 'Migrations applied')
+  } else await assertMigrated(databaseUrl)
+  return { database: createDatabase({ url, pool, isPooled, log, tracer: telemetry.tracer }), databaseUrl }
+}
+
+/** Opens the key vault and the file store. A service checks that they belong to this database, and marks new ones as its own. */
+async function openKeysAndFiles(config: Config, database: ConnectedDatabase, isService: boolean) {
+  const { dir } = config
+  // A database that no service was ever started on has neither key shares nor files.
+  const isFirstStart = !(await isVaultKnown(database))
+  const installationId = await assertVaultBelongs({ database, dir, mayRemember: isService })
+  const vault = createLocalKeyVault({ ...config.keys, dir, id: installationId })
+  if (isService) {
+    await assertKeysHeld(database, vault.ring, dir)
+    if (!isFirstStart) await assertKeySharesHeld(database, dir)
   }
-  await assertMigrated(databaseUrl)
-  return []
+  const contentStore = await openContentStore(config, {
+    owner: installationId,
+    mayClaim: isService,
+    isFirstStart,
+    findFiles: async () => (await database.query(findSampleFiles)).map(({ nid }) => nid),
+  })
+  return {
+    installationId,
+    vault,
+    contentStore: { ...contentStore, isReachable: boundedCheck(contentStore.isReachable) },
+  }
 }
 
-/** Milliseconds that a start waits to hear whose bucket it is. */
+/** Time limit for reading the owner of a bucket at the start, in milliseconds. */
 const CLAIM_MS = 3_000
-
-const unlessAway = (error: unknown) => {
-  if (!(error instanceof DomainError)) throw error
-}
-
-/** Location of the content store, for the startup banner. Never contains a password. */
-function filesOf({ files, dir }: Config): string {
-  if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
-  return files.kuboUrl ? `Kubo at ${new URL(files.kuboUrl).host}` : `blocks in ${dir}/blocks`
-}
 
 interface StoreOptions {
   owner: string | undefined
-  /** True when a store that nobody owns yet may be given to this installation. A server may; a command must not. */
+  /** True for a service, which marks a store without owner as its own. */
   mayClaim: boolean
   isFirstStart: boolean
+  /** Finds some CIDs that the store must have if it belongs to this database. */
   findFiles: FindFiles
 }
 
-/** Raises WrongStoreError for a folder or a bucket of another installation, and for an empty one where the database has files. */
+/** Throws WrongStoreError for a folder or bucket of another installation, and for an empty one if the database has files. */
 async function openContentStore(
   { files, dir }: Config,
   { owner, mayClaim, isFirstStart, findFiles }: StoreOptions,
 ): Promise<ContentStore> {
   const expected: FindFiles = isFirstStart ? async () => [] : findFiles
   const owned = { owner, findFiles, mayBeUnmarked: !mayClaim }
-  // All are large, and each installation needs one.
   if (files.s3) {
     const [{ createS3ContentStore }, { createS3Bucket }, { claimBucket }] = await Promise.all([
       import('./files/s3-store.ts'),
       import('./files/s3-bucket.ts'),
       import('./files/s3-owner.ts'),
     ])
-    // A storage that is away keeps nobody from starting: a collection asks once more.
-    if (owner !== undefined && mayClaim)
-      await claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner, expected).catch(unlessAway)
+    if (owner !== undefined && mayClaim) {
+      const claim = claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner, expected)
+      // A service starts while the storage is unreachable. Garbage collection checks the owner again.
+      await claim.catch((error: unknown) => {
+        if (!(error instanceof DomainError)) throw error
+      })
+    }
     return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds, ...owned })
   }
   if (files.kuboUrl) {
@@ -266,4 +253,20 @@ async function openContentStore(
   const blocks = `${dir}/blocks`
   if (owner !== undefined && mayClaim) await claimStore(ownedBlocks(blocks), owner, expected)
   return createContentStore({ dir: blocks, ...owned })
+}
+
+/** Location of the file store. Never contains a password. */
+function locateFiles({ files, dir }: Config): string {
+  if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
+  return files.kuboUrl ? `Kubo at ${new URL(files.kuboUrl).host}` : `blocks in ${dir}/blocks`
+}
+
+function createFolderCheck({ dir, chain }: Config, database: ConnectedDatabase, installationId: string | undefined) {
+  if (installationId === undefined) return async () => []
+  const hasVault = boundedCheck(createVaultCheck(database, dir, installationId))
+  const hasChain = boundedCheck(async () => (await import('./embedded/chain-owner.ts')).isOwnChain(dir, installationId))
+  return async () => {
+    const [isVaultThere, isChainThere] = await Promise.all([hasVault(), chain.rpcUrl ? true : hasChain()])
+    return [...(isVaultThere ? [] : ['key vault']), ...(isChainThere ? [] : ['chain'])]
+  }
 }

@@ -1,4 +1,5 @@
 /** Start and graceful shutdown of the service process. */
+import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
 import type { App } from './app.ts'
@@ -9,11 +10,10 @@ import { BEAT_EVERY_MS, createPresence } from './db/heartbeat.ts'
 import { presentError } from './http/error-status.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
 import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
-import { type Installation, openInstallation } from './infrastructure.ts'
+import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
 import { createServices, type ServiceLayer } from './services.ts'
-import { ABANDON_MS, type StopReason, stopSignal } from './shared/process.ts'
-import { announce } from './startup-banner.ts'
+import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
 import { createLifecycleLog } from './telemetry/lifecycle-log.ts'
 import { createLog } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
@@ -26,6 +26,8 @@ const STOP_MS = 15_000
 
 /** Functions that close what is open. The part that was opened last comes first. */
 type Opened = (() => Promise<void>)[]
+
+const STDOUT = 1
 
 /**
  * Runs the roles of this process until a signal stops it, then exits. Throws the error that prevents the start, after it has closed
@@ -56,7 +58,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const lifecycle = createLifecycleLog(log, manifest.version)
   logUnhandledRejections(log)
   const { shutdownDelayMs } = config
-  let opening: Promise<Installation> | undefined
+  let opening: Promise<Infrastructure> | undefined
   let connecting: Promise<ChainConnection> | undefined
   const abandon = async (reason: StopReason) => {
     lifecycle.stopped(reason)
@@ -76,17 +78,17 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const publicUrl = config.publicUrl ?? `http://localhost:${ports.port}`
 
   let isStopping = false
-  opening = openInstallation(config, log, { mayMigrate: true, telemetry })
-  const installation = await opening
-  opened.unshift(installation.close)
-  await assertRegistryChosen(config, installation)
-  const { database } = installation
+  opening = openInfrastructure(config, log, { isService: true, telemetry })
+  const infrastructure = await opening
+  opened.unshift(infrastructure.close)
+  await assertRegistryChosen(config, infrastructure)
+  const { database } = infrastructure
   const presence = createPresence({ database, roles: config.roles })
-  connecting = connectChain(installation, publicUrl)
+  connecting = connectChain(infrastructure, publicUrl)
   const chain = await connecting
   opened.unshift(chain.close)
   const parts = {
-    ...installation,
+    ...infrastructure,
     relay: chain.relay,
     coins: chain.chainCoins,
     gasFee: chain.gasQuote?.current,
@@ -96,14 +98,14 @@ async function run(config: Config, opened: Opened): Promise<never> {
   const probes = {
     async missing() {
       if (isStopping) return ['stopping']
-      return (await database.isReachable()) && (await installation.isDatabaseThere()) ? [] : ['database']
+      return (await database.isReachable()) && (await infrastructure.isDatabaseThere()) ? [] : ['database']
     },
-    degraded: async () => [...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`)],
+    degraded: async () => (await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
     version: manifest.version,
   }
   const backgroundProbes = {
     ...probes,
-    degraded: async () => [...(await findAwayParts(installation)), ...(await probes.degraded())],
+    degraded: async () => [...(await findAwayParts(infrastructure)), ...(await probes.degraded())],
   }
   const layer: ServiceLayer & Partial<App> = config.roles.has('http')
     ? (await import('./app.ts')).createApp({ ...parts, ...probes })
@@ -120,9 +122,9 @@ async function run(config: Config, opened: Opened): Promise<never> {
     else addProbes(app, createProbes(backgroundProbes), telemetry.watch)
   })
   await ports.openRequests()
-  const loops = await startLoops({ installation, chain, layer }, config.roles)
+  const loops = await startLoops({ infrastructure, chain, layer }, config.roles)
   lifecycle.ready({ url: publicUrl, roles: config.roles })
-  announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
+  printBanner(infrastructure, publicUrl, chain.registry.rpc.host)
 
   await stopped
   isStopping = true
@@ -133,7 +135,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
     .recordUse()
     .catch((error: unknown) => log.warn({ err: error }, 'Failed to record when sessions were last used'))
   await presence.leave().catch(() => undefined)
-  await installation.close()
+  await infrastructure.close()
   await telemetry.close()
   lifecycle.stopped()
   return process.exit(0)
@@ -155,5 +157,26 @@ async function listen(server: HttpServer, { roles, port, healthPort, host }: Con
     openRequests: async () => {
       if (isLate) await open()
     },
+  }
+}
+
+/** Prints on stdout that the service is ready, and where it stores its data. */
+function printBanner({ config, parts }: Infrastructure, publicUrl: string, rpcHost: string | undefined): void {
+  const lines = [
+    'Annal is ready.',
+    ...(config.roles.has('http') ? [`  Playground  ${publicUrl}/graphql`, `  REST        ${publicUrl}/api/v3`] : []),
+    ...(config.roles.size < allRoles.length ? [`  Roles       ${[...config.roles].join(', ')}`] : []),
+    `  Data        ${config.dir}`,
+    `    database  ${parts.database}`,
+    `    chain     ${parts.chain}${rpcHost === undefined ? '' : ` (${rpcHost})`}`,
+    `    files     ${parts.files}`,
+    `    keys      ${parts.keys}`,
+    `    mail      ${parts.mail}`,
+    'Stop with Ctrl-C; the data stays.',
+  ]
+  try {
+    writeSync(STDOUT, `${lines.join('\n')}\n`)
+  } catch {
+    // A full disk or a closed pipe must not stop the service.
   }
 }

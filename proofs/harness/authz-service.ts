@@ -7,7 +7,7 @@ import { type ChainConnection, connectChain } from '../../src/chain/connect-chai
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
-import { type Installation, openInstallation } from '../../src/infrastructure.ts'
+import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
 import { noCoins } from '../../src/modules/coins/coin-types.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -15,7 +15,7 @@ import type { ProofContext } from './proof.ts'
 export interface Service {
   url: string
   app: App
-  installation: Installation
+  installation: Infrastructure
   /** Its relay does not run. */
   chain: ChainConnection
   /** Bytes that one person may have on their way in. */
@@ -23,10 +23,10 @@ export interface Service {
 }
 
 export async function startService({ afterwards }: ProofContext, parts: Parts): Promise<Service> {
-  const installation = await openInstallation(
+  const installation = await openInfrastructure(
     readConfig({ ...parts.env, LIMITS: `${parts.env.LIMITS},upload-megabytes=1` }),
     silent,
-    { mayMigrate: true },
+    { isService: true },
   )
   afterwards(() => installation.close())
   const server = createHttpServer({ presentError, log: silent })

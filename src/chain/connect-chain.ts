@@ -2,7 +2,7 @@
 
 import { type Config, ConfigError } from '../config.ts'
 import { findSetting } from '../db/key-value-store.ts'
-import type { Installation } from '../infrastructure.ts'
+import type { Infrastructure } from '../infrastructure.ts'
 import { createCoinService } from '../modules/coins/coin-service.ts'
 import type { Coins } from '../modules/coins/coin-types.ts'
 import { createDepositBooks } from '../modules/coins/deposit-books.ts'
@@ -46,7 +46,7 @@ async function relayAddresses({ chain }: Config): Promise<string[]> {
 const namedRelays = async (config: Config) => [...(await relayAddresses(config)), ...config.chain.earlierRelays]
 
 /** Addresses of the accounts whose commits are this installation's: relay accounts that are configured, and those that were. */
-export async function recordersOf(config: Config, { database }: Pick<Installation, 'database'>): Promise<string[]> {
+export async function recordersOf(config: Config, { database }: Pick<Infrastructure, 'database'>): Promise<string[]> {
   const { findRecorders } = await import('./recorders.ts')
   return [...(await findRecorders(database, await namedRelays(config)))]
 }
@@ -55,10 +55,10 @@ const ANVIL_FINAL_DEPTH = 64
 const ANVIL_DOUBT_MS = 3_000
 
 /** The installation that the folder of the embedded chain belongs to, and its database. */
-type Owner = Pick<Installation, 'database' | 'owner' | 'isService'>
+type Owner = Pick<Infrastructure, 'database' | 'installationId' | 'isService'>
 
 /** The registry on the embedded chain, as the database remembers it. */
-async function findEmbeddedRegistry(database: Installation['database']): Promise<string | undefined> {
+async function findEmbeddedRegistry(database: Infrastructure['database']): Promise<string | undefined> {
   const { chainId } = await import('../embedded/anvil-process.ts')
   const { registrySetting } = await import('./registry/registry.ts')
   return (await database.query(findSetting, { key: registrySetting(chainId) }))[0]?.value
@@ -68,7 +68,7 @@ async function findEmbeddedRegistry(database: Installation['database']): Promise
  * Starts the embedded chain, or uses that of the running service. Throws FixableError when its folder belongs to another installation, or is empty although the
  * database has commits.
  */
-async function startChain(config: Config, log: Log, { database, owner, isService }: Owner) {
+async function startChain(config: Config, log: Log, { database, installationId: owner, isService }: Owner) {
   if (owner === undefined) return startAnvil(config, log, isService)
   const { claimChain, hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../embedded/chain-owner.ts')
   const { dir } = config
@@ -107,7 +107,7 @@ async function startAnvil(config: Config, log: Log, isService: boolean) {
  */
 export async function assertRegistryChosen(
   { chain }: Config,
-  { database }: Pick<Installation, 'database'>,
+  { database }: Pick<Infrastructure, 'database'>,
 ): Promise<void> {
   const { rpcUrl, registryAddress, mayDeployRegistry, id } = chain
   if (rpcUrl === undefined || registryAddress !== undefined || mayDeployRegistry) return
@@ -120,7 +120,7 @@ const noDeposits: DepositWatcher = { start() {}, async stop() {} }
 
 /** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */
 export async function connectChain(
-  { config, log, ...installation }: Installation,
+  { config, log, ...infrastructure }: Infrastructure,
   publicUrl: string,
 ): Promise<ChainConnection> {
   const {
@@ -152,7 +152,7 @@ export async function connectChain(
     import('../modules/coins/treasury/treasury.ts'),
   ])
   const relayKeys = await relayKeysOf(config.chain)
-  const anvil = rpcUrl ? undefined : await startChain(config, log, installation)
+  const anvil = rpcUrl ? undefined : await startChain(config, log, infrastructure)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
     throw new ConfigError([
@@ -162,44 +162,44 @@ export async function connectChain(
   const url = rpcUrl ?? anvil!.rpcUrl
   const registry = createRegistry({
     rpcUrl: url,
-    database: installation.database,
+    database: infrastructure.database,
     address: registryAddress,
     start: registryBlock,
     chainId: id ?? anvil?.chainId,
-    tracer: installation.telemetry.tracer,
+    tracer: infrastructure.telemetry.tracer,
   })
   const relay = createRelay({
-    ...installation,
+    ...infrastructure,
     registry,
     log,
-    describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(installation.contentStore) }),
+    describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(infrastructure.contentStore) }),
     relayKeys,
     earlierRelays: config.chain.earlierRelays,
     confirmations,
     maxFeePerGas,
     commitsPerTransaction,
-    meter: installation.telemetry.meter,
-    tracer: installation.telemetry.tracer,
+    meter: infrastructure.telemetry.meter,
+    tracer: infrastructure.telemetry.tracer,
     // A single node of ours: what it does not have is lost, and an account has as many places as it likes.
     ...(anvil && { doubtPatience: ANVIL_DOUBT_MS, transactionsUnderWay: 256 }),
   })
   const watcher = createDepositWatcher({
     registry,
-    books: createDepositBooks({ ...installation, log }),
-    databaseUrl: installation.databaseUrl,
+    books: createDepositBooks({ ...infrastructure, log }),
+    databaseUrl: infrastructure.databaseUrl,
     log,
     confirmations: config.chain.depositConfirmations,
     token: config.chain.tokenAddress,
   })
-  const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
+  const treasury = createTreasury(config.chain.treasuryKey, infrastructure.vault)
   const { address } = treasury
   const { gasFee, gasFeeBounds } = config.money
   const { createGasQuote } = await import('./gas-quote.ts')
-  const gasQuote = gasFeeBounds && createGasQuote(installation.database, registry, { ...gasFeeBounds, first: gasFee })
+  const gasQuote = gasFeeBounds && createGasQuote(infrastructure.database, registry, { ...gasFeeBounds, first: gasFee })
   const coins = createCoinMover({
-    ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
-    books: createCoinService(installation),
-    meter: installation.telemetry.meter,
+    ...{ ...infrastructure, registry, log, treasury, confirmations, maxFeePerGas },
+    books: createCoinService(infrastructure),
+    meter: infrastructure.telemetry.meter,
     ...(anvil && { doubtPatience: ANVIL_DOUBT_MS }),
   })
   return {
@@ -208,14 +208,14 @@ export async function connectChain(
     gasQuote,
     coins,
     chainCoins: {
-      ...createLastCoins({ registry, database: installation.database, treasury: address, maxFeePerGas }),
+      ...createLastCoins({ registry, database: infrastructure.database, treasury: address, maxFeePerGas }),
       ...createCoinQuotes({ registry, treasury: address, relayAddresses: await relayAddresses(config), maxFeePerGas }),
     },
     treasury,
     histories: createOwnHistories({
       registry,
-      contentStore: installation.contentStore,
-      recorders: () => recordersOf(config, installation),
+      contentStore: infrastructure.contentStore,
+      recorders: () => recordersOf(config, infrastructure),
     }),
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,

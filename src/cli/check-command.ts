@@ -1,7 +1,7 @@
 /** `annal check` and `annal mend`. */
 import type { Command } from 'commander'
 import type { Finding } from '../db/invariants/finding.ts'
-import type { Installation } from '../infrastructure.ts'
+import type { Infrastructure } from '../infrastructure.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
@@ -10,7 +10,7 @@ import { publicUrlOf, withInstallation } from './with-installation.ts'
 const SHOWN_ROWS = 20
 
 /** Nothing where no commit ever went to a chain: none is started for the question. */
-async function checkAgainstChain(installation: Installation): Promise<Finding[]> {
+async function checkAgainstChain(installation: Infrastructure): Promise<Finding[]> {
   const { database, config } = installation
   const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
@@ -29,7 +29,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   }
 }
 
-async function checkAll(installation: Installation): Promise<Finding[]> {
+async function checkAll(installation: Infrastructure): Promise<Finding[]> {
   const { checkTables } = await import('../db/invariants/check-tables.ts')
   const tables = await checkTables(installation.database)
   // What comes next rests on them: not even every question can be asked.

@@ -1,7 +1,7 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
 import type { ChainConnection } from '../chain/connect-chain.ts'
 import type { ConnectedDatabase } from '../db/database.ts'
-import type { Installation } from '../infrastructure.ts'
+import type { Infrastructure } from '../infrastructure.ts'
 import type { Coins } from '../modules/coins/coin-types.ts'
 import type { ServiceLayer } from '../services.ts'
 import { red, say } from './output.ts'
@@ -16,16 +16,16 @@ const quieter = (level: string) => (level === 'info' ? 'warn' : level)
  * takes longer than anybody waits, and is no standstill. Raises when the database does not fit this version.
  */
 export async function withInstallation<T>(
-  work: (installation: Installation) => Promise<T>,
+  work: (installation: Infrastructure) => Promise<T>,
   load: () => Promise<unknown> = async () => {},
 ): Promise<T> {
   // Loaded when they are needed: help and a refusal must not wait for the whole service.
   const { readConfig } = await import('../config.ts')
   const config = readConfig(terminal().env)
-  const { openInstallation } = await import('../infrastructure.ts')
+  const { openInfrastructure } = await import('../infrastructure.ts')
   const { createLog } = await import('../telemetry/log.ts')
   const log = createLog(quieter(config.logLevel))
-  const installation = await openInstallation(config, log, { mayMigrate: false })
+  const installation = await openInfrastructure(config, log, { isService: false })
   try {
     await load()
     installation.database.watchStandstills()
@@ -80,13 +80,13 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
   })
 
 /** Where callers reach the service, as a command knows it: its port may be another one. */
-export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
+export const publicUrlOf = ({ config }: Infrastructure) => config.publicUrl ?? `http://localhost:${config.port}`
 
 const loadServices = () => import('../services.ts')
 const loadServicesAndChain = () =>
   Promise.all([loadServices(), import('../keys/vault-identity.ts'), import('../chain/connect-chain.ts')])
 
-async function openServices(installation: Installation, coins: Coins): Promise<ServiceLayer> {
+async function openServices(installation: Infrastructure, coins: Coins): Promise<ServiceLayer> {
   const { createServices } = await loadServices()
   // A commit made here is found by the server's relay on its next look.
   const relay = { wake() {} }
@@ -97,7 +97,7 @@ async function openServices(installation: Installation, coins: Coins): Promise<S
  * Carries out `work` on the services of this installation; what serves requests is not even loaded. Raises what
  * `withInstallation` raises.
  */
-export const withServices = <T>(work: (layer: ServiceLayer, installation: Installation) => Promise<T>): Promise<T> =>
+export const withServices = <T>(work: (layer: ServiceLayer, installation: Infrastructure) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { noCoins } = await import('../modules/coins/coin-types.ts')
     return work(await openServices(installation, noCoins), installation)
@@ -118,7 +118,7 @@ async function assertChain({ registry }: Pick<ChainConnection, 'registry'>): Pro
  * one. Where none answers the books say what is there, which is told.
  */
 export const withKeysAndCoins = <T>(
-  work: (layer: ServiceLayer, installation: Installation) => Promise<T>,
+  work: (layer: ServiceLayer, installation: Infrastructure) => Promise<T>,
 ): Promise<T> =>
   withInstallation(async (installation) => {
     const { assertKeysHeld, assertKeySharesHeld } = await import('../keys/vault-identity.ts')

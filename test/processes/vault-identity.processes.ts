@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { openInstallation } from '../../src/infrastructure.ts'
+import { openInfrastructure } from '../../src/infrastructure.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const dirOf = (name: string) => join(scratch, name)
 const variables = (dir: string) => ({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url })
-const start = (dir: string) => openInstallation(readConfig(variables(dir)), createTestLog(), { mayMigrate: true })
+const start = (dir: string) => openInfrastructure(readConfig(variables(dir)), createTestLog(), { isService: true })
 
 it('a database takes the vault it is first opened with, and no other', async () => {
   await (await start(dirOf('first'))).close()
@@ -58,7 +58,7 @@ it('a vault with keys of accounts is not started on an empty database, which sta
     `The database is empty, and ${join(dir, 'keys')} holds keys of accounts.`,
     expect.stringMatching(/^Name that of the accounts in DATABASE_URL, .* set ANNAL_DIR to another folder\.$/),
   ])
-  const refused = openInstallation(readConfig(env), createTestLog(), { mayMigrate: true })
+  const refused = openInfrastructure(readConfig(env), createTestLog(), { isService: true })
   await expect(refused).rejects.toThrow(`${finding} ${fix}`)
   expect(await annalHere(env, ['migrate'])).toMatchObject({ code: 1, stderr: `${finding} ${fix}\n` })
   const { pending, applied } = JSON.parse((await annalHere(env, ['migrate', 'status', '--json'])).stdout)

@@ -4,14 +4,14 @@ import { connectChain } from '../../src/chain/connect-chain.ts'
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
-import { openInstallation } from '../../src/infrastructure.ts'
+import { openInfrastructure } from '../../src/infrastructure.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 
 const config = readConfig()
 const log = createLog('error')
 const server = createHttpServer({ presentError, log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-const installation = await openInstallation(config, log, { mayMigrate: false })
+const installation = await openInfrastructure(config, log, { isService: false })
 const chain = await connectChain(installation, publicUrl)
 const parts = { relay: chain.relay, coins: chain.chainCoins, publicUrl, missing: async () => [] }
 await server.serve(createApp({ ...installation, ...parts }).addRoutes)

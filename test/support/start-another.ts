@@ -2,7 +2,7 @@
 import { createApp } from '../../src/app.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
-import { openInstallation } from '../../src/infrastructure.ts'
+import { openInfrastructure } from '../../src/infrastructure.ts'
 import type { TestApp } from './test-app.ts'
 
 export interface AnotherApp {
@@ -15,7 +15,7 @@ const DRAIN_MILLISECONDS = 600_000
 export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
   const server = createHttpServer({ presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-  const installation = await openInstallation(config, log, { mayMigrate: false })
+  const installation = await openInfrastructure(config, log, { isService: false })
   const app = createApp({
     ...installation,
     relay: chain.relay,

@@ -11,7 +11,7 @@ import { type Config, readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
-import { type Installation, openInstallation } from '../../src/infrastructure.ts'
+import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
 import { openTelemetry } from '../../src/telemetry/telemetry.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
@@ -33,7 +33,7 @@ export interface TestApp {
   url: string
   operatorsUrl: string
   env: Record<string, string>
-  installation: Installation
+  installation: Infrastructure
   chain: ChainConnection
   context: App['context']
   services: App['services']
@@ -119,7 +119,7 @@ export async function createTestApp({
   })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
-    ...(await openInstallation(config, log, { mayMigrate: false, telemetry })),
+    ...(await openInfrastructure(config, log, { isService: false, telemetry })),
     passwords: createTestHasher(),
   }
   const { database } = installation

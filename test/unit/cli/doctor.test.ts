@@ -7,7 +7,7 @@ import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc.ts'
 import { checks } from '../../../src/cli/doctor-command.ts'
-import { openInstallation } from '../../../src/infrastructure.ts'
+import { openInfrastructure } from '../../../src/infrastructure.ts'
 import { makeDevelopmentChain } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { annalHere } from '../../support/annal-command.ts'
 import { listen } from '../../support/listen.ts'
@@ -107,7 +107,7 @@ describe('annal doctor', () => {
         fix: 'Delete it; another is made.',
       },
     ])
-    const start = openInstallation(app.installation.config, app.log, { mayMigrate: true })
+    const start = openInfrastructure(app.installation.config, app.log, { isService: true })
     await expect(start).rejects.toThrow(`${made} is damaged`)
     await rm(made)
     const [own, other] = chains

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openInstallation } from '../../../src/infrastructure.ts'
+import { openInfrastructure } from '../../../src/infrastructure.ts'
 import { annalHere } from '../../support/annal-command.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -14,7 +14,7 @@ const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toStrin
 
 const open = async (dir: string) => {
   await app.sql(`delete from settings where key = 'vault'`)
-  await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+  await (await openInfrastructure({ ...config, dir }, log, { isService: true })).close()
 }
 
 const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
