@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { matchesEtag } from '../http/headers.ts'
+import { matchesEtag } from '../http/send.ts'
 import { displayOf } from '../modules/assets/file-types.ts'
 import { validationFailed } from '../shared/errors.ts'
 import { cleanFileName } from '../shared/text.ts'

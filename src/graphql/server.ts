@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga'
-import { mediaTypeOf } from '../http/headers.ts'
+import { mediaTypeOf } from '../http/request-body.ts'
 import type { BodyReaders } from '../modules/assets/uploads.ts'
 import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'

@@ -1,5 +1,6 @@
 /** Creates the context of a request from its headers: the caller, the idempotency key and the base URL. Both APIs use it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import ipaddr from 'ipaddr.js'
 import type { Identity } from '../context.ts'
 import type { Context, SharedContext } from '../services-context.ts'
 import { validationFailed } from '../shared/errors.ts'
@@ -48,7 +49,7 @@ interface Dependencies {
   /** The log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
-  /** Where a request comes from, past proxies that are trusted. */
+  /** Returns the address of the caller behind trusted proxies. */
   clientAddress(req: IncomingMessage): string
   /** Returns the base URL for links in the response. */
   baseUrlOf(req: IncomingMessage): string
@@ -82,5 +83,70 @@ export function createRequestContexts({ shared, logOf, watch, clientAddress, bas
       requestLog: logOf(res),
       idempotency: { key, replayed: false },
     }
+  }
+}
+
+type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Fastify's `trustProxy` would keep it. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/
+
+/** Returns undefined for a text that is not an address. An IPv4-mapped IPv6 address becomes IPv4. */
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const [, v4, v6] = WITH_PORT.exec(text) ?? []
+  const bare = v4 ?? v6 ?? text
+  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return undefined
+  const address = ipaddr.process(bare)
+  // The zone names an interface of this machine.
+  if (address instanceof ipaddr.IPv6) delete address.zoneId
+  return address
+}
+
+const networkOf = (text: string): Network =>
+  text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128]
+
+/** Returns a function that finds the address of the caller. `trustedProxies`: addresses and CIDRs whose `X-Forwarded-For` is used. */
+export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
+  const networks = trustedProxies.map(networkOf)
+  const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+    networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
+
+  /** Returns the right-most address that is not a trusted proxy, as `192.0.2.1` or `2001:db8:0:0:0:0:0:1`. Any caller can write those left of it. */
+  return ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
+    const remote = socket.remoteAddress ?? ''
+    const forwarded = headers['x-forwarded-for']
+    if (!remote.includes(':') && (networks.length === 0 || forwarded === undefined)) return remote
+    let client = parseAddress(remote)
+    const hops = forwarded === undefined ? [] : String(forwarded).split(',')
+    while (client && hops.length && isTrusted(client)) {
+      const next = parseAddress(hops.pop()!.trim())
+      // The proxy passed on a text that is not an address, so the proxy itself is the last known address.
+      if (!next) break
+      client = next
+    }
+    return client?.toNormalizedString() ?? remote
+  }
+}
+
+/** A host name or address with an optional port, and nothing that would change the meaning of a URL. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
+/** Returns whether a host name, as `URL` normalizes it, always leads to this machine. */
+const isLoopback = (hostname: string) =>
+  hostname === 'localhost' ||
+  hostname.endsWith('.localhost') ||
+  hostname === '[::1]' ||
+  /^127(?:\.\d+){3}$/.test(hostname)
+
+/**
+ * Returns a function that finds the base URL for the links in a response, without a trailing slash. That is `configured` if it is set. Otherwise it is
+ * the host of the request if that is a loopback host: an emulator or a container may reach the service by another name or port than `fallback` has.
+ * Any other host is ignored, because a stranger can send any Host header.
+ */
+export function createBaseUrl({ configured, fallback }: { configured: string | undefined; fallback: string }) {
+  return ({ headers: { host = '' } }: Pick<IncomingMessage, 'headers'>): string => {
+    if (configured !== undefined) return configured
+    const url = HOST.test(host) ? URL.parse(`http://${host}`) : null
+    return url && isLoopback(url.hostname) ? url.origin : fallback
   }
 }

@@ -7,9 +7,14 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { systemReason } from '../shared/operator-errors.ts'
-import { createDropLogger, mostConnections } from './connection-limit.ts'
+import {
+  closeSlowReaders,
+  createDropLogger,
+  maxConnections,
+  type SlowReaderOptions,
+  slowReaderDefaults,
+} from './connections.ts'
 import { BoundedRequest } from './request-body.ts'
-import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** Registers routes. */
 export type AddRoutes = (app: FastifyInstance) => void
@@ -233,7 +238,7 @@ export function createHttpServer({
   log,
   publicUrl,
   slowReaders = slowReaderDefaults,
-  connections = mostConnections(),
+  connections = maxConnections(),
   telemetry = followingNothing,
   timeouts = requestTimeouts,
 }: HttpServerOptions): HttpServer {
@@ -278,7 +283,7 @@ export function createHttpServer({
     },
     receive,
   )
-  const { currentAnswer } = cutSlowReaders(server, log, slowReaders)
+  const { currentAnswer } = closeSlowReaders(server, log, slowReaders)
   const emitRequest = (req: IncomingMessage, res: ServerResponse) => void server.emit('request', req, res)
   // Sends 100 when the body is read, and not when the request is rejected.
   server.on('checkContinue', (req, res) => {

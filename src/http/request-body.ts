@@ -181,3 +181,6 @@ export async function readText(req: IncomingMessage, maxBytes: number): Promise<
     throw new DomainError('PARSE_ERROR', 'The body is not valid UTF-8.', { cause: error })
   }
 }
+
+/** Returns the media type of a `Content-Type` header in lower case and without parameters. Returns an empty text without a header. */
+export const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';', 1)[0]!.trim().toLowerCase()

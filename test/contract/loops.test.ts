@@ -33,7 +33,7 @@ const ofParts: Record<string, string> = {
   'db/event-loop-stall-detector.ts': 'notices that this process stood still',
   'embedded/embedded-anvil.ts': 'drives the embedded chain, in the process that owns it',
   'http/http-server.ts': 'closes idle connections while it drains',
-  'http/slow-readers.ts': 'looks at the connections of this process',
+  'http/connections.ts': 'looks at the connections of this process',
   'jobs/job-loop.ts': 'is how a queue is worked on',
   'files/pictures/picture-process.ts': 'watches what one picture takes, in a process of its own',
   'modules/events/event-stream.rest.ts': 'ends with the stream',

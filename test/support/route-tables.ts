@@ -1,7 +1,7 @@
 /** The routes that are no operations of REST, as tables: nothing can be asked of them here. */
 
 import type { DirectRoute } from '../../src/http/rest/define-route.ts'
-import { directRouteTable } from '../../src/http/rest/direct-route-table.ts'
+import { directRouteTable } from '../../src/http/rest/direct-routes.ts'
 import { adminRoutes } from '../../src/modules/admin/admin-routes.ts'
 import { createAssetPage } from '../../src/modules/pages/asset/asset-page.ts'
 import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
@@ -14,7 +14,7 @@ const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'
 
 /** Direct routes, and the pages with forms. */
 export const directRoutes: DirectRoute[] = [
-  ...directRouteTable,
+  ...directRouteTable(),
   ...createPageRoutes({
     pages: {
       forms: [

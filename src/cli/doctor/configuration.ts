@@ -1,4 +1,5 @@
 /** Checks of what is configured: alone, together, and where callers come in. */
+import ipaddr from 'ipaddr.js'
 import { ownUrl } from '../own-url.ts'
 import { type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import { holdsSecret } from './holds-secret.ts'
@@ -88,7 +89,6 @@ export async function checkExposure({ config, env }: Parts): Promise<Diagnosis[]
   const insecure = effectiveConfig(env).find(({ name }) => name === 'ALLOW_INSECURE_WEBHOOKS')?.value === true
   const away = 'Take ALLOW_INSECURE_WEBHOOKS away.'
   const diagnoses: Diagnosis[] = []
-  const { coversAllAddresses } = await import('../../http/client-address.ts')
   if (coversAllAddresses(trustedProxies)) {
     const finding =
       'TRUSTED_PROXIES contains every address: each caller chooses their own address, and passes every limit.'
@@ -163,4 +163,40 @@ async function readiness(url: string): Promise<Diagnosis> {
   const finding = `The server at ${url} is ${status}: ${missing.join(', ')}.`
   const fix = 'docs/operations.md tells what to do about each part that is down.'
   return response.ok ? warning(finding, fix) : wrong(finding, fix)
+}
+
+interface Range {
+  first: bigint
+  last: bigint
+}
+
+const toNumber = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+  address.toByteArray().reduce((number, byte) => (number << 8n) | BigInt(byte), 0n)
+
+function rangeOf([address, prefix]: [ipaddr.IPv4 | ipaddr.IPv6, number], bits: number): Range {
+  const size = 1n << BigInt(bits - prefix)
+  const first = (toNumber(address) / size) * size
+  return { first, last: first + size - 1n }
+}
+
+/** Returns whether addresses and CIDRs together contain every IPv4 address, or every IPv6 address. */
+function coversAllAddresses(networks: readonly string[]): boolean {
+  const parsed = networks.map((network) =>
+    network.includes('/')
+      ? ipaddr.parseCIDR(network)
+      : ([ipaddr.parse(network), ipaddr.parse(network).kind() === 'ipv4' ? 32 : 128] satisfies [unknown, number]),
+  )
+  return (['ipv4', 'ipv6'] as const).some((kind) => {
+    const bits = kind === 'ipv4' ? 32 : 128
+    const ranges = parsed
+      .filter(([address]) => address.kind() === kind)
+      .map((network) => rangeOf(network, bits))
+      .sort((a, b) => (a.first < b.first ? -1 : 1))
+    let next = 0n
+    for (const { first, last } of ranges) {
+      if (first > next) return false
+      if (last >= next) next = last + 1n
+    }
+    return next === 1n << BigInt(bits)
+  })
 }

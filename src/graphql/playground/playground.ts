@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { prepareFile, sendFile } from '../../http/static-file.ts'
+import { prepareFile, sendStaticFile } from '../../http/send.ts'
 import { memoizeAsync } from '../../shared/async.ts'
 import { tabs } from './tabs.ts'
 
@@ -73,7 +73,7 @@ export function createPlayground() {
 
   return async (req: IncomingMessage, res: ServerResponse) => {
     const { file, policy } = await rendered()
-    sendFile(req, res, file, {
+    sendStaticFile(req, res, file, {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': policy,
       'Cache-Control': 'no-cache',

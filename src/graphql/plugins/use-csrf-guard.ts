@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { mediaTypeOf } from '../../http/headers.ts'
+import { mediaTypeOf } from '../../http/request-body.ts'
 import type { NodeContext } from '../node-context.ts'
 
 /** Headers that a page of another origin can only send after a CORS preflight. */

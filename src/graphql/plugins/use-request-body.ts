@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { mediaTypeOf } from '../../http/headers.ts'
+import { mediaTypeOf } from '../../http/request-body.ts'
 import type { BodyReaders, Intake } from '../../modules/assets/uploads.ts'
 import type { Context } from '../../services-context.ts'
 import { DomainError } from '../../shared/errors.ts'

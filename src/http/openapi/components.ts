@@ -1,4 +1,5 @@
-/** Parts of the description that many routes share, each under its name. */
+/** Shared components of the OpenAPI document, and JSON Schema made from zod schemas. */
+import { z } from 'zod'
 
 /** The media type of every answer that is no file. */
 export const JSON_TYPE = 'application/json'
@@ -50,3 +51,148 @@ export const securitySchemes = {
 export const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 /** A reference to a parameter. */
 export const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
+
+/** A JSON Schema. */
+export interface JsonSchema {
+  [key: string]: unknown
+  type?: string | string[]
+  format?: string
+  anyOf?: JsonSchema[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  $ref?: string
+}
+
+/** Schemas that have a name, under it. */
+export type Components = Record<string, JsonSchema>
+
+const isRepeated = (schema: JsonSchema, key: string, value: unknown) =>
+  JSON.stringify(schema[key]) === JSON.stringify(value)
+
+/** Of what is always null: a text or null, since few generators have a type for null alone. */
+function allowText(schema: JsonSchema): void {
+  schema.type = ['string', 'null']
+  delete schema.const
+}
+
+/** Removes what formats and types already say, and replaces what generators do not support. */
+function tidy(schema: JsonSchema): void {
+  if (schema.type === 'null' && 'const' in schema) allowText(schema)
+  // Python's generator holds true and false against their names.
+  if (schema.type === 'boolean') delete schema.const
+  if (schema.type === 'number' && Number.isInteger(schema.const)) schema.type = 'integer'
+  if (schema.format === 'date-time') delete schema.pattern
+  if (schema.format === 'binary') delete schema.contentEncoding
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (isRepeated(schema, 'propertyNames', { type: 'string' })) delete schema.propertyNames
+  // The same, but generators for Go read `{}` as a pointer.
+  if (isRepeated(schema, 'additionalProperties', {})) schema.additionalProperties = true
+  delete schema.id
+  delete schema.$schema
+}
+
+const REFERENCE = '#/$defs/'
+const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** A list of types as alternatives of one each: few generators read it, but for a type or null. */
+const alternativesOf = (types: unknown[]) => types.map((type) => ({ type }))
+
+const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
+  key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
+
+/** What zod wrote, with references to the components of the document instead of to definitions beside the schema. */
+function adapted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(adapted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (key === '$ref') return [key, refTo(String(inner).slice(REFERENCE.length)).$ref]
+      return isListOfTypes(key, inner) ? ['anyOf', alternativesOf(inner)] : [key, adapted(inner)]
+    }),
+  )
+}
+
+/** How descriptions are found that are said elsewhere. Raises an Error for what is nowhere. */
+export type DescriptionOf = (coordinate: string) => string
+
+/**
+ * Makes JSON Schema of zod, of what is sent: schemas with an `id` become components, and are referred to. Raises an Error
+ * for what JSON does not have, and for two schemas of one name.
+ */
+export function createSchemas(descriptionOf: DescriptionOf) {
+  const components: Components = {}
+
+  const add = (name: string, schema: JsonSchema) => {
+    const known = components[name]
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`Two schemas are called ${name}.`)
+    components[name] = schema
+    return refTo(name)
+  }
+
+  function convert(schema: z.ZodType) {
+    const { $defs = {}, ...made } = z.toJSONSchema(schema, {
+      io: 'input',
+      override({ jsonSchema }) {
+        const found = jsonSchema as JsonSchema
+        if (typeof found.same === 'string') found.description ??= descriptionOf(found.same)
+        delete found.same
+        tidy(found)
+      },
+    }) as JsonSchema & { $defs?: Components }
+    tidy(made)
+    return { root: adapted(made) as JsonSchema, definitions: adapted($defs) as Components }
+  }
+
+  /** A reference to the schema where it has a name. */
+  function schemaOf(schema: z.ZodType): JsonSchema {
+    const { root, definitions } = convert(schema)
+    for (const [name, definition] of Object.entries(definitions)) add(name, definition)
+    return root
+  }
+
+  /** What a schema with a name says; it becomes no component. Raises an Error for a schema without one. */
+  function bodyOf(schema: z.ZodType): { name: string; body: JsonSchema } {
+    const name = schema.meta()?.id
+    if (name === undefined) throw new Error('The schema of a body has no id.')
+    const { [name]: body, ...definitions } = convert(schema).definitions
+    for (const [other, definition] of Object.entries(definitions)) add(other, definition)
+    return { name, body: body! }
+  }
+
+  return { components, add, bodyOf, schemaOf }
+}
+
+const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(optionsOf) ?? [schema]
+
+const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
+const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
+
+/** A schema with these options instead of its own. */
+function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema {
+  const { anyOf, ...rest } = schema
+  return options.length > 1 ? { ...rest, anyOf: options } : { ...(anyOf && rest), ...options[0] }
+}
+
+const fieldsOf = (body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema): JsonSchema => ({
+  ...body,
+  properties: Object.fromEntries(Object.entries(body.properties ?? {}).map(([name, field]) => [name, fieldOf(field)])),
+})
+
+/**
+ * Describes a JSON body. Of a value that may also be sent as JSON text, only the first option is described: generators write code that
+ * does not compile for "any object or a text".
+ */
+export const jsonBodyOf = (body: JsonSchema) =>
+  fieldsOf(body, (field) => {
+    const options = optionsOf(field)
+    return narrowed(field, options.some(isJsonText) ? options.slice(0, 1) : options)
+  })
+
+/** Describes a multipart body: a file, or a text wherever a value may be sent as text. */
+export const formBodyOf = (body: JsonSchema) =>
+  fieldsOf(body, (field) => {
+    const options = optionsOf(field)
+    const text = options.find(isText)
+    return narrowed(field, text ? [{ ...text, type: 'string' }] : options)
+  })

@@ -3,16 +3,22 @@ import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import { hasOpenField } from '../../graphql/expired-token.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
-import type { Description, DirectDescription, DirectRoute, Route } from '../rest/define-route.ts'
-import { operationOf } from '../rest/execute.ts'
-import { describeBody } from './body.ts'
-import { header, headers, JSON_TYPE, parameter, parameters, securitySchemes } from './components.ts'
-import { errorsOfDirectRoute, errorsOfRoute, inRest } from './errors.ts'
+import { type Description, type DirectDescription, type DirectRoute, type Route, tags } from '../rest/define-route.ts'
+import { operationOf } from '../rest/execute-route.ts'
+import {
+  createSchemas,
+  formBodyOf,
+  header,
+  headers,
+  JSON_TYPE,
+  type JsonSchema,
+  jsonBodyOf,
+  parameter,
+  parameters,
+  securitySchemes,
+} from './components.ts'
+import { createRefusals, type ErrorExamples, errorsOfDirectRoute, errorsOfRoute, inRest } from './error-responses.ts'
 import { createGuide } from './guide.ts'
-import { createSchemas } from './json-schema.ts'
-import { linksOf } from './links.ts'
-import { createRefusals, type ErrorExamples } from './refusals.ts'
-import { tags } from './tags.ts'
 import { describeWebhooks } from './webhooks.ts'
 
 type Json = Record<string, unknown>
@@ -192,4 +198,55 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       schemas: sorted(components),
     },
   }
+}
+
+const MULTIPART_TYPE = 'multipart/form-data'
+
+/**
+ * Describes a request body in one media type: multipart for routes that take files, JSON for all others. The service also reads other
+ * encodings, but openapi-python-client sends a body in all of its media types at once. `example`: a recorded JSON body. Returns
+ * undefined for a route without a body.
+ */
+function describeBody(
+  { body, listAs, files = [] }: Route,
+  { add, bodyOf }: Pick<ReturnType<typeof createSchemas>, 'add' | 'bodyOf'>,
+  example: unknown,
+): Record<string, unknown> | undefined {
+  if (!body) return undefined
+  const { name, body: whole } = bodyOf(body)
+  const required = whole.required?.length ? { required: true } : {}
+  if (files.length > 0) return { ...required, content: { [MULTIPART_TYPE]: { schema: add(name, formBodyOf(whole)) } } }
+  const json = jsonBodyOf(whole)
+  // Some generators write code that does not compile for "a list or an object".
+  const list = listAs === undefined ? undefined : json.properties?.[listAs]
+  const schema: JsonSchema = list ?? add(name, json)
+  return { ...required, content: { [JSON_TYPE]: { schema, ...(example !== undefined && { example }) } } }
+}
+
+const MADE = '$response.body#/id'
+const LISTED = '$response.body#/results/0/id'
+
+const has = (answer: z.ZodType, field: string) => 'shape' in answer && field in (answer.shape as object)
+
+/** Where the answer of a route names a thing of its list, as a runtime expression of OpenAPI; undefined where it names none. */
+function nameIn({ method, answer, status = 200 }: Route): string | undefined {
+  if (method === 'POST' && status === 201 && has(answer, 'id')) return MADE
+  return method === 'GET' && has(answer, 'results') ? LISTED : undefined
+}
+
+/** The parameter by which a route asks for a thing of the list at `path`. */
+const parameterBelow = (path: string, route: Route) =>
+  route.path.startsWith(`${path}/:`) ? /^:(\w+)/.exec(route.path.slice(path.length + 1))?.[1] : undefined
+
+/** The `links` of a route's answer; undefined when it leads nowhere. */
+function linksOf(route: Route, routes: readonly Route[]): Record<string, object> | undefined {
+  const name = nameIn(route)
+  const links = routes.flatMap((other) => {
+    const parameter = name && parameterBelow(route.path, other)
+    const { operationId, summary } = other
+    return parameter
+      ? [[operationId, { operationId, parameters: { [parameter]: name }, description: `${summary}.` }]]
+      : []
+  })
+  return links.length > 0 ? Object.fromEntries(links) : undefined
 }

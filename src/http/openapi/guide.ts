@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../shared/errors.ts'
 import { MAX_JSON_VALUES } from '../../shared/json-input.ts'
 import { statuses } from '../error-status.ts'
-import { meaningOf } from './errors.ts'
+import { meaningOf } from './error-responses.ts'
 
 const errorTable = (codes: Iterable<ErrorCode>) =>
   [...codes]

@@ -1,7 +1,7 @@
 /** Describes the calls to the webhook of a network app. Their bodies are typed by the same schemas. */
 import { z } from 'zod'
 import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/webhook-bodies.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './components.ts'
 
 interface Webhook {
   operationId: string

@@ -2,9 +2,8 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { z } from 'zod'
 import { MAX_COUNTED } from '../../shared/lists.ts'
-import type { Connection, Description, Part, RestRequest, Route } from './define-route.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT, type Order, pageFrom } from './pagination.ts'
-import { firstPart } from './read-page.ts'
+import type { Connection, Description, Order, Part, RestRequest, Route } from './define-route.ts'
+import { DEFAULT_LIMIT, firstPart, MAX_LIMIT, pageFrom } from './pagination.ts'
 import { url } from './values.ts'
 
 /** Maximum number of large records that one operation reads. */

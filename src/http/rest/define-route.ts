@@ -9,11 +9,30 @@ import type { Context } from '../../services-context.ts'
 import type { ErrorCode, FieldErrors } from '../../shared/errors.ts'
 import type { Action } from '../../shared/policy.ts'
 import type { Refusal } from '../error-status.ts'
-import type { Tag } from '../openapi/tags.ts'
-import type { Fields } from './fields.ts'
-import type { Order } from './pagination.ts'
+import type { Fields } from './read-body.ts'
 
-/** What a route is asked by; HEAD goes by GET. */
+/** Chapters of the OpenAPI document, in its order. */
+export const tags = {
+  Account: 'Signing up, one’s own record, e-mail address, username and password.',
+  Sessions: 'Signing in and out, and the devices on which somebody is signed in.',
+  Assets: 'Registering files, changing what is said of them, and their histories.',
+  Files: 'Bytes of registered files, as HTTP and as a trustless gateway of the file network.',
+  Quotes: 'The cost of a paid request, and every reason for which it would be refused. Nothing is written or charged.',
+  Orders: 'Buying actions of network apps.',
+  Wallet: 'The statement of one’s wallet.',
+  Events: 'What happened to what is one’s own, as pages and as a stream.',
+  Store: 'Network apps, API keys, webhook deliveries and grants of points, for administrators.',
+  Webhooks: 'What the receiver of a network app is called with, after Standard Webhooks 1.0.',
+  Service: 'Whether the service lives, can serve, and which version it is.',
+  'Earlier apps': 'Constants and empty lists for apps that stop when they get none. Nothing new needs them.',
+} as const
+
+export type Tag = keyof typeof tags
+
+/** Direction in which a list is sorted by creation time. */
+export type Order = 'newest' | 'oldest'
+
+/** HTTP method of a route. HEAD uses GET. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /** A request as variables and presenters see it. */

@@ -1,17 +1,20 @@
-/** What cannot be an operation, with the reason for each. */
+/** Routes that execute no GraphQL operation: probes, documents, pages, streams, and constants for existing apps. Each gives its reason. */
+import { readFile } from 'node:fs/promises'
+import fastify from 'fastify'
 import { z } from 'zod'
 import { exportDescription, sendExport } from '../../modules/accounts/export-account.rest.ts'
 import { pictureRoutes } from '../../modules/accounts/picture.rest.ts'
 import { proofDescription, sendProof } from '../../modules/commits/proof.rest.ts'
 import { streamDescription, streamEvents } from '../../modules/events/event-stream.rest.ts'
 import type { PageAnswer } from '../../modules/pages/page.ts'
+import { memoizeAsync } from '../../shared/async.ts'
 import { notFound } from '../../shared/errors.ts'
+import { assertMay } from '../../shared/policy.ts'
 import { createProbes, type ProbeParts, sendProbe } from '../probes.ts'
-import { appStartRoutes } from './bootstrap-route.ts'
+import { corsHeaders, prepareFile, type StaticFile, sendJson, sendPage, sendStaticFile } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { createDocsRoutes, type DocsPage } from './docs.ts'
-import { sendPage } from './send.ts'
-import { createFileRoutes, type FileParts } from './send-file.ts'
+import { createFileRoutes, type FileParts } from './file-routes.ts'
+import { always } from './values.ts'
 
 /** What direct routes need of the process. */
 export interface DirectParts extends FileParts, ProbeParts {
@@ -22,6 +25,162 @@ export interface DirectParts extends FileParts, ProbeParts {
   /** Instead of the home page, and of the one that shows the description. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
 }
+
+/** The reference page without the script that renders it. */
+interface DocsPage {
+  page: { headers: Record<string, string>; html: string }
+  script: string
+}
+
+const openApi = z
+  .looseObject({ openapi: z.string().describe('The version of OpenAPI.') })
+  .meta({ id: 'Description', description: 'A description of this interface.' })
+
+/** Loads a file at the first request and keeps it. */
+const once = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
+const fromText = (text: string) => once(async () => Buffer.from(text))
+
+/** Returns the OpenAPI document without white space. */
+async function loadDocument(): Promise<Buffer> {
+  const text = await readFile(new URL('./generated/openapi.json', import.meta.url), 'utf8')
+  return Buffer.from(JSON.stringify(JSON.parse(text)))
+}
+
+/** Returns the script of Scalar. Its package exports only a plugin, whose page needs inline scripts. */
+async function loadScalar(): Promise<Buffer> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const app = fastify()
+  await app.register(scalar, { configuration: { url: '/api/v3/openapi.json' } })
+  const { rawPayload } = await app.inject('/reference/js/scalar.js')
+  await app.close()
+  return rawPayload
+}
+
+/** Creates the routes of the document, the page, and its scripts. `presentRefusal` presents an error of the page. */
+function createDocsRoutes(
+  { page, script }: DocsPage,
+  presentRefusal: NonNullable<DirectRoute['presentRefusal']>,
+): DirectRoute[] {
+  const file = (
+    path: string,
+    reason: string,
+    type: string,
+    load: () => Promise<StaticFile>,
+    headers: object = {},
+  ): DirectRoute => ({
+    ...{ method: 'GET', path, reason, ignoresCredentials: true },
+    handle: async ({ req, res }) =>
+      sendStaticFile(req, res, await load(), { 'Content-Type': type, ...headers, 'Cache-Control': 'public, no-cache' }),
+  })
+  const part = 'A script of the reference page.'
+  const javaScript = 'text/javascript; charset=utf-8'
+
+  return [
+    {
+      ...file('/api/v3/openapi.json', 'The OpenAPI document.', 'application/json', once(loadDocument), corsHeaders),
+      description: {
+        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody' },
+        summary: 'Read this document',
+        answers: {
+          200: { description: 'OpenAPI 3.1.', mediaType: 'application/json', schema: openApi, isVersioned: true },
+          304: { description: 'It is as you have it.', isVersioned: true },
+        },
+      },
+    },
+    {
+      ...file('/api/v3/docs', 'A page for people.', 'text/html; charset=utf-8', fromText(page.html), page.headers),
+      presentRefusal,
+    },
+    file('/api/v3/docs/page.js', part, javaScript, fromText(script)),
+    file('/api/v3/docs/scalar.js', part, javaScript, once(loadScalar)),
+  ]
+}
+
+const emptyPage = { count: 0, next: null, previous: null, results: [] }
+/** No version of an app is ever too old. */
+const appInfo = { latest_app_version: '0.0.0', update_urgency: 'low' }
+
+const appInfoRecord = z
+  .object({
+    latest_app_version: z.literal(appInfo.latest_app_version),
+    update_urgency: z.literal(appInfo.update_urgency),
+  })
+  .meta({ id: 'AppInfo', description: 'No version of an app is ever too old.' })
+
+const emptyPageRecord = z
+  .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
+  .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
+
+const describeConstant = (
+  operationId: string,
+  summary: string,
+  access: DirectDescription['access'],
+  schema: z.ZodType,
+): DirectDescription => ({
+  ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
+  answers: { 200: { description: 'The same for everybody.', mediaType: 'application/json', schema } },
+})
+
+const getConstant = (
+  path: string,
+  reason: string,
+  description: DirectDescription,
+  handle: (request: DirectRequest) => void,
+): DirectRoute => ({
+  method: 'GET',
+  path,
+  reason,
+  description,
+  ignoresCredentials: description.access === 'everybody',
+  handle: async (request) => handle(request),
+})
+
+/** Constants for apps, by the names of their operations. */
+const appInfos = { getAppInfo: '/api/v3/app-info', getServicesAppInfo: '/api/v3/services/app-info' }
+/** Lists of a marketplace, which anybody may open. */
+const openLists = {
+  listSeries: '/api/v3/series',
+  listProducts: '/api/v3/products',
+  listStoreProducts: '/api/v3/store/products',
+}
+/** Lists of the caller. The phone app requests its transactions from version 2. */
+const ownLists = {
+  listContacts: '/api/v3/contacts',
+  listInbox: '/api/v3/transactions/inbox',
+  listTransactions: '/api/v3/transactions',
+  listTransactionsOfVersion2: '/api/v2/transactions',
+}
+
+/** Constants and empty lists that the phone apps request at start. The apps stop when such a request fails. */
+const bootstrapRoutes: DirectRoute[] = [
+  ...Object.entries(appInfos).map(([operationId, path]) =>
+    getConstant(
+      path,
+      'Tells apps whether to update themselves: a constant.',
+      describeConstant(operationId, 'Whether an app has to update itself', 'everybody', appInfoRecord),
+      ({ reply }) => void sendJson(reply, appInfo),
+    ),
+  ),
+  ...Object.entries(openLists).map(([operationId, path]) =>
+    getConstant(
+      path,
+      'Old apps open this list at their start; Annal has no such thing, so it is empty.',
+      describeConstant(operationId, `The empty list ${path}`, 'everybody', emptyPageRecord),
+      ({ reply }) => void sendJson(reply, emptyPage),
+    ),
+  ),
+  ...Object.entries(ownLists).map(([operationId, path]) =>
+    getConstant(
+      path,
+      'Old apps open this list of theirs at their start; Annal has no such thing, so it is empty.',
+      describeConstant(operationId, `The empty list ${path}`, 'user', emptyPageRecord),
+      (request) => {
+        assertMay(request.context.actor, 'account:read')
+        sendJson(request.reply, emptyPage)
+      },
+    ),
+  ),
+]
 
 const json = (description: string, schema: z.ZodType) => ({ description, mediaType: 'application/json', schema })
 
@@ -115,8 +274,25 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     get('/auth/users/me/export', 'The same for the phone app.', sendExport),
     get('/api/v3/assets/:nid/proof', 'A file of any size, streamed.', sendProof, proofDescription),
     ...createDocsRoutes(parts.docs, parts.homeRefusal),
-    ...appStartRoutes,
+    ...bootstrapRoutes,
     ...pictureRoutes,
     ...createFileRoutes(parts),
   ]
 }
+
+const noPage = { status: 500, headers: {}, html: '' }
+
+/** Returns the direct routes without the parts that handle requests, for the OpenAPI document and tests. */
+export const directRouteTable = (): DirectRoute[] =>
+  createDirectRoutes({
+    missing: async () => [],
+    degraded: async () => [],
+    version: '',
+    schemaText: null,
+    homePage: () => noPage,
+    docs: { page: noPage, script: '' },
+    homeRefusal: () => noPage,
+    publicDocuments: new Set(),
+    links: { verify: () => undefined },
+    gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
+  })

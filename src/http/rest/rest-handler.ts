@@ -6,19 +6,15 @@ import type { Identity } from '../../context.ts'
 import { hasOpenField } from '../../graphql/expired-token.ts'
 import type { BodyReaders } from '../../modules/assets/uploads.ts'
 import type { Context } from '../../services-context.ts'
-import { authenticationFailed, DomainError, notFound } from '../../shared/errors.ts'
+import { authenticationFailed, DomainError, type FieldErrors, notFound, validationFailed } from '../../shared/errors.ts'
 import { assertMay, assertTrusted } from '../../shared/policy.ts'
 import type { RequestWatch } from '../../telemetry/telemetry-types.ts'
 import { presentRefusal, refusalHeaders, statuses } from '../error-status.ts'
-import { matchesEtag } from '../headers.ts'
+import { corsHeaders, matchesEtag, sendJsonText, sendPage, sendParts, uncachedHeaders, writeJson } from '../send.ts'
 import type { DirectRoute, RestRequest, Route } from './define-route.ts'
-import { type Answer, type Executor, executeRoute, refusalOf } from './execute.ts'
-import { lenientFields } from './lenient-fields.ts'
-import { assertSingleValues, routeFor } from './query.ts'
-import { writeJson } from './raw-json.ts'
-import { isEmpty, readBody } from './read-body.ts'
-import { readPage } from './read-page.ts'
-import { corsHeaders, sendJsonText, sendPage, sendParts, uncachedHeaders } from './send.ts'
+import { type Answer, type Executor, executeReplayable, executeRoute, refusalOf } from './execute-route.ts'
+import { readPage } from './pagination.ts'
+import { isEmpty, lenientFields, readBody } from './read-body.ts'
 
 /** The parts that the routes use. */
 export interface RestDependencies extends Executor {
@@ -188,28 +184,9 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
       }
       const { list } = route
       if (list) return readPage(deps, { ...route, list }, asked, context)
-      return replayable(() => executeRoute(deps, route, asked, context), context)
+      return executeReplayable(() => executeRoute(deps, route, asked, context), context)
     }
     return send(request, reply, await answered().finally(intake.close))
-  }
-
-  /** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
-  async function replayable(
-    run: () => Promise<Answer>,
-    { idempotency, services }: Context,
-  ): Promise<Answer & { replayed?: boolean }> {
-    try {
-      const fresh = await run()
-      if (!idempotency.replayed) {
-        await services.idempotency.keep(idempotency, fresh)
-        return fresh
-      }
-      return { ...(((await services.idempotency.recall(idempotency)) as Answer | undefined) ?? fresh), replayed: true }
-    } catch (error) {
-      const kept = idempotency.replayed && ((await services.idempotency.recall(idempotency)) as Answer | undefined)
-      if (!kept) throw error
-      return { ...kept, replayed: true }
-    }
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -278,3 +255,48 @@ const TAG_LENGTH = 22
  */
 const tagOf = (version: string, text: string) =>
   `${version.slice(0, -1)}+${createHash('sha256').update(text).digest('base64url').slice(0, TAG_LENGTH)}"`
+
+const words = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Raises VALIDATION_FAILED. */
+export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
+  const word = query.get(name)
+  if (!word) return undefined
+  const flag = words.get(word.toLowerCase())
+  if (flag === undefined) throw validationFailed({ [name]: ['Must be a valid boolean.'] })
+  return flag
+}
+
+const CONTRADICTION = 'Give this parameter once. Its values contradict each other.'
+
+/** Rejects a parameter with different values. Parameters that the route does not read are ignored. Raises VALIDATION_FAILED. */
+export function assertSingleValues(
+  { method, query: described }: Pick<Route, 'method' | 'query'>,
+  query: URLSearchParams,
+) {
+  const read = [...Object.keys(described?.shape ?? {}), ...(method === 'GET' ? [] : ['dry_run', 'max_cost'])]
+  const problems: FieldErrors = {}
+  for (const name of read) if (new Set(query.getAll(name)).size > 1) problems[name] = [CONTRADICTION]
+  if (Object.keys(problems).length > 0) throw validationFailed(problems)
+}
+
+/**
+ * Returns the route that answers a request: with `?dry_run=true`, the quote of the addressed route. Rejects `dry_run` on a change
+ * without a quote, so that nobody makes the change by mistake. Raises VALIDATION_FAILED.
+ */
+export function routeFor<Each extends Pick<Route, 'method' | 'isQuote'> & { quote?: Each }>(
+  route: Each,
+  query: URLSearchParams,
+): Each {
+  if (!query.has('dry_run') || route.method === 'GET') return route
+  const isDryRun = queryFlag(query, 'dry_run')
+  if (isDryRun === undefined) throw validationFailed({ dry_run: ['Must be a valid boolean.'] })
+  if (!isDryRun || route.isQuote) return route
+  if (!route.quote) throw validationFailed({ dry_run: ['This request has no dry run.'] })
+  return route.quote
+}

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute } from '../../http/rest/define-route.ts'
-import type { Fields } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
+import type { Fields } from '../../http/rest/read-body.ts'
 import {
   givenEmail,
   givenText,

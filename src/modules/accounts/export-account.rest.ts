@@ -1,7 +1,7 @@
 /** Everything that is kept of a person, as a file. */
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
-import { sendDownload } from '../../http/rest/send.ts'
+import { sendDownload } from '../../http/send.ts'
 
 /** What is told of the export. */
 export const exportDescription: DirectDescription = {

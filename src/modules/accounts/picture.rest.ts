@@ -1,8 +1,8 @@
 /** Pictures on profiles. A new picture has a new address; a deleted one is gone from copies within minutes. */
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest, DirectRoute } from '../../http/rest/define-route.ts'
-import { corsHeaders } from '../../http/rest/send.ts'
 import { fileBytes } from '../../http/rest/values.ts'
+import { corsHeaders } from '../../http/send.ts'
 
 const send =
   (thumbnail: boolean): DirectRoute['handle'] =>

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { sessionParam } from '../../http/rest/params.ts'
-import { moment, nothing, same } from '../../http/rest/values.ts'
+import { moment, nothing, same, sessionParam } from '../../http/rest/values.ts'
 
 const sessionRecord = z
   .object({

@@ -4,8 +4,7 @@ import { defineRoute } from '../../http/rest/define-route.ts'
 import type { AdministeredUserFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderingFrom } from '../../http/rest/pagination.ts'
-import { userParam } from '../../http/rest/params.ts'
-import { moment, neededText, same } from '../../http/rest/values.ts'
+import { moment, neededText, same, userParam } from '../../http/rest/values.ts'
 
 /** What administrators read of an account. */
 export const AdministeredUser = graphql(/* GraphQL */ `

@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { html } from 'hono/html'
-import { mediaTypeOf } from '../../http/headers.ts'
+import { mediaTypeOf } from '../../http/request-body.ts'
 import { DomainError } from '../../shared/errors.ts'
 import { PASSWORD, type Refused, refusalNotice, refusalSentence, renderField } from './action.ts'
 import { type AdminPage, FORM_TOKEN } from './admin-page.ts'

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
-import { nidParam } from '../../http/rest/params.ts'
+import { nidParam } from '../../http/rest/values.ts'
 import { assetRecord } from './present-asset.ts'
 
 /** As its `ETag` begins. */

@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { nidParam } from '../../http/rest/params.ts'
-import { anyObject, givenList, givenText, url } from '../../http/rest/values.ts'
+import { anyObject, givenList, givenText, nidParam, url } from '../../http/rest/values.ts'
 import { validationFailed } from '../../shared/errors.ts'
 
 const givenTree = z

@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { type Description, defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
-import type { Fields } from '../../http/rest/fields.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderByFrom } from '../../http/rest/pagination.ts'
-import { nidParam } from '../../http/rest/params.ts'
-import { queryFlag } from '../../http/rest/query.ts'
-import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../../http/rest/values.ts'
+import type { Fields } from '../../http/rest/read-body.ts'
+import { queryFlag } from '../../http/rest/rest-handler.ts'
+import {
+  givenAmount,
+  givenFile,
+  givenMetadata,
+  givenObject,
+  givenText,
+  nidParam,
+  nothing,
+  same,
+} from '../../http/rest/values.ts'
 import { commitRecord, presentCommit } from '../commits/present-commit.ts'
 import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
 import { assetChange, expectedHead, quotedChange, versionOf } from './asset-change.rest.ts'

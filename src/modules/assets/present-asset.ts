@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { keptJson } from '../../http/rest/raw-json.ts'
 import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../../http/rest/values.ts'
+import { rawJson } from '../../http/send.ts'
 import { mediaKindOf } from './file-types.ts'
 import { metadataFields } from './metadata.ts'
 
@@ -121,7 +121,7 @@ export const assetRecord = z
 /** JSON text as it is answered; undefined when there is none, or it says something else than is wanted. */
 function told(text: string | null, isWanted: (value: unknown) => boolean): string | undefined {
   try {
-    return text !== null && isWanted(JSON.parse(text)) ? keptJson(text) : undefined
+    return text !== null && isWanted(JSON.parse(text)) ? rawJson(text) : undefined
   } catch {
     return undefined
   }

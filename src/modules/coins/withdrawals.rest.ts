@@ -3,8 +3,16 @@ import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
 import type { WithdrawalRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { withdrawalParam } from '../../http/rest/params.ts'
-import { amount, givenAmount, lowerCase, moment, neededText, presentPassword, same } from '../../http/rest/values.ts'
+import {
+  amount,
+  givenAmount,
+  lowerCase,
+  moment,
+  neededText,
+  presentPassword,
+  same,
+  withdrawalParam,
+} from '../../http/rest/values.ts'
 import { quoteRoute } from '../wallet/quotes.rest.ts'
 
 const withdrawalRecord = z

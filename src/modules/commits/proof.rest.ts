@@ -1,9 +1,8 @@
 /** An asset's history as one file that anybody can check. */
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
-import { nidParam } from '../../http/rest/params.ts'
-import { sendDownload } from '../../http/rest/send.ts'
-import { fileBytes } from '../../http/rest/values.ts'
+import { fileBytes, nidParam } from '../../http/rest/values.ts'
+import { sendDownload } from '../../http/send.ts'
 
 /** What is told of the proof. */
 export const proofDescription: DirectDescription = {

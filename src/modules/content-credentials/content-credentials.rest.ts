@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { nidParam } from '../../http/rest/params.ts'
-import { moment, same } from '../../http/rest/values.ts'
+import { moment, nidParam, same } from '../../http/rest/values.ts'
 
 const words = (field: string) => same(`ContentCredentials.${field}`, z.string().nullable())
 const several = (field: string) => same(`ContentCredentials.${field}`, z.array(z.string()))

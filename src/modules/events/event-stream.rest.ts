@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from '../../http/rest/define-route.ts'
-import { corsHeaders } from '../../http/rest/send.ts'
+import { corsHeaders } from '../../http/send.ts'
 import { assertMay } from '../../shared/policy.ts'
 import { presentEvent } from './present-event.ts'
 

@@ -3,8 +3,7 @@ import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute } from '../../http/rest/define-route.ts'
 import type { ApiKeyRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { apiKeyParam } from '../../http/rest/params.ts'
-import { moment, neededText, nothing, same } from '../../http/rest/values.ts'
+import { apiKeyParam, moment, neededText, nothing, same } from '../../http/rest/values.ts'
 
 /** What is read of an API key. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `

@@ -4,7 +4,6 @@ import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
 import type { NetworkAppRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { orderByFrom } from '../../http/rest/pagination.ts'
-import { networkAppParam } from '../../http/rest/params.ts'
 import {
   amount,
   givenAmount,
@@ -12,6 +11,7 @@ import {
   lowerCase,
   moment,
   neededText,
+  networkAppParam,
   nothing,
   same,
   url,

@@ -7,8 +7,7 @@ import type {
   WebhookDeliveryRecordFragment,
 } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { deliveryParam, networkAppParam } from '../../http/rest/params.ts'
-import { anyObject, lowerCase, moment, same } from '../../http/rest/values.ts'
+import { anyObject, deliveryParam, lowerCase, moment, networkAppParam, same } from '../../http/rest/values.ts'
 
 /** What is read of a delivery. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `

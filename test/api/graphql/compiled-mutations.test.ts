@@ -17,7 +17,7 @@ import {
 import { Upload } from 'graphql-upload-ts'
 import { describe, expect, it } from 'vitest'
 import { schema } from '../../../src/graphql/schema.ts'
-import { operationOf } from '../../../src/http/rest/execute.ts'
+import { operationOf } from '../../../src/http/rest/execute-route.ts'
 import { routes } from '../../../src/http/rest/routes.ts'
 import { answersOf, contextOf } from '../../support/compiled-answers.ts'
 import { selectionOf, withVariables } from '../../support/made-selections.ts'

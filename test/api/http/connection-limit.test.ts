@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { mostConnections } from '../../../src/http/connection-limit.ts'
+import { maxConnections } from '../../../src/http/connections.ts'
 import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer } from '../../../src/http/http-server.ts'
 import { atEnd } from '../../support/at-end.ts'
@@ -46,5 +46,5 @@ it.each([
   ['what a gigabyte holds', 1_048_576, 2 ** 30, 8_192],
   ['what memory holds where files are not limited', Number.POSITIVE_INFINITY, 2 ** 30, 8_192],
 ])('as many may be open as %s', (_, files, bytes, most) => {
-  expect(mostConnections(files, bytes)).toBe(most)
+  expect(maxConnections(files, bytes)).toBe(most)
 })

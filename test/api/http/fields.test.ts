@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { hostileText, knownJson, toJson } from '../../../proofs/harness/fuzz-values.ts'
-import { createFields, type Fields } from '../../../src/http/rest/fields.ts'
+import { createFields, type Fields } from '../../../src/http/rest/read-body.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 import { parseJson } from '../../../src/shared/json-input.ts'
 

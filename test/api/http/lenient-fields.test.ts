@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFields } from '../../../src/http/rest/fields.ts'
-import { lenientFields } from '../../../src/http/rest/lenient-fields.ts'
+import { createFields, lenientFields } from '../../../src/http/rest/read-body.ts'
 
 const sent = { mode: 'FIXED', other: 'rubbish', text: 'a', price: 'x', flag: 'perhaps', object: '[]', list: '{' }
 const modes = { fixed: 1, free: 2 }

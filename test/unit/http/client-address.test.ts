@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createClientAddress } from '../../../src/http/client-address.ts'
+import { createClientAddress } from '../../../src/http/create-context.ts'
 
 const ask = (remoteAddress: string | undefined, forwarded: string | undefined, trustedProxies: string[]) =>
   createClientAddress({ trustedProxies })({

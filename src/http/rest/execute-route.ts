@@ -106,3 +106,22 @@ export async function executeRoute(
   if (version) answer.etag = `"${version}"`
   return answer
 }
+
+/** Stores the response of a first request. A replay sends the stored response, even if the resource has changed since. */
+export async function executeReplayable(
+  run: () => Promise<Answer>,
+  { idempotency, services }: Context,
+): Promise<Answer & { replayed?: boolean }> {
+  try {
+    const fresh = await run()
+    if (!idempotency.replayed) {
+      await services.idempotency.keep(idempotency, fresh)
+      return fresh
+    }
+    return { ...(((await services.idempotency.recall(idempotency)) as Answer | undefined) ?? fresh), replayed: true }
+  } catch (error) {
+    const kept = idempotency.replayed && ((await services.idempotency.recall(idempotency)) as Answer | undefined)
+    if (!kept) throw error
+    return { ...kept, replayed: true }
+  }
+}

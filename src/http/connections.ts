@@ -1,11 +1,58 @@
 /**
- * Closes connections whose reader does not read (test/unit/http/slow-readers.test.ts). Unread responses stay in memory, so a reader has a
- * time limit for each step of progress. An idle stream of events holds no bytes and stays open. Node's socket timeout would close it.
+ * Limits of connections: their number, and the time in which a reader must read (test/unit/http/slow-readers.test.ts). An open connection uses a file
+ * and memory before its caller is known. Unread responses stay in memory, so a reader has a time limit for each step of progress. An idle stream of
+ * events holds no bytes and stays open. Node's socket timeout would close it.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { totalmem } from 'node:os'
+import { report } from 'node:process'
 import { removeItem } from '../shared/async.ts'
 import type { Log } from '../shared/log.ts'
+
+/** Share of the open files that connections may use. The process needs the others. */
+const SHARE_OF_FILES = 1 / 2
+/** Memory that is reserved for a connection, in bytes: twice the size of the largest headers, some 60 KB with the objects that Node creates. */
+const BYTES_PER_CONNECTION = 131_072
+
+interface ResourceReport {
+  userLimits?: { open_files?: { soft: number | string } }
+}
+
+/** Returns the maximum number of open files of this process, or Infinity without a limit, as on Windows. */
+export function openFileLimit(): number {
+  // Otherwise the report resolves the name of each connected address: five seconds if no name server answers.
+  Object.assign(report, { excludeNetwork: true })
+  const { userLimits } = report.getReport() as unknown as ResourceReport
+  const limit = userLimits?.open_files?.soft
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
+}
+
+/** Returns the memory that this process may use, of the machine or of its container. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/** Returns the maximum number of open connections at a port. */
+export const maxConnections = (files = openFileLimit(), bytes = memoryBytes()): number =>
+  Math.floor(Math.min(files * SHARE_OF_FILES, bytes / BYTES_PER_CONNECTION))
+
+const LOG_EVERY_MS = 10_000
+
+/** Creates a function to call for each connection that was closed above the limit. It logs their number at most every ten seconds. */
+export function createDropLogger(log: Pick<Log, 'warn'>, connections: number): () => void {
+  let closed = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    closed += 1
+    const now = performance.now()
+    if (now - loggedAt < LOG_EVERY_MS) return
+    log.warn({ connections, closed }, 'Connection limit reached; closed new connections')
+    closed = 0
+    loggedAt = now
+  }
+}
 
 /** Limits of slow readers. */
 export interface SlowReaderOptions {
@@ -28,7 +75,7 @@ export const slowReaderDefaults: SlowReaderOptions = {
 }
 
 /** Interval between two checks, in milliseconds. */
-const LOOK_EVERY_MS = 200
+const CHECK_INTERVAL_MS = 200
 
 /**
  * Bytes of the newest write that the system has not taken. `writableLength` does not change until a write is complete, so Node's own
@@ -38,7 +85,7 @@ const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
 /** Maximum number of open requests on one connection. */
-const MOST_AT_ONCE = 16
+const MAX_OPEN_REQUESTS = 16
 
 interface Watched {
   /** Open responses. All but the first wait for their turn and keep their bytes. */
@@ -58,26 +105,26 @@ function waitingOn(socket: Socket, { answers }: Watched): number {
 }
 
 /** Watches the connections of a server until it closes. Also closes a connection with more than 16 open requests. */
-export function cutSlowReaders(
+export function closeSlowReaders(
   server: Server,
   log: Log,
   { patience, patienceWhenFull, room, most }: SlowReaderOptions = slowReaderDefaults,
 ) {
   const connections = new Map<Socket, Watched>()
 
-  function cut(socket: Socket, { queue, since }: Watched, now: number) {
+  function close(socket: Socket, { queue, since }: Watched, now: number) {
     log.info({ unreadBytes: queue, stalledMs: Math.round(now - since) }, 'Closed the connection of a slow reader')
     socket.destroy()
   }
 
-  function look() {
+  function check() {
     const now = performance.now()
     let waiting = 0
     const holders: { socket: Socket; watched: Watched; held: number }[] = []
     for (const [socket, watched] of connections) {
       const queue = queueOf(socket)
       if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
-      else if (now - watched.since >= patience) cut(socket, watched, now)
+      else if (now - watched.since >= patience) close(socket, watched, now)
       const held = waitingOn(socket, watched)
       if (held === 0) continue
       waiting += held
@@ -85,12 +132,12 @@ export function cutSlowReaders(
     }
     if (waiting <= room) return
     // Weighs bytes by time: a small part that waits long frees less than a large document.
-    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY_MS)
+    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + CHECK_INTERVAL_MS)
     for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
       if (waiting <= room) return
       if (waiting <= most && now - watched.since < patienceWhenFull) continue
       waiting -= held
-      cut(socket, watched, now)
+      close(socket, watched, now)
     }
   }
 
@@ -103,9 +150,9 @@ export function cutSlowReaders(
     if (!answers) return
     answers.push(res)
     res.once('close', () => removeItem(answers, res))
-    if (answers.length > MOST_AT_ONCE) socket.destroy()
+    if (answers.length > MAX_OPEN_REQUESTS) socket.destroy()
   })
-  const timer = setInterval(look, Math.min(LOOK_EVERY_MS, patienceWhenFull / 2))
+  const timer = setInterval(check, Math.min(CHECK_INTERVAL_MS, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))
   // A server that never listens emits no `close`.
   timer.unref()

@@ -3,10 +3,9 @@ import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
 import { signedTypeNames } from '../../modules/assets/file-types.ts'
 import { notFound } from '../../shared/errors.ts'
+import { sendJson } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
-import { nidParam } from './params.ts'
-import { sendJson } from './send.ts'
-import { fileBytes, url } from './values.ts'
+import { fileBytes, nidParam, url } from './values.ts'
 
 /** What these routes need of the process. */
 export interface FileParts {
