@@ -18,7 +18,7 @@ import { storeSigned } from '../src/chain/relay/relay.sql.ts'
 import { prepareDatabase } from '../src/db/prepare-database.ts'
 import type { Statement } from '../src/db/sql.ts'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
-import { updateAsset } from '../src/modules/assets/assets.sql.ts'
+import { updateAssetStatement } from '../src/modules/assets/assets.sql.ts'
 import { payOrder } from '../src/modules/store/orders.sql.ts'
 import type { Log } from '../src/shared/log.ts'
 
@@ -134,12 +134,17 @@ const onAsset = (n: string) => {
 }
 
 const scripts: Script[] = [
-  ...joined('update of an asset', updateAsset, `select count(*) from commits where sequence < ${SEEDED}`, (n) => ({
-    ...none,
-    ...onAsset(n),
-    ...{ message: `'m'`, changes: `'{"caption":["a","b"]}'`, tree: `repeat('t', 800)`, treeCid: `'bafy' || ${n}` },
-    ...{ treeSha256: `repeat('0', 64)`, fee: '0.1', gas: '0.079', publicAccess: 'true', custom: `'{}'` },
-  })),
+  ...joined(
+    'update of an asset',
+    updateAssetStatement,
+    `select count(*) from commits where sequence < ${SEEDED}`,
+    (n) => ({
+      ...none,
+      ...onAsset(n),
+      ...{ message: `'m'`, changes: `'{"caption":["a","b"]}'`, tree: `repeat('t', 800)`, treeCid: `'bafy' || ${n}` },
+      ...{ treeSha256: `repeat('0', 64)`, fee: '0.1', gas: '0.079', publicAccess: 'true', custom: `'{}'` },
+    }),
+  ),
   ...joined('confirm of an order', payOrder, `select count(*) from orders where status <> 'CREATED'`, (n) => ({
     ...none,
     ...{ order: `bench_id(${n})`, buyer: `bench_id(1 + ${n} % ${USERS})`, platformShare: '0.12', maxCost: 'null' },

@@ -5,6 +5,7 @@ import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
 import { done, type Repetition, repeat } from './jobs/repeat.ts'
+import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { deliveryWork } from './modules/webhooks/delivery-service.ts'
 import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'
@@ -14,7 +15,7 @@ import type { Role } from './shared/process.ts'
 export interface LoopParts {
   infrastructure: Infrastructure
   chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
-  layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
+  layer: Pick<ServiceLayer, 'context' | 'services' | 'maintenance' | 'jobs'>
 }
 
 /** Running background work. */
@@ -86,8 +87,8 @@ function tasksOf({ infrastructure: { config }, layer: { services, maintenance } 
   }
 }
 
-function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
-  const { orders, sessions, thumbnails, deletions } = services
+function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
+  const { orders, sessions, deletions } = services
   // Once per process is enough: backups are restored while no process runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -104,7 +105,7 @@ function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: Loo
     {
       role: 'jobs',
       every: 10_000,
-      work: thumbnails.sweep,
+      work: () => requestThumbnails(context),
       task: 'request thumbnails',
     },
     {

@@ -22,7 +22,7 @@ import {
 } from './keys/vault-identity.ts'
 import type { Mailer } from './mail/mail-types.ts'
 import { createMailer } from './mail/mailer.ts'
-import { findSampleFiles } from './modules/assets/sample-files.ts'
+import { findSampleFiles } from './modules/assets/pinned-files.ts'
 import {
   createContentCredentials,
   findSigningIdentity,

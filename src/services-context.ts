@@ -3,10 +3,10 @@
 import type { AppContext, Context as UseCaseContext } from './context.ts'
 import type { AccountServices } from './modules/accounts/account-services.ts'
 import type { StatisticsService } from './modules/admin/statistics.ts'
-import type { AssetServices } from './modules/assets/asset-services.ts'
 import type { AuditService } from './modules/audit/audit-service.ts'
 import type { HeldCoinService } from './modules/coins/held-coin-service.ts'
 import type { WithdrawalService } from './modules/coins/withdrawal-service.ts'
+import type { ContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
 import type { EventService } from './modules/events/event-service.ts'
 import type { StoreServices } from './modules/store/store-services.ts'
 import type { WalletServices } from './modules/wallet/wallet-services.ts'
@@ -14,8 +14,9 @@ import type { Idempotency } from './shared/idempotency.ts'
 import type { RequestQuota } from './shared/rate-limiter.ts'
 
 /** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
-export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
+export interface Services extends AccountServices, StoreServices, WalletServices {
   audit: AuditService
+  contentCredentials: ContentCredentialsService
   events: EventService
   statistics: StatisticsService
   withdrawals: WithdrawalService

@@ -27,13 +27,16 @@ import { createMailComposer } from './mail/mail-templates.ts'
 import type { Mailer } from './mail/mail-types.ts'
 import { createAccountServices } from './modules/accounts/account-services.ts'
 import { createStatisticsService } from './modules/admin/statistics.ts'
-import { createAssetServices } from './modules/assets/asset-services.ts'
+import { storeAndPin } from './modules/assets/pinned-files.ts'
+import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
 import type { Coins } from './modules/coins/coin-types.ts'
 import { createHeldCoinService } from './modules/coins/held-coin-service.ts'
 import { createWithdrawalService } from './modules/coins/withdrawal-service.ts'
 import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
+import { createContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
+import { createManifestReader } from './modules/content-credentials/manifest-reader.ts'
 import { createEventService } from './modules/events/event-service.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
@@ -203,7 +206,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     gasFee,
     config: config.money,
   })
-  const { pricing, funds } = wallet
+  const { funds } = wallet
   const account = createAccountServices({
     ...shared,
     exports,
@@ -216,19 +219,14 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       emailVerification: config.emailVerification,
     },
   })
-  const asset = createAssetServices({
-    ...shared,
-    pricing,
-    funds,
-    assetLinkKey: context.assetLinkKey,
-    ...context.semaphores,
+  const contentCredentials = {
+    ...deps,
+    keep: <Stored, Result>(store: () => Promise<Stored>, pin: (stored: Stored) => Promise<Result>) =>
+      storeAndPin(context, store, pin),
     manifests: createSemaphore(manifestOptions),
-    chain,
-    uploads: context.uploads,
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
-    graceSeconds: config.files.garbageGraceSeconds,
-  })
+  }
   const store = createStoreServices({
     ...shared,
     funds,
@@ -238,7 +236,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const services: Services = {
     ...wallet,
     ...account.services,
-    ...asset.services,
+    contentCredentials: createContentCredentialsService(contentCredentials),
     ...store.services,
     withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
     heldCoins: createHeldCoinService(deps),
@@ -248,9 +246,10 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     idempotency,
     requestQuota,
   }
-  const { deletions, uploads, blocks } = services
+  const { deletions } = services
+  const { uploads } = context
   const maintenance = createMaintenance({
-    ...{ database, contentStore, rateLimiter, counter, uploads, blocks, meter, log },
+    ...{ database, contentStore, rateLimiter, counter, uploads, meter, log },
     documents: Object.values(nids),
     graceSeconds: config.files.garbageGraceSeconds,
     retention: config.retention,
@@ -268,7 +267,12 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       streams: services.events.openStreams,
       overdue: maintenance.overdue,
     },
-    jobs: { ...account.jobs, ...asset.jobs, ...store.jobs },
+    jobs: {
+      ...account.jobs,
+      ...store.jobs,
+      manifest: createManifestReader(deps).handle,
+      thumbnail: (job) => makeThumbnail(context, job),
+    },
     async prepare() {
       await maintenance.sweepUploads()
       await deletions.reapply()

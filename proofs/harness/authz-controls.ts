@@ -39,9 +39,7 @@ interface Control {
 }
 
 /** Services that know no actors: what hangs on an asset is asked for by whoever was given the asset. */
-const impersonal = new Set<keyof Services>([
-  ...(['funds', 'idempotency', 'pricing', 'thumbnails', 'versions'] as const),
-])
+const impersonal = new Set<keyof Services>([...(['funds', 'idempotency', 'pricing'] as const)])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>([
   ...([
@@ -89,8 +87,6 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
     const taken = administrative.has(name) ? 'admin' : 'owner'
     return {
       name: `${name} take everybody for the ${taken}`,
-      // Whose room a file takes up is seen by who has none left.
-      ...(name === 'uploads' && { only: registersFile, isCaught: isThrottled }),
       ...(name === 'contentCredentials' && { only: givesCredentials, isCaught: isToldOfText }),
       open: () =>
         replace(services[name] as unknown as Methods, (methodName, method) => {
@@ -142,7 +138,7 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
   const isAllowed = ({ kind }: Finding) => kind !== 'other'
 
   /** From here on the owner has as much on its way in as one may have. It takes nothing from anybody else. */
-  const intake = services.uploads.open(actors.owner, 0)
+  const intake = service.app.context.uploads.open(actors.owner, 0)
   async function fillOwnersRoom(): Promise<string[]> {
     const bytes = Buffer.alloc(service.uploadRoom)
     const everything = (async function* () {

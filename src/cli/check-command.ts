@@ -97,11 +97,11 @@ export function addCheckCommands(program: Command): void {
   ])
     .option('--json', 'prints {"trees", "thumbnails", "signed", "missing"}')
     .action(async ({ json }) => {
-      const { mendFiles } = await import('../modules/assets/pinned-files.ts')
-      const mending = await withInstallation(mendFiles)
-      if (mending.missing.length) fail()
-      if (json) return printJson(mending)
-      const { trees, thumbnails, signed, missing } = mending
+      const { repairFiles } = await import('../modules/assets/pinned-files.ts')
+      const repairs = await withInstallation(repairFiles)
+      if (repairs.missing.length) fail()
+      if (json) return printJson(repairs)
+      const { trees, thumbnails, signed, missing } = repairs
       print(`${counted(trees, 'tree was', 'trees were')} put back`)
       print(`${counted(thumbnails, 'thumbnail is', 'thumbnails are')} made anew by a running server`)
       print(`${counted(signed, 'file', 'files')} with Content Credentials: made anew when asked for`)

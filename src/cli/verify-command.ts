@@ -83,7 +83,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
   withInstallation(async (installation) => {
     const { connectChain, recordersOf } = await import('../chain/connect-chain.ts')
     const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/local-sources.ts')
-    const { createOwnTrees } = await import('../modules/commits/history-service.ts')
+    const { treeReader } = await import('../modules/commits/verify-history.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       const registry = await findRegistry(chain.registry)
@@ -94,7 +94,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
         registry,
         files: filesOf(installation.contentStore),
         recorders,
-        treesOf: createOwnTrees(installation),
+        treesOf: (nid) => treeReader(installation, nid),
       })
     } finally {
       await chain.close()

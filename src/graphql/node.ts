@@ -1,4 +1,7 @@
 import { brandWithType } from '@pothos/core'
+import { findAssetLink } from '../modules/assets/asset-links.ts'
+import { findAsset } from '../modules/assets/find-asset.ts'
+import { findCommit } from '../modules/commits/asset-versions.ts'
 import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
@@ -17,13 +20,13 @@ interface Kind {
 const kinds: Partial<Record<IdPrefix, Kind>> = {
   app: { type: 'NetworkApp', find: ({ id }, { actor, services }) => services.networkApps.find(actor, id) },
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
-  commit: { type: 'Commit', find: ({ uuid }, { actor, services }) => services.assets.findCommit(actor, uuid) },
+  commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
   deposit: { type: 'Deposit', find: ({ uuid }, { actor, services }) => services.deposits.find(actor, uuid) },
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
   key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
-  link: { type: 'AssetLink', find: ({ uuid }, { actor, services }) => services.assetLinks.find(actor, uuid) },
+  link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },
   order: { type: 'Order', find: ({ uuid }, { actor, services }) => services.orders.find(actor, uuid) },
   refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
@@ -34,7 +37,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
 
 async function find(id: string, context: Context): Promise<[object | null, string]> {
   const nid = canonicalNid(id)
-  if (nid !== undefined) return [await context.services.assets.find(context.actor, nid), 'Asset']
+  if (nid !== undefined) return [await findAsset(context, nid), 'Asset']
   const found = fromId(id)
   if (!found) return [null, '']
   const kind = kinds[found.prefix]

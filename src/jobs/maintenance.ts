@@ -2,9 +2,9 @@
 
 import type { Database } from '../db/database-types.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
-import type { BlockService } from '../files/block-service.ts'
+import { updateBlockIndex } from '../files/file-blocks.ts'
 import type { ContentStore } from '../files/file-types.ts'
-import { eraseHistories, findUnerased } from '../modules/assets/erase-assets.sql.ts'
+import { eraseHistories, findUnerased } from '../modules/assets/delete-asset.ts'
 import type { Uploads } from '../modules/assets/uploads.ts'
 import { forEachSettled, keysetPages } from '../shared/async.ts'
 import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'
@@ -48,7 +48,6 @@ interface Dependencies {
   rateLimiter: Pick<RateLimiter, 'sweep'>
   counter: Pick<ConcurrencyCounter, 'renew' | 'sweep'>
   uploads: Pick<Uploads, 'sweep'>
-  blocks: Pick<BlockService, 'tidy'>
   /** CIDs that are kept although no asset pins them. */
   documents: string[]
   /** Minimum age of an unpinned block that is removed, in seconds. */
@@ -101,7 +100,7 @@ export function createMaintenance(deps: Dependencies) {
         deps.rateLimiter.sweep,
         deps.counter.sweep,
         sweepUploads,
-        () => sweeper.runFileScan('list-blocks', (onError) => deps.blocks.tidy(onError, cancel)),
+        () => sweeper.runFileScan('list-blocks', (onError) => updateBlockIndex(deps, onError, cancel)),
       ]
       await forEachSettled(steps, (step) => step(), cancel)
     },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { checkFiles, mendFiles } from '../../src/modules/assets/pinned-files.ts'
+import { checkFiles, repairFiles } from '../../src/modules/assets/pinned-files.ts'
 import { until } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
@@ -204,7 +204,7 @@ describe('a file with Content Credentials', () => {
     const isWhole = vi.spyOn(contentStore, 'isWhole').mockImplementation(async (cid) => cid !== lost!.cid)
     onTestFinished(() => isWhole.mockRestore())
     expect((await checkFiles(app.installation)).rows).toMatchObject([{ subject: asset.id, kind: 'c2pa' }])
-    expect(await mendFiles(app.installation)).toMatchObject({ signed: 1, missing: [] })
+    expect(await repairFiles(app.installation)).toMatchObject({ signed: 1, missing: [] })
     isWhole.mockRestore()
     const answer = await c2pa(asset.id)
     expect([answer.status, answer.headers.get('etag') === `"${lost!.cid}"`]).toEqual([200, false])

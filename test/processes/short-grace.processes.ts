@@ -5,8 +5,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { AppContext } from '../../src/context.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
-import { createKeep } from '../../src/modules/assets/store-and-pin.ts'
+import { storeAndPin } from '../../src/modules/assets/pinned-files.ts'
 import { eventually } from '../support/eventually.ts'
 
 const GRACE_SECONDS = 1
@@ -24,7 +25,10 @@ it('no file that is needed, or on its way, ever loses a block, and what nobody n
   await mkdir(pins)
   const store = createContentStore({ dir: blocks })
   const failures: unknown[] = []
-  const keep = createKeep({ graceSeconds: GRACE_SECONDS, log: { error: (fields) => void failures.push(fields) } })
+  const context = {
+    config: { files: { garbageGraceSeconds: GRACE_SECONDS } },
+    log: { error: (fields: unknown) => void failures.push(fields) },
+  } as unknown as AppContext
   const start = () => {
     const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'collector.ts')]
     const child = spawn(process.execPath, [...args, blocks, pins, String(GRACE_SECONDS)], {
@@ -45,7 +49,8 @@ it('no file that is needed, or on its way, ever loses a block, and what nobody n
     const orphans: string[] = []
     for (let number = 0; number < FILES; number += 1) {
       kept.push(
-        await keep(
+        await storeAndPin(
+          context,
           () => store.importFile(bytes(`kept ${number} `)),
           async ({ cid }) => {
             await writeFile(join(pins, cid), '')

@@ -3,6 +3,7 @@ import { readdir, utimes } from 'node:fs/promises'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Jobs, startJobs } from '../../src/jobs/jobs.ts'
+import { requestThumbnails } from '../../src/modules/assets/thumbnails.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { newPicture } from '../support/pictures.ts'
@@ -192,9 +193,9 @@ it('assets from before there were thumbnails get theirs, in batches and once', a
   for (let n = 0; n < 3; n++) old.push((await user.register({ asset_file: await newPicture() })).uuid)
   await app.sql('update assets set thumbnail_asked = id <> all ($1::uuid[])', [old])
   const before = await waiting()
-  await Promise.all([app.services.thumbnails.sweep(), app.services.thumbnails.sweep()])
+  await Promise.all([requestThumbnails(app.context), requestThumbnails(app.context)])
   expect(await waiting()).toBe(before + 3)
-  await app.services.thumbnails.sweep()
+  await requestThumbnails(app.context)
   expect(await waiting()).toBe(before + 3)
 })
 

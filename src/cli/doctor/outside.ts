@@ -12,7 +12,7 @@ async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis
   const opened = await parts.database().catch(() => undefined)
   if (!opened) return undefined
   const { findSetting, settingKeys } = await import('../../db/key-value-store.ts')
-  const { findSampleFiles } = await import('../../modules/assets/sample-files.ts')
+  const { findSampleFiles } = await import('../../modules/assets/pinned-files.ts')
   const { judgeStore } = await import('../../files/store-owner.ts')
   const [vault] = await opened.database.query(findSetting, { key: settingKeys.vault })
   if (!vault) return undefined

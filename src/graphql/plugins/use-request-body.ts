@@ -47,8 +47,8 @@ function knownParams<Params extends object>(params: Params): Params {
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   const intakes = new WeakMap<IncomingMessage, Intake>()
   /** Until there is an answer, or the caller is gone. */
-  const readFiles = ({ req, res, services, actor }: Context & NodeContext) => {
-    const intake = services.uploads.open(actor, Number(req.headers['content-length'] ?? 0))
+  const readFiles = ({ req, res, uploads, actor }: Context & NodeContext) => {
+    const intake = uploads.open(actor, Number(req.headers['content-length'] ?? 0))
     intakes.set(req, intake)
     const form = readUploadForm(req, options, intake)
     res.once('close', () => {

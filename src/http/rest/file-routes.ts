@@ -1,7 +1,9 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
+import { findBlock, indexBlocks } from '../../files/file-blocks.ts'
 import { signedTypeNames } from '../../modules/assets/file-types.ts'
+import { findFile } from '../../modules/assets/find-file.ts'
 import { notFound } from '../../shared/errors.ts'
 import { sendJson } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
@@ -162,10 +164,10 @@ const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
 }
 
 /** What the reader may see of this CID: a file, or else one of the blocks of a file. */
-async function findReadable({ links }: FileParts, { query, context: { actor, services } }: DirectRequest, cid: string) {
-  const file = await services.assets.findFile(actor, cid, links.verify(cid, query))
-  if (file) return { ...file, takeApart: () => services.blocks.list(cid) }
-  const block = await services.blocks.find(actor, cid)
+async function findReadable({ links }: FileParts, { query, context }: DirectRequest, cid: string) {
+  const file = await findFile(context, cid, links.verify(cid, query))
+  if (file) return { ...file, takeApart: () => indexBlocks(context, cid) }
+  const block = await findBlock(context, cid)
   return block && { ...block, ...octets(cid), takeApart: undefined }
 }
 
@@ -183,16 +185,13 @@ async function sendFile(parts: FileParts, request: DirectRequest) {
   res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
 }
 
-async function sendSignedFile(
-  { gateway, links }: FileParts,
-  { req, res, params, query, context: { actor, services } }: DirectRequest,
-) {
+async function sendSignedFile({ gateway, links }: FileParts, { req, res, params, query, context }: DirectRequest) {
   const nid = params.nid!
   res.setHeader('Vary', VARY)
   // Who has a link to the file may have it so, too, unless its owner keeps such files.
-  const { cid, ...file } = await services.contentCredentials.find(actor, nid, links.verify(nid, query))
+  const { cid, ...file } = await context.services.contentCredentials.find(context.actor, nid, links.verify(nid, query))
   const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
-  await gateway.send(req, res, cid, query, file, audience, () => services.blocks.list(cid))
+  await gateway.send(req, res, cid, query, file, audience, () => indexBlocks(context, cid))
 }
 
 async function sendSignedFileUrl(request: DirectRequest) {

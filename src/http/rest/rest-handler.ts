@@ -169,7 +169,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
     await route.admit?.(context, declaredBytes)
-    const intake = context.services.uploads.open(context.actor, declaredBytes)
+    const intake = context.uploads.open(context.actor, declaredBytes)
     const answered = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
       const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }

@@ -21,7 +21,7 @@ import {
 } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { sentBySql } from '../../shared/idempotency.ts'
-import { emptyAssetsSql } from '../assets/assets.sql.ts'
+import { emptyAssetsSql } from '../assets/delete-asset.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/event-sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/orders.sql.ts'

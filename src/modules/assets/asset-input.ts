@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { type DomainError, validationFailed } from '../../shared/errors.ts'
 import { cidInput, jsonObject, text, trimmedText } from '../../shared/input.ts'
 import { MAX_FILE_NAME_LENGTH } from '../../shared/text.ts'
 import { normalizeEmail } from '../accounts/email-address.ts'
@@ -22,16 +21,13 @@ const reservedSpellings = new Set(identifyingKeys.map((key) => key.toUpperCase()
 const isReserved = (key: string, value: unknown) =>
   reservedKeys.has(key) || (value !== null && reservedSpellings.has(key.toUpperCase()))
 
-const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= customField.size
-const tooLarge = 'Ensure this field has no more than 10 KB.'
-
-/** The limit holds for what an asset carries, not only for what one request adds. */
-export const refusalsOfCustom = (custom: Record<string, unknown>): DomainError[] =>
-  fits(custom) ? [] : [validationFailed({ nitCommitCustom: [tooLarge] })]
+/** Returns whether custom fields are within their maximum size. The limit applies to one request, and to all fields of an asset. */
+export const customFits = (custom: unknown) => Buffer.byteLength(JSON.stringify(custom)) <= customField.size
+export const tooLargeCustom = 'Ensure this field has no more than 10 KB.'
 
 /** Custom fields by top-level key: strings or nested JSON; `null` removes the key. */
 const nitCommitCustom = jsonObject
-  .refine(fits, tooLarge)
+  .refine(customFits, tooLargeCustom)
   .refine(
     (value) => !Object.entries(value).some(([key, each]) => key === '' || isReserved(key, each)),
     `Keys may not be empty or, in any case, one of: ${[...reservedKeys].join(', ')}.`,

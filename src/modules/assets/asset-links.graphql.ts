@@ -5,9 +5,20 @@ import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../..
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { owns } from '../../shared/policy.ts'
-import { FORGOTTEN_AFTER_DAYS } from './asset-links.sql.ts'
+import {
+  type AssetLink,
+  assetPagePath,
+  countAssetLinks,
+  createAssetLink,
+  KEPT_DAYS,
+  LINK_LABEL_LENGTH,
+  listAssetLinks,
+  MAX_LINK_DAYS,
+  revokeAssetLink,
+  revokeAssetLinks,
+} from './asset-links.ts'
 import { AssetType } from './assets.graphql.ts'
-import { type AssetLink, LINK_LABEL_LENGTH, MOST_LINK_DAYS } from './link-service.ts'
+import { getOwnAsset } from './find-asset.ts'
 
 const pages = pageOf(200)
 
@@ -15,7 +26,7 @@ builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
     ...urlSize,
     description: 'Where people read about it. For a private asset the page is its owner’s; `createAssetLink` opens it.',
-    resolve: ({ nid }, _args, { baseUrl, services }) => baseUrl + services.assetLinks.pathOf(nid),
+    resolve: ({ nid }, _args, { baseUrl }) => baseUrl + assetPagePath(nid),
   }),
 )
 
@@ -70,16 +81,16 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `The links to its page, newest first; those that ended are forgotten ${FORGOTTEN_AFTER_DAYS} days later, when another one is made. Null for everybody but its owner. Raises VALIDATION_FAILED.`,
+      description: `The links to its page, newest first; those that ended are forgotten ${KEPT_DAYS} days later, when another one is made. Null for everybody but its owner. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
-      resolve: async (asset, { offset, search, ...args }, { actor, services }) =>
-        owns(actor, asset)
+      resolve: async (asset, { offset, search, ...args }, context) =>
+        owns(context.actor, asset)
           ? {
               ...(await resolveCursorConnection<Promise<AssetLink[]>>(
                 { args, ...pages, toCursor: ({ id }) => toId('link', id) },
-                (page) => services.assetLinks.list(asset.id, { ...page, offset: offset ?? 0, search }),
+                (page) => listAssetLinks(context, asset.id, { ...page, offset: offset ?? 0, search }),
               )),
-              totalCount: () => services.assetLinks.count(asset.id, search),
+              totalCount: () => countAssetLinks(context, asset.id, search),
             }
           : null,
     },
@@ -93,7 +104,7 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
     id: t.id({ required: true, description: 'The nid.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: `When it ends, at most ${MOST_LINK_DAYS} days from now; in seven days when left out.`,
+      description: `When it ends, at most ${MAX_LINK_DAYS} days from now; in seven days when left out.`,
     }),
     label: t.string({
       description: `What you know it by, such as whom it is for, at most ${LINK_LABEL_LENGTH} characters. Nobody else sees it.`,
@@ -128,8 +139,7 @@ const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetL
     asset: t.read({
       type: AssetType,
       description: 'The asset.',
-      resolve: (query, { nid }, _args, { actor, services, idempotency }) =>
-        services.assets.getOwn(actor, nid, idempotency, query),
+      resolve: (query, { nid }, _args, context) => getOwnAsset(context, nid, query),
     }),
   }),
 })
@@ -141,9 +151,7 @@ builder.mutationFields((t) => ({
       'Makes a link by which whoever has it reads the page of your asset and its proof, also while it is private, until the link ends. It is ' +
       'free, and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
     args: { input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and until when.' }) },
-    resolve: async (_root, { input: { id, ...input } }, { actor, services, idempotency }) => ({
-      link: await services.assetLinks.create(actor, { nid: id, ...omitNullish(input) }, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ link: await createAssetLink(context, omitNullish(input)) }),
   }),
   revokeAssetLink: t.field({
     type: RevokeAssetLinkPayload,
@@ -151,17 +159,13 @@ builder.mutationFields((t) => ({
       'Ends one link to the page of your asset: the next request with it is refused. One that has ended stays as it is. Raises NOT_AUTHENTICATED, ' +
       'NOT_FOUND.',
     args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      link: await services.assetLinks.revoke(actor, input.id, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ link: await revokeAssetLink(context, input) }),
   }),
   revokeAssetLinks: t.field({
     type: RevokeAssetLinksPayload,
     description:
       'Ends all links to the page of your asset that were made until now. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: RevokeAssetLinksInput, required: true, description: 'The asset.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      nid: await services.assetLinks.revokeAll(actor, input.id, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ nid: await revokeAssetLinks(context, input) }),
   }),
 }))

@@ -3,11 +3,16 @@
 import type { Asset } from '../../db/prisma/client.ts'
 import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/payload-selection.ts'
-import { momentDescription } from '../commits/version-service.ts'
+import { versionDescription } from '../commits/asset-versions.ts'
 import { inputLengths } from './asset-input.ts'
 import { AssetType } from './assets.graphql.ts'
+import { deleteAsset } from './delete-asset.ts'
+import { getOwnAsset } from './find-asset.ts'
 import { metadataInputFields } from './metadata.graphql.ts'
 import { customField } from './metadata.ts'
+import { registerAsset } from './register-asset.ts'
+import { revertAsset } from './revert-asset.ts'
+import { updateAsset } from './update-asset.ts'
 
 const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
 
@@ -67,7 +72,7 @@ export const RevertAssetInput = builder.inputType('RevertAssetInput', {
   description: 'The version to revert an asset to.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
-    revertTo: t.string({ required: true, description: `The version: ${momentDescription}.` }),
+    revertTo: t.string({ required: true, description: `The version: ${versionDescription}.` }),
     expectedHead: t.id({
       description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
     }),
@@ -106,10 +111,9 @@ builder.mutationFields((t) => ({
       'Registers a file and writes its first commit; charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
-      const { assetFile, ...registration } = omitNullish(input)
-      const nid = await services.assets.register(actor, () => assetFile, registration, idempotency)
-      return { asset: await services.assets.getOwn(actor, nid, idempotency, query()) }
+    resolve: showing('asset', async (query, { input }, context) => {
+      const nid = await registerAsset(context, omitNullish(input))
+      return { asset: await getOwnAsset(context, nid, query()) }
     }),
   }),
   updateAssetMetadata: t.field({
@@ -119,10 +123,9 @@ builder.mutationFields((t) => ({
       'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
-    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
-      const { id, ...update } = omitNullish(input)
-      return { asset: await services.assets.update(actor, { ...update, nid: id }, idempotency, query()) }
-    }),
+    resolve: showing('asset', async (query, { input }, context) => ({
+      asset: await updateAsset(context, omitNullish(input), query()),
+    })),
   }),
   revertAsset: t.field({
     type: RevertAssetPayload,
@@ -132,18 +135,15 @@ builder.mutationFields((t) => ({
       'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
       'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
-    resolve: showing('asset', async (query, { input }, { actor, services, idempotency }) => {
-      const { id, ...revert } = omitNullish(input)
-      return { asset: await services.assets.revert(actor, { ...revert, nid: id }, idempotency, query()) }
-    }),
+    resolve: showing('asset', async (query, { input }, context) => ({
+      asset: await revertAsset(context, omitNullish(input), query()),
+    })),
   }),
   deleteAsset: t.field({
     type: DeleteAssetPayload,
     description:
       'Erases the metadata and unpins file and trees; the chain keeps the commits, and what their messages say. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      id: await services.assets.remove(actor, input.id, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ id: await deleteAsset(context, input) }),
   }),
 }))

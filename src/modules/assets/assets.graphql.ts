@@ -8,10 +8,13 @@ import { toId } from '../../shared/ids.ts'
 import { MAX_COUNTED } from '../../shared/lists.ts'
 import { owns, visibleAssets } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
+import { countHistory, readHistory } from '../commits/asset-versions.ts'
 import { CommitConnection, CommitType } from '../commits/commits.graphql.ts'
 import { ContentCredentialsType } from '../content-credentials/content-credentials.graphql.ts'
 import type { ManifestReport } from '../content-credentials/manifest.ts'
 import { inputLengths } from './asset-input.ts'
+import { getAsset } from './find-asset.ts'
+import { countAssets, countRegistrations, listAssets, lookUpFile } from './list-assets.ts'
 import { describe } from './metadata.graphql.ts'
 import { customField, metadataFields, registrationFields } from './metadata.ts'
 
@@ -155,8 +158,7 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'Number of commits of its history.',
       args: { search: searchArg(t, 'the message') },
       select: { id: true, headSequence: true },
-      resolve: (asset, { search }, { services }) =>
-        search ? services.assets.countHistory(asset.id, search) : asset.headSequence,
+      resolve: (asset, { search }, context) => (search ? countHistory(context, asset.id, search) : asset.headSequence),
     }),
     history: t.read({
       type: [CommitType],
@@ -169,11 +171,12 @@ export const AssetType = builder.prismaObject('Asset', {
         newestFirst: t.arg.boolean({ description: 'Reads the history backwards.' }),
         search: searchArg(t, 'the message'),
       },
-      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, { services, cutsPages }) =>
-        services.assets.history(
+      resolve: (query, { id }, { limit, offset, after, newestFirst, search }, context) =>
+        readHistory(
+          context,
           id,
           {
-            ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
+            ...{ limit: limit ?? historyPages.defaultSize, offset: offset ?? 0 },
             ...{ after: after ?? undefined, isNewestFirst: newestFirst ?? false, search },
           },
           query,
@@ -240,7 +243,7 @@ builder.queryFields((t) => ({
         description: 'The nid. Any multibase, version 0 and `ipfs://…` are accepted.',
       }),
     },
-    resolve: (query, _root, { id }, { actor, services }) => services.assets.get(actor, id, query),
+    resolve: (query, _root, { id }, context) => getAsset(context, id, query),
   }),
   lookup: t.prismaConnection(
     {
@@ -259,14 +262,12 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { sha256, cid, search, offset }, { actor, services }) =>
-        services.assets.countRegistrations(actor, omitNullish({ sha256, cid }), search, offset),
+      totalCount: (_connection, { sha256, cid, search, offset }, context) =>
+        countRegistrations(context, omitNullish({ sha256, cid }), search, offset),
       resolve: (query, _root, { sha256, cid, search, orderBy, offset, ...page }, context) => {
-        const { actor, services, cutsPages } = context
         assertCursors('id', page)
         const file = omitNullish({ sha256, cid })
-        const listOrder = orderBy ?? undefined
-        return services.assets.lookUp(actor, file, { ...withOffset(query, offset), cutsPages, listOrder, search })
+        return lookUpFile(context, file, { ...withOffset(query, offset), listOrder: orderBy ?? undefined, search })
       },
     },
     AssetConnection,
@@ -285,13 +286,12 @@ builder.queryFields((t) => ({
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search, orderBy, offset }, { actor, services }) =>
-        services.assets.count(actor, omitNullish({ ...filter, search }), orderBy ?? undefined, offset),
-      resolve: (query, _root, { filter, search, orderBy, offset, ...page }, { actor, services, cutsPages }) => {
+      totalCount: (_connection, { filter, search, orderBy, offset }, context) =>
+        countAssets(context, omitNullish({ ...filter, search }), orderBy ?? undefined, offset),
+      resolve: (query, _root, { filter, search, orderBy, offset, ...page }, context) => {
         assertCursors('id', page)
-        const listOrder = orderBy ?? undefined
-        const asked = { ...withOffset(query, offset), cutsPages, listOrder }
-        return services.assets.list(actor, omitNullish({ ...filter, search }), asked)
+        const options = { ...withOffset(query, offset), listOrder: orderBy ?? undefined }
+        return listAssets(context, omitNullish({ ...filter, search }), options)
       },
     },
     AssetConnection,

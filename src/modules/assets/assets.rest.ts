@@ -28,6 +28,7 @@ import {
   registrationFields,
 } from './metadata.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
+import { admitRegistration, admitRegistrationQuote } from './register-asset.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
@@ -85,7 +86,7 @@ const quoteRegistration = quoteRoute({
     .partial({ asset_file: true })
     .meta({ id: 'RegistrationToQuote', description: 'A file and its metadata.' }),
   action: 'asset:register',
-  admit: ({ services, actor }, declaredBytes) => services.assets.admitQuote(actor, declaredBytes),
+  admit: admitRegistrationQuote,
   files: ['asset_file'],
   inputOf: (request) => ({ registerAsset: registrationFrom(request) }),
 })
@@ -106,8 +107,7 @@ const register = defineRoute({
   ],
   body: registrationBody.meta({ id: 'AssetToRegister', description: 'A file and its metadata.' }),
   action: 'asset:register',
-  admit: ({ services, actor, idempotency }, declaredBytes) =>
-    services.assets.admitRegistration(actor, idempotency, declaredBytes),
+  admit: admitRegistration,
   files: ['asset_file'],
   operation: graphql(/* GraphQL */ `
     mutation RestRegisterAsset($input: RegisterAssetInput!) {

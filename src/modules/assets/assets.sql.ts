@@ -1,43 +1,20 @@
-import {
-  bigint,
-  boolean,
-  givenSql,
-  int,
-  joinedStatement,
-  orNull,
-  statement,
-  text,
-  timestamp,
-  uuid,
-} from '../../db/sql.ts'
+import { bigint, boolean, givenSql, int, joinedStatement, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import type { ContentStore } from '../../files/file-types.ts'
+import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
-import { countsSql } from '../accounts/email-lookup-sql.ts'
 import { eventSql } from '../events/event-sql.ts'
 import { charged, chargeSql, heldAccountSql } from '../wallet/ledger-sql.ts'
-import { COMMITS_AT_ONCE, isNoTreeSql } from './erase-assets.sql.ts'
-import { fileJobsSql } from './file-jobs-sql.ts'
+import type { Changes } from './asset-tree.ts'
+import { typePatterns } from './file-types.ts'
 import {
   assignMetadataSql,
-  eraseMetadataSql,
   metadataColumnsSql,
   metadataParameters,
   metadataValuesSql,
   registrationParameters,
 } from './metadata.ts'
 
-/** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
-const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
-
-/** Whose address it is, in any case. The `asker` is found by their own, verified or not. */
-export const findOwner = statement(
-  'asset_owner',
-  { parameters: { email: text, mustBeVerified: boolean, asker: orNull(uuid) }, columns: { id: uuid } },
-  `select id from users
-   where lower(email) = lower($email) and deleted_at is null and (id = $asker or ${countsSql('$mustBeVerified')})
-   order by email_held desc limit 1`,
-)
-
-/** Whether a file is registered, and what time it is. */
+/** Returns whether a file is registered, and the time of the database. */
 export const findRegistered = statement(
   'asset_registered',
   { parameters: { nid: text }, columns: { is_registered: boolean, now: timestamp } },
@@ -45,17 +22,50 @@ export const findRegistered = statement(
      clock_timestamp()::timestamptz(3) as now`,
 )
 
-/** The author's commit, `changes` as JSON text. */
+/** Returns the parameters of a commit: its author, message and changes, and the tree with its identity. */
+export function commitParams(
+  { identify }: Pick<ContentStore, 'identify'>,
+  { user, message = '', changes, tree }: { user: string; message?: string | undefined; changes: Changes; tree: string },
+) {
+  const { cid: treeCid, sha256: treeSha256 } = identify(Buffer.from(tree))
+  return { user, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
+}
+
+/** Source of the jobs that read new files. */
+interface NewFiles {
+  /** Name of the CTE that has the assets with their `id`. */
+  from: string
+  /** SQL expressions. */
+  mimeType: string
+  owner: string
+}
+
+/** Matches files by their registered type. The job checks the content. */
+const matchesSql = (mimeType: string, pattern: keyof typeof typePatterns) => `${mimeType} ~* '${typePatterns[pattern]}'`
+
+/** Some files take long to process, so accounts take turns. */
+const fileJob = (queue: 'thumbnail' | 'manifest', { from, mimeType, owner }: NewFiles) => ({
+  queue,
+  from: `${from} where ${matchesSql(mimeType, queue === 'thumbnail' ? 'thumbnail' : 'signed')}`,
+  data: { assetId: 'id' },
+  group: owner,
+  fairly: true as const,
+})
+
+/** CTE `enqueued_jobs` that enqueues thumbnail jobs for files that may be pictures. */
+export const thumbnailJobsSql = (files: NewFiles) => enqueueSql('enqueued_jobs', fileJob('thumbnail', files))
+
+/** Parameters of a commit. `changes` is JSON text. */
 const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
 
 interface CommitParts {
-  /** The part that has a row for each asset that changed: `(id, position)`, and what `charge` tells of who paid for it. */
+  /** Name of the CTE with a row per changed asset: `id`, `position`, and the columns of the CTE `charge`. */
   asset: string
-  /** SQL of what the author gave as that parameter. */
+  /** Returns the SQL expression of a parameter. */
   given: (name: string) => string
 }
 
-/** Commits, relay rows and events of assets that changed. */
+/** CTEs that insert the commits, relay rows and events of changed assets. */
 const commitSql = ({ asset, given }: CommitParts) => `
   inserted_commit as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
@@ -78,10 +88,10 @@ const asParameter = (name: string) => `$${name}`
 const ofUpdate = givenSql('updated_asset')
 
 /**
- * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
- * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
+ * Updates an asset: locks its row if its head is still the given one, charges the wallet, and changes the asset. If a condition fails, it
+ * returns no row and has no effect.
  */
-export const updateAsset = joinedStatement(
+export const updateAssetStatement = joinedStatement(
   'asset_update',
   {
     apart: ['user', 'asset'],
@@ -115,7 +125,9 @@ export const updateAsset = joinedStatement(
    select ${place} commit_id, updated_at from updated_asset`,
 )
 
-/** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
+const newFile: NewFiles = { from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' }
+
+/** Registers an asset and charges the wallet. Violates the unique index on `nid` if the file is registered already. */
 export const insertAsset = statement(
   'asset_insert',
   {
@@ -150,43 +162,7 @@ export const insertAsset = statement(
    inserted_pin as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
-   ${fileJobsSql({ from: 'inserted_asset', mimeType: '$mimeType', owner: '$user' })},
+   ${enqueueSql('enqueued_jobs', fileJob('thumbnail', newFile), fileJob('manifest', newFile))},
    ${rememberSql('$nid', 'inserted_asset')}
    select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
-)
-
-/**
- * The parts of a writing statement that empty the assets for which a condition holds, and what their commits tell; `deleted_assets`
- * tells them: `(id, nid, owner_id)`. Commits that the relay has not prepared keep their tree until it has: they are paid
- * for and belong on the chain. A sweep erases these, and the rest of a history that is too long for one statement.
- */
-export const emptyAssetsSql = (condition: string) => `
-   deleted_assets as (
-     update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null,
-       c2pa_cid = null, c2pa_version = null, content_credentials = null
-     where ${condition} and deleted_at is null returning id, nid, owner_id
-   ),
-   erased_commits as (
-     update commits c set tree = '', message = '', changes = '{}' from deleted_assets, commit_relays r
-     where c.asset_id = deleted_assets.id and c.sequence <= ${COMMITS_AT_ONCE}
-       and r.commit_id = c.id and r.status = 'FINAL'
-   ),
-   deleted_pins as (
-     delete from pins using deleted_assets, lateral (
-       select cid from pins where asset_id = deleted_assets.id and ${isNoTreeSql('kind')}
-       union all (select cid from pins where asset_id = deleted_assets.id and kind = 'TREE' limit ${PINS_AT_ONCE})
-     ) as pinned where pins.asset_id = deleted_assets.id and pins.cid = pinned.cid
-   ),
-   deleted_links as (delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`
-
-/** Takes one asset out of the service. */
-export const deleteAsset = statement(
-  'asset_delete',
-  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
-  `with ${emptyAssetsSql('id = $asset')},
-   updated_owner as (
-     update users set asset_count = asset_count - 1 from deleted_assets where users.id = deleted_assets.owner_id
-   ),
-   ${rememberSql('deleted_assets.nid', 'deleted_assets')}
-   select nid from deleted_assets`,
 )

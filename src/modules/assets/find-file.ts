@@ -1,13 +1,11 @@
-import type { Database } from '../../db/database-types.ts'
+/** Finds the file behind a CID: the file, thumbnail, tree or signed copy of an asset. */
+import type { Use } from '../../context.ts'
 import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
 import type { ContentStore } from '../../files/file-types.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { isNid } from '../../shared/ids.ts'
 import { visibleAssetsSql } from '../../shared/policy.ts'
 
-/** Which of all files a CID is. The same bytes can be the file of one asset and the thumbnail of another. */
-
-/** How a file is sent. */
+/** Name, type and visibility of a file that is sent. */
 export interface FoundFile {
   fileName: string
   mimeType: string
@@ -18,12 +16,12 @@ const columns = { kind: text, fileName: text, mimeType: text, publicAccess: bool
 const pinsSql = `select p.kind::text as kind, a.file_name as "fileName", a.mime_type as "mimeType", a.public_access as "publicAccess"
    from pins p join assets a on a.id = p.asset_id`
 /**
- * Thumbnails and trees go first: they are what we made, whoever registers the same bytes and calls them something else. Then what is public,
- * for answers to it may be shared.
+ * The same bytes can be pinned by several assets. Thumbnails and trees come first: Annal made them, whatever name another asset gives the
+ * bytes. Public pins come next, because their responses can be cached.
  */
 const firstSql = `order by array_position('{THUMBNAIL,TREE,FILE}', p.kind::text), a.public_access desc, a.id limit 1`
 
-/** A pin of an asset that a reader may see. */
+/** Finds a pin of an asset that the reader may see. */
 const findPin = statement(
   'asset_pin_find',
   { parameters: { cid: text, reader: orNull(uuid) }, columns },
@@ -41,8 +39,8 @@ const findLinkedPin = statement(
    where p.cid = $cid and a.id = $linkedAsset and a.deleted_at is null and u.locked_at is null ${firstSql}`,
 )
 
-/** A file with Content Credentials: the owner's where no others are given any. */
-const findCopy = statement(
+/** Finds a signed copy. If the account of the owner forbids signed copies for others, only the owner gets it. */
+const findSignedPin = statement(
   'asset_pin_copy',
   { parameters: { cid: text, reader: orNull(uuid) }, columns },
   `${pinsSql} join users u on u.id = a.owner_id
@@ -51,31 +49,36 @@ const findCopy = statement(
 )
 
 /**
- * What file, thumbnail, tree or file with Content Credentials a CID is, for this actor or by a link; else null. What we made has no name
- * of its own: that of the file, which could be another one's and private, is not told by it. `linkedAsset`: the UUID of the asset that a
- * link was made for.
+ * Finds a file that the caller may read, or null. `linkedAsset`: the UUID of the asset that a link was made for. Thumbnails and trees are named
+ * after their CID: the name of the file may be private.
  */
-export function createFindFile({ database }: { database: Database }) {
-  async function findPinFor(actor: Actor, cid: string, linkedAsset: string | undefined) {
-    const [linked] = linkedAsset === undefined ? [] : await database.query(findLinkedPin, { cid, linkedAsset })
-    // Where a link is good no more, whoever has it sees what they would without it.
-    if (linked) return linked
-    const asked = { cid, reader: actor.kind === 'user' ? actor.id : null }
-    const [pin] = await database.query(findPin, asked)
-    return pin ?? (await database.query(findCopy, asked))[0]
-  }
-
-  return async (actor: Actor, cid: string, linkedAsset?: string): Promise<FoundFile | null> => {
-    const pin = isNid(cid) && (await findPinFor(actor, cid, linkedAsset))
-    if (!pin) return null
-    const { kind, ...file } = pin
-    if (kind === 'THUMBNAIL') return { ...file, mimeType: 'image/webp', fileName: `${cid}.webp` }
-    if (kind === 'TREE') return { ...file, mimeType: 'application/json', fileName: `${cid}.json` }
-    return file
-  }
+export async function findFile(
+  context: Use<'actor' | 'database'>,
+  cid: string,
+  linkedAsset?: string,
+): Promise<FoundFile | null> {
+  const pin = isNid(cid) && (await findReadablePin(context, cid, linkedAsset))
+  if (!pin) return null
+  const { kind, ...file } = pin
+  if (kind === 'THUMBNAIL') return { ...file, mimeType: 'image/webp', fileName: `${cid}.webp` }
+  if (kind === 'TREE') return { ...file, mimeType: 'application/json', fileName: `${cid}.json` }
+  return file
 }
 
-/** The first bytes of a file, or all of them where there are fewer. Raises NOT_FOUND, UNAVAILABLE. */
+async function findReadablePin(
+  { actor, database }: Use<'actor' | 'database'>,
+  cid: string,
+  linkedAsset: string | undefined,
+) {
+  const [linked] = linkedAsset === undefined ? [] : await database.query(findLinkedPin, { cid, linkedAsset })
+  if (linked) return linked
+  // An expired link falls back to normal permissions.
+  const params = { cid, reader: actor.kind === 'user' ? actor.id : null }
+  const [pin] = await database.query(findPin, params)
+  return pin ?? (await database.query(findSignedPin, params))[0]
+}
+
+/** Reads the first `length` bytes of a file. Throws NOT_FOUND, UNAVAILABLE. */
 export async function readHead({ read }: Pick<ContentStore, 'read'>, nid: string, length: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   for await (const part of read(nid, { offset: 0, length })) parts.push(part)

@@ -1,9 +1,7 @@
-/** What the content store must keep, and whether it does: files, trees and thumbnails of assets, and files with Content Credentials. */
-
-import type { Database } from '../../db/database-types.ts'
+/** Pins: the files, trees, thumbnails and signed copies of assets that the content store must keep. */
+import type { Use } from '../../context.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../../db/invariants/finding.ts'
 import { int, type RowOf, statement, text, textOf, uuid } from '../../db/sql.ts'
-import type { ContentStore } from '../../files/file-types.ts'
 import { keysetPages } from '../../shared/async.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
 
@@ -15,7 +13,7 @@ const pinColumns = {
 }
 type PinRow = RowOf<typeof pinColumns>
 
-/** What assets need, with the asset that needs it, a page at a time. */
+/** Lists pins by CID and asset. */
 const nextPins = statement(
   'kept_pins',
   { parameters: { cid: text, asset: uuid, limit: int }, columns: pinColumns },
@@ -23,22 +21,21 @@ const nextPins = statement(
    where (p.cid, p.asset_id) > ($cid, $asset) order by p.cid, p.asset_id limit $limit`,
 )
 
-/** The text of a tree. */
 const findTree = statement(
   'kept_tree',
   { parameters: { cid: text, asset: uuid }, columns: { tree: text } },
   `select tree from commits where tree_cid = $cid and asset_id = $asset and tree <> '' limit 1`,
 )
 
-/** Has the thumbnail of an asset made anew. */
-const askAgain = statement(
+/** Requests a new thumbnail. */
+const requestThumbnail = statement(
   'kept_thumbnail',
   { parameters: { asset: uuid } },
   'update assets set thumbnail_asked = false where id = $asset and deleted_at is null',
 )
 
-/** Forgets a file with Content Credentials: whoever asks for it next has it made anew. */
-const forgetSigned = statement(
+/** Unpins a signed copy. The next request for it makes a new one. */
+const unpinSigned = statement(
   'kept_c2pa',
   { parameters: { asset: uuid, cid: text } },
   `with deleted_pin as (delete from pins where asset_id = $asset and cid = $cid and kind = 'C2PA')
@@ -47,25 +44,22 @@ const forgetSigned = statement(
 
 const PAGE = 500
 
-interface Dependencies {
-  database: Database
-  contentStore: ContentStore
-}
+type Stores = Use<'contentStore' | 'database'>
 
-/** What became of what the content store lacked. */
-export interface Mending {
-  /** Trees that were put back. */
+/** Repairs of the content store. */
+export interface Repairs {
+  /** Number of restored trees. */
   trees: number
-  /** Thumbnails that a server makes anew. */
+  /** Number of requested thumbnails. */
   thumbnails: number
-  /** Files with Content Credentials that are made anew when somebody asks for them. */
+  /** Number of unpinned signed copies. The next request makes a new one. */
   signed: number
-  /** Files, and whatever else cannot be made of what is here. */
+  /** Files that cannot be restored from the database. */
   missing: object[]
 }
 
-/** What is pinned and not there in whole. Raises UNAVAILABLE. */
-async function* findMissing({ database, contentStore }: Dependencies): AsyncGenerator<PinRow> {
+/** Yields pins whose files are incomplete. Throws UNAVAILABLE. */
+async function* findIncomplete({ database, contentStore }: Stores): AsyncGenerator<PinRow> {
   let whole = ''
   const pages = keysetPages({
     first: { cid: '', asset: NIL_UUID },
@@ -82,12 +76,12 @@ async function* findMissing({ database, contentStore }: Dependencies): AsyncGene
   }
 }
 
-const tell = ({ nid, kind, cid }: PinRow) => ({ subject: nid, kind: kind.toLowerCase(), cid })
+const describePin = ({ nid, kind, cid }: PinRow) => ({ subject: nid, kind: kind.toLowerCase(), cid })
 
-/** Told like an invariant. Raises UNAVAILABLE. */
-export async function checkFiles(parts: Dependencies): Promise<Finding> {
+/** Checks that the content store has all pinned files. Throws UNAVAILABLE. */
+export async function checkFiles(parts: Stores): Promise<Finding> {
   const rows: object[] = []
-  for await (const row of findMissing(parts)) if (rows.push(tell(row)) > MOST_ROWS) break
+  for await (const row of findIncomplete(parts)) if (rows.push(describePin(row)) > MOST_ROWS) break
   return findingOf(
     'B1',
     'The file store has every file, tree and thumbnail of an asset, and its file with Content Credentials. Files: restore newer blocks, or send the file again. Else: annal mend.',
@@ -95,22 +89,55 @@ export async function checkFiles(parts: Dependencies): Promise<Finding> {
   )
 }
 
-/** Puts back what the database can give. May be repeated. Raises UNAVAILABLE, INSUFFICIENT_STORAGE. */
-export async function mendFiles({ database, contentStore }: Dependencies): Promise<Mending> {
-  const mending: Mending = { trees: 0, thumbnails: 0, signed: 0, missing: [] }
-  for await (const row of findMissing({ database, contentStore })) {
+/** Restores files from the database. Can be repeated. Throws UNAVAILABLE, INSUFFICIENT_STORAGE. */
+export async function repairFiles({ database, contentStore }: Stores): Promise<Repairs> {
+  const repairs: Repairs = { trees: 0, thumbnails: 0, signed: 0, missing: [] }
+  for await (const row of findIncomplete({ database, contentStore })) {
     const [commit] = row.kind === 'TREE' ? await database.query(findTree, { cid: row.cid, asset: row.asset_id }) : []
     const isTree = commit && contentStore.identify(Buffer.from(commit.tree)).cid === row.cid
     if (isTree) {
       await contentStore.putDocument(Buffer.from(commit.tree))
-      mending.trees += 1
+      repairs.trees += 1
     } else if (row.kind === 'THUMBNAIL' && (await contentStore.isWhole(row.nid))) {
-      await database.query(askAgain, { asset: row.asset_id })
-      mending.thumbnails += 1
+      await database.query(requestThumbnail, { asset: row.asset_id })
+      repairs.thumbnails += 1
     } else if (row.kind === 'C2PA') {
-      await database.query(forgetSigned, { asset: row.asset_id, cid: row.cid })
-      mending.signed += 1
-    } else mending.missing.push(tell(row))
+      await database.query(unpinSigned, { asset: row.asset_id, cid: row.cid })
+      repairs.signed += 1
+    } else repairs.missing.push(describePin(row))
   }
-  return mending
+  return repairs
+}
+
+/** Finds the nids of the oldest and newest 100 files. A content store that has none of them belongs to another installation. */
+export const findSampleFiles = statement(
+  'asset_sample_files',
+  { parameters: {}, columns: { nid: text } },
+  `(select nid from assets where deleted_at is null order by id limit 50)
+   union
+   (select nid from assets where deleted_at is null order by id desc limit 50)`,
+)
+
+/**
+ * Stores a file and pins it. Returns the result of `pin`. A garbage collection that started before the pin does not know it, and removes blocks
+ * that are older than the grace period. If both steps take half of that period, the file is stored again, which renews its blocks.
+ */
+export async function storeAndPin<Stored, Result>(
+  { config, log }: Use<'config' | 'log'>,
+  store: () => Promise<Stored>,
+  pin: (stored: Stored) => Promise<Result>,
+): Promise<Result> {
+  const start = Date.now()
+  const result = await pin(await store())
+  const seconds = Math.abs(Date.now() - start) / 1_000
+  if (seconds >= config.files.garbageGraceSeconds / 2) {
+    // The file is pinned, so the request has succeeded.
+    await store().catch((error: unknown) =>
+      log.error(
+        { err: error, seconds },
+        'Failed to store a file again after a slow upload; "annal check" (B1) shows whether it is complete',
+      ),
+    )
+  }
+  return result
 }

@@ -6,9 +6,16 @@ import { metadataIn } from '../assets/asset-tree.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
 import { CHANGES_BYTES, describe, TREE_BYTES } from '../assets/metadata.graphql.ts'
 import { customField, type Metadata, metadataFields } from '../assets/metadata.ts'
+import {
+  compareVersions,
+  findCommitBySequence,
+  findVersion,
+  getCommit,
+  readHistory,
+  versionDescription,
+} from './asset-versions.ts'
 import { CommitType } from './commits.graphql.ts'
-import { MAX_TREE_BYTES, MAX_TREES } from './tree-service.ts'
-import { momentDescription } from './version-service.ts'
+import { MAX_TREE_BYTES, MAX_TREES, mergeTrees } from './merge-trees.ts'
 
 const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)
@@ -51,14 +58,14 @@ const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
       type: AssetVersionType,
       nullable: true,
       description: 'The first version.',
-      resolve: (query, { asset, from }, _args, { services }) => services.assets.commitAt(asset, from, query),
+      resolve: (query, { asset, from }, _args, context) => findCommitBySequence(context, asset, from, query),
     }),
     to: t.prismaField({
       ...jsonBytes(TREE_BYTES),
       type: AssetVersionType,
       nullable: true,
       description: 'The second version.',
-      resolve: (query, { asset, to }, _args, { services }) => services.assets.commitAt(asset, to, query),
+      resolve: (query, { asset, to }, _args, context) => findCommitBySequence(context, asset, to, query),
     }),
     changes: t.field({
       ...jsonBytes(CHANGES_BYTES + 2 * TREE_BYTES),
@@ -66,7 +73,7 @@ const AssetDiff = builder.objectRef<Diff>('AssetDiff').implement({
       nullable: true,
       description:
         'The differences, as in `Commit.changes`: `{"caption": ["before", "after"]}`. Of custom fields only the keys that differ. Empty if nothing differs.',
-      resolve: ({ asset, from, to }, _args, { services }) => services.versions.changes(asset, from, to),
+      resolve: ({ asset, ...range }, _args, context) => compareVersions(context, asset, range),
     }),
   }),
 })
@@ -81,7 +88,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     nullable: true,
     description: 'The asset as a commit left it. Raises NOT_FOUND if the commit belongs to another asset.',
     args: { commitId: t.arg.id({ required: true, description: 'Identifier of the commit.' }) },
-    resolve: (query, { id }, { commitId }, { services }) => services.assets.commitOf(id, commitId, query),
+    resolve: (query, { id }, { commitId }, context) => getCommit(context, id, commitId, query),
   }),
   versions: t.read({
     type: [AssetVersionType],
@@ -91,9 +98,14 @@ builder.prismaObjectFields(AssetType, (t) => ({
       limit: t.arg.int({ description: 'Maximum number of versions.' }),
       before: t.arg.int({ description: 'Only versions before the commit with this sequence.' }),
     },
-    resolve: (query, { id }, { limit, before }, { services, cutsPages }) => {
-      const page = { limit: limit ?? versionPages.defaultSize, offset: 0, after: before ?? undefined, cutsPages }
-      return services.assets.history(id, { ...page, isNewestFirst: true, search: undefined }, query)
+    resolve: (query, { id }, { limit, before }, context) => {
+      const page = {
+        limit: limit ?? versionPages.defaultSize,
+        offset: 0,
+        after: before ?? undefined,
+        isNewestFirst: true,
+      }
+      return readHistory(context, id, page, query)
     },
   }),
   commitAt: t.read({
@@ -101,23 +113,23 @@ builder.prismaObjectFields(AssetType, (t) => ({
     nullable: true,
     description: `The newest commit at a time. ${ERRORS}`,
     args: {
-      at: t.arg.string({ description: `The version: ${momentDescription}. The newest commit when left out.` }),
+      at: t.arg.string({ description: `The version: ${versionDescription}. The newest commit when left out.` }),
     },
-    resolve: async (query, { id }, { at }, { services }) =>
-      services.assets.commitAt(id, await services.versions.sequenceOf(id, at, 'at'), query),
+    resolve: async (query, { id }, { at }, context) =>
+      findCommitBySequence(context, id, await findVersion(context, id, at, 'at'), query),
   }),
   diff: t.field({
     type: AssetDiff,
     nullable: true,
     description: `The differences between two versions, in either order. ${ERRORS}`,
     args: {
-      from: t.arg.string({ description: `The first version: ${momentDescription}. The registration when left out.` }),
-      to: t.arg.string({ description: `The second version: ${momentDescription}. The newest commit when left out.` }),
+      from: t.arg.string({ description: `The first version: ${versionDescription}. The registration when left out.` }),
+      to: t.arg.string({ description: `The second version: ${versionDescription}. The newest commit when left out.` }),
     },
-    resolve: async ({ id }, { from, to }, { services }) => ({
+    resolve: async ({ id }, { from, to }, context) => ({
       asset: id,
-      from: typeof from === 'string' ? await services.versions.sequenceOf(id, from, 'from') : REGISTRATION,
-      to: await services.versions.sequenceOf(id, to, 'to'),
+      from: typeof from === 'string' ? await findVersion(context, id, from, 'from') : REGISTRATION,
+      to: await findVersion(context, id, to, 'to'),
     }),
   }),
 }))
@@ -157,6 +169,6 @@ builder.queryField('mergedAssetTree', (t) =>
     description:
       'Merges asset trees: at most 1,000 of them and 4 MB, of assets that you may see. Raises VALIDATION_FAILED, NOT_FOUND.',
     args: { trees: t.arg({ type: [AssetTreeInput], required: true, description: 'The trees to merge.' }) },
-    resolve: (_root, { trees }, { actor, services }) => services.trees.merge(actor, { trees }),
+    resolve: (_root, { trees }, context) => mergeTrees(context, { trees }),
   }),
 )

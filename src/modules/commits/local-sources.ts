@@ -42,7 +42,8 @@ export const filesOf = (
   },
 })
 
-const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
+/** Returns undefined instead of NOT_FOUND. */
+export const ifFound = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
     throw error

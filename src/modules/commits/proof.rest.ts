@@ -4,6 +4,9 @@ import type { DirectDescription, DirectRequest } from '../../http/rest/define-ro
 import { fileBytes, nidParam } from '../../http/rest/values.ts'
 import { sendDownload } from '../../http/send.ts'
 
+import { readerByLink } from '../assets/asset-links.ts'
+import { proveHistory } from './verify-history.ts'
+
 /** What is told of the proof. */
 export const proofDescription: DirectDescription = {
   operationId: 'getAssetProof',
@@ -24,10 +27,9 @@ export const proofDescription: DirectDescription = {
 
 /** Streams a proof as a download. Raises NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before anything is sent. */
 export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
-  const { actor, services } = context
-  const reader = await services.assetLinks.readerOf(actor, params.nid!, query)
+  const actor = await readerByLink(context, params.nid!, query)
   const mediaType = 'application/vnd.ipld.car; version=1'
-  await services.histories.prove(reader, params.nid!, (nid, content) =>
+  await proveHistory({ ...context, actor }, params.nid!, (nid, content) =>
     sendDownload(req, res, { name: `${nid}.proof.car`, mediaType, content }),
   )
 }

@@ -10,6 +10,7 @@ import { atMost, characters, pageOf, wholeDocument } from '../../graphql/limits/
 import { offsetArg } from '../../graphql/lists.ts'
 import { inputLengths } from '../assets/asset-input.ts'
 import { AssetType } from '../assets/assets.graphql.ts'
+import { verifyHistory } from './verify-history.ts'
 
 const FINDING_CHARACTERS = 1_000
 /** Looks at one commit. */
@@ -174,6 +175,6 @@ builder.prismaObjectField(AssetType, 'verification', (t) =>
       'Verifies the history on the chain during the request. When the node or the file store gives no usable answer, the verdict is UNSETTLED. ' +
       'Raises CONFLICT while there is no registry, VALIDATION_FAILED for histories of more than 1,000 commits, UNAVAILABLE when too many ' +
       'verifications are in progress.',
-    resolve: ({ nid }, _args, { actor, services }) => services.histories.verify(actor, nid),
+    resolve: ({ nid }, _args, context) => verifyHistory(context, nid),
   }),
 )

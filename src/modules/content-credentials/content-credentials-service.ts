@@ -15,7 +15,6 @@ import { rateLimitKeys } from '../../shared/rate-limiter.ts'
 import type { Semaphore } from '../../shared/semaphore.ts'
 import { HEAD_BYTES, signedTypeNames, signedTypeOf } from '../assets/file-types.ts'
 import { readHead } from '../assets/find-file.ts'
-import type { Keep } from '../assets/store-and-pin.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
 /** The entry of a commit in a manifest. It names the transaction once that is in a block. */
@@ -87,7 +86,8 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   contentCredentials: ContentCredentials
-  keep: Keep
+  /** Stores a file, and pins it. */
+  keep<Stored, Result>(store: () => Promise<Stored>, pin: (stored: Stored) => Promise<Result>): Promise<Result>
   /** Whose files are made at once, and for whom. */
   manifests: Semaphore
   /** Of this program. */
@@ -110,6 +110,9 @@ const noFormat = () =>
   validationFailed({ file: [`Files of this type cannot have Content Credentials. ${signedTypeNames} files can.`] })
 
 /** Files with Content Credentials. */
+export type ContentCredentialsService = ReturnType<typeof createContentCredentialsService>
+
+/** Creates the service of files with Content Credentials. */
 export function createContentCredentialsService(deps: Dependencies) {
   const { database, contentStore, contentCredentials, keep, manifests, version: program, registryAddress } = deps
   const underWay = new Map<string, Promise<string>>()

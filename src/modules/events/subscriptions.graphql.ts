@@ -1,6 +1,7 @@
 /** What callers can wait for, over server-sent events, in whichever process it happens. */
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import { builder } from '../../graphql/builder.ts'
+import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
 import { OrderType } from '../store/orders.graphql.ts'
 
@@ -17,11 +18,7 @@ builder.subscriptionField('commitUpdated', (t) =>
     args: { nid: t.arg.id({ required: true, description: 'The nid.' }) },
     subscribe: (_root, { nid }, context, info) => {
       const { actor, services } = context
-      return services.events.followCommits(
-        actor,
-        () => services.assets.get(actor, nid),
-        queryFromInfo({ context, info }),
-      )
+      return services.events.followCommits(actor, () => getAsset(context, nid), queryFromInfo({ context, info }))
     },
     resolve: (commit) => commit,
   }),

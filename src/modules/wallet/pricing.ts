@@ -34,7 +34,7 @@ export const commitCost = ({ assetUpdateFee, gasFee }: Pricing) =>
   ({ price: assetUpdateFee, gas: gasFee }) satisfies Cost
 
 /** Returns the present cost of one commit. A use case that charges reads it once. */
-export const readCommitCost = ({ config, gasFee }: Use<'config' | 'gasFee'>): Required<Cost> => ({
+export const readCommitCost = ({ config, gasFee }: Use<'config' | 'gasFee'>): { price: string; gas: string } => ({
   price: formatAmount(config.money.assetUpdateFee),
   gas: formatAmount(gasFee()),
 })

@@ -3,6 +3,9 @@ import { atMost, characters } from '../../graphql/limits/sizes.ts'
 import type { Context } from '../../services-context.ts'
 import { type ErrorCode, errorMeanings } from '../../shared/errors.ts'
 import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '../assets/asset-mutations.graphql.ts'
+import { quoteRegistration } from '../assets/register-asset.ts'
+import { quoteRevert } from '../assets/revert-asset.ts'
+import { quoteUpdate } from '../assets/update-asset.ts'
 import type { WithdrawalQuote } from '../coins/withdrawal-service.ts'
 import { withdrawalFields } from '../coins/withdrawals.graphql.ts'
 import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
@@ -127,18 +130,16 @@ const QuoteInput = builder.inputType('QuoteInput', {
   }),
 })
 
-function quote({ actor, services }: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
+function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
+  const { actor, services } = context
   if (input.registerAsset) {
-    const { assetFile, ...registration } = omitNullish(input.registerAsset)
-    return services.assets.quoteRegistration(actor, assetFile && (() => assetFile), registration)
+    return quoteRegistration(context, omitNullish(input.registerAsset))
   }
   if (input.updateAssetMetadata) {
-    const { id, ...update } = omitNullish(input.updateAssetMetadata)
-    return services.assets.quoteUpdate(actor, { ...update, nid: id })
+    return quoteUpdate(context, omitNullish(input.updateAssetMetadata))
   }
   if (input.revertAsset) {
-    const { id, ...revert } = omitNullish(input.revertAsset)
-    return services.assets.quoteRevert(actor, { ...revert, nid: id })
+    return quoteRevert(context, omitNullish(input.revertAsset))
   }
   if (input.createOrder) return services.orders.quoteCreation(actor, omitNullish(input.createOrder))
   if (input.confirmOrder) {

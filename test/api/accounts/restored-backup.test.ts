@@ -6,7 +6,8 @@ import { NextToLast } from 'blockstore-fs/sharding'
 import { CID } from 'multiformats/cid'
 import { describe, expect, it } from 'vitest'
 import { checkOwners } from '../../../src/keys/owners.ts'
-import { checkFiles, mendFiles } from '../../../src/modules/assets/pinned-files.ts'
+import { checkFiles, repairFiles } from '../../../src/modules/assets/pinned-files.ts'
+import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { newPicture } from '../../support/pictures.ts'
 import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts'
@@ -130,10 +131,10 @@ it('Trees are put back from the database, and thumbnails are made anew', async (
   )
   await lose(row!.tree_cid, thumbnail!.cid)
   expect((await checkFiles(app.installation)).rows).toHaveLength(2)
-  expect(await mendFiles(app.installation)).toEqual({ trees: 1, thumbnails: 1, signed: 0, missing: [] })
-  await app.services.thumbnails.sweep()
+  expect(await repairFiles(app.installation)).toEqual({ trees: 1, thumbnails: 1, signed: 0, missing: [] })
+  await requestThumbnails(app.context)
   await app.jobs.thumbnail({ assetId: row!.id })
   expect((await checkFiles(app.installation)).rows).toEqual([])
   await lose(asset.id)
-  expect(await mendFiles(app.installation)).toMatchObject({ missing: [{ kind: 'file', cid: asset.id }] })
+  expect(await repairFiles(app.installation)).toMatchObject({ missing: [{ kind: 'file', cid: asset.id }] })
 })

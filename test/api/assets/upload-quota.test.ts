@@ -15,7 +15,7 @@ const fileOf = (bytes: number) => new File([randomBytes(bytes)], 'a.png', { type
 
 function hasRoom(bytes: number): boolean {
   try {
-    app.services.uploads.assertRoom({ kind: 'user', id: user.id } as Actor, bytes)
+    app.context.uploads.assertRoom({ kind: 'user', id: user.id } as Actor, bytes)
     return true
   } catch {
     return false

@@ -1,6 +1,6 @@
 /** Versions of assets: reading, comparing and reverting. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findCommitAt } from '../../../src/modules/commits/version-service.ts'
+import { findCommitAt } from '../../../src/modules/commits/asset-versions.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 

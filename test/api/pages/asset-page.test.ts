@@ -173,7 +173,7 @@ describe('the page of a public asset', () => {
   })
 
   it('is shown though the chain cannot be asked', async () => {
-    vi.spyOn(app.services.histories, 'verify').mockRejectedValueOnce(unavailable('The chain'))
+    vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     expect(page.text).toContain('It could not be checked right now')

@@ -3,7 +3,7 @@
  * asset, is deleted, and the whole database is searched for these texts.
  */
 import { describe, expect, it } from 'vitest'
-import { createLink } from '../../../src/modules/assets/asset-links.sql.ts'
+import { createLink } from '../../../src/modules/assets/asset-links.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { waiting } from '../../support/held-rows.ts'

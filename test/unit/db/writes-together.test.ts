@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { updateAsset } from '../../../src/modules/assets/assets.sql.ts'
+import { updateAssetStatement } from '../../../src/modules/assets/assets.sql.ts'
 import { metadataOf, nothing, parametersOf } from '../../../src/modules/assets/metadata.ts'
 import { insertOrder, payOrder } from '../../../src/modules/store/orders.sql.ts'
 import { fromId } from '../../../src/shared/ids.ts'
@@ -72,7 +72,7 @@ describe('Updates of several people', () => {
   it('are one transaction, in which each pays for their own commit and is told of it', async () => {
     const owned = await Promise.all(Array.from({ length: 8 }, () => newAsset({ num: '5', points: '0.2' })))
     const asked = await Promise.all(owned.map((each, n) => updateOf(each, `Caption ${n}`)))
-    const written = (await Promise.all(asked.map((each) => database.query(updateAsset, each)))).flat()
+    const written = (await Promise.all(asked.map((each) => database.query(updateAssetStatement, each)))).flat()
     const commits = written.map(({ commit_id: id }) => id)
     expect([new Set(commits).size, await transactionsOf('commits', 'id', commits)]).toEqual([8, 1])
     for (const [n, { user, nid }] of owned.entries()) {
@@ -94,7 +94,7 @@ describe('Updates of several people', () => {
       await updateOf(stale, 'Stale', { headSequence: 7 }),
       await updateOf(good, 'Good'),
     ]
-    const written = await Promise.all(asked.map((each) => database.query(updateAsset, each)))
+    const written = await Promise.all(asked.map((each) => database.query(updateAssetStatement, each)))
     expect(written.map((rows) => rows.length)).toEqual([0, 0, 1])
     const commits = await Promise.all([poor, stale, good].map(({ nid }) => app.commitCount(nid)))
     expect(commits).toEqual([1, 1, 2])
@@ -108,7 +108,7 @@ describe('Updates of several people', () => {
     const asked = await Promise.all(
       owned.map((each, n) => updateOf(each, 'Kept', { scope: keys[n] ?? null, payloadHash: keys[n] ?? null })),
     )
-    await Promise.all(asked.map((each) => database.query(updateAsset, each)))
+    await Promise.all(asked.map((each) => database.query(updateAssetStatement, each)))
     const kept = await app.sql<{ scope: string; result: string }>(
       `select rtrim(convert_from(scope, 'utf8'), '.') as scope, result from idempotency_keys where scope = any($1::bytea[]) order by scope`,
       [keys],
@@ -129,7 +129,7 @@ describe('Updates of several people', () => {
       const release = await hold(`select from ${table} where ${column} = $1 for update`, held!.user.id)
       const patch = ({ user, nid }: Owned) => user.rest('PATCH', `assets/${nid}/`, { json: { caption: table } })
       const asked = await Promise.all([held!, ...others].map((each) => updateOf(each, table)))
-      const [late, ...rest] = asked.map((each) => database.query(updateAsset, each))
+      const [late, ...rest] = asked.map((each) => database.query(updateAssetStatement, each))
       expect((await Promise.all(rest)).flat(), table).toHaveLength(4)
       // Through the front door, too, while that one still waits.
       expect(expectOk(await patch(others[0]!)).caption).toBe(table)

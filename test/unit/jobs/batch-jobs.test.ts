@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
 import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
 import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
+import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
 import { fromId, UUID } from '../../../src/shared/ids.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -19,7 +20,7 @@ await app.sql(
   [fromId(called.appId)!.uuid],
 )
 const { database } = app.installation
-const { orders, thumbnails, deletions } = app.services
+const { orders, deletions } = app.services
 
 interface Scene {
   /** Makes an item that is due, and returns its identifier. */
@@ -62,7 +63,7 @@ const scenes: Record<SweepName, Scene> = {
       return uuid
     },
     done: 'thumbnail_asked',
-    run: thumbnails.sweep,
+    run: () => requestThumbnails(app.context),
   },
   'erase-arguments': {
     table: 'orders',

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { startJobs } from '../../../src/jobs/jobs.ts'
+import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
@@ -46,7 +47,7 @@ it('takes thumbnails of earlier assets in turns as well', async () => {
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)
   await carryOut('thumbnail', 5)
   await app.sql('update assets set thumbnail_asked = false where id = any ($1::uuid[])', [[...one, ...many]])
-  await app.services.thumbnails.sweep()
+  await requestThumbnails(app.context)
   const order = await carryOut('thumbnail', 5)
   expect(order.indexOf(one[0]!)).toBeLessThan(2)
 })

@@ -6,6 +6,8 @@ import { html } from 'hono/html'
 import { messages } from '../../../locales/messages.ts'
 import { DomainError } from '../../../shared/errors.ts'
 import { preferredLanguage } from '../../../shared/language.ts'
+import { assetPagePath, readerByLink } from '../../assets/asset-links.ts'
+import { verifyHistory } from '../../commits/verify-history.ts'
 import { type FormPage, layout, noticePage, type PageAnswer, type PageRequest, type Run, refusalPage } from '../page.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
 import { assetPolicy, assetStyle, head, media } from './head.ts'
@@ -35,9 +37,9 @@ const refusalCodes: Partial<Record<DomainError['code'], 'busy' | 'tooLong' | 'no
 }
 
 /** Has the chain asked. Raises what the person can do nothing about. */
-async function askTheChain({ params, context: { actor, services } }: PageRequest): Promise<CheckOutcome> {
+async function askTheChain({ params, context }: PageRequest): Promise<CheckOutcome> {
   try {
-    return { checked: await services.histories.verify(actor, params.nid!) }
+    return { checked: await verifyHistory(context, params.nid!) }
   } catch (error) {
     const refused = error instanceof DomainError ? refusalCodes[error.code] : undefined
     if (refused === undefined) throw error
@@ -77,7 +79,7 @@ ${facts(...custom.map(([name, value]) => [clip(name), valueText(value, speech) ?
 /** The request as whoever has the link that it came with. */
 async function byLink(request: PageRequest): Promise<PageRequest> {
   const { params, query, context } = request
-  const actor = await context.services.assetLinks.readerOf(context.actor, params.nid!, query)
+  const actor = await readerByLink(context, params.nid!, query)
   return { ...request, context: { ...context, actor } }
 }
 
@@ -99,11 +101,11 @@ export function createAssetPage({ run }: { run: Run }): FormPage {
     const speech = speechOf(languages)
     const older = query.get('older')
     const asset = await readAsset(run, params.nid!, older, context)
-    const place = await context.services.histories.place()
+    const place = await context.histories?.place()
     const hasC2pa = await context.services.contentCredentials.isOffered(asset.nid)
     const link = asset.publicAccess ? {} : linkOf(query)
     const { baseUrl } = context
-    const url = baseUrl + context.services.assetLinks.pathOf(asset.nid)
+    const url = baseUrl + assetPagePath(asset.nid)
     const at = (cursor?: string) => addressOf(url, { ...link, ...(cursor !== undefined && { older: cursor }) })
     const checked = outcome && 'checked' in outcome ? outcome.checked : undefined
     const isWritten = ['INCLUDED', 'FINAL'].includes(asset.registration.status)

@@ -1,7 +1,8 @@
 /** What an asset's page reads. */
 import { html } from 'hono/html'
+import type { Verification } from '../../../../packages/verify/src/verification.ts'
 import type { Messages } from '../../../locales/messages.ts'
-import type { Context, Services } from '../../../services-context.ts'
+import type { Context } from '../../../services-context.ts'
 import type { Language } from '../../../shared/language.ts'
 import type { AssetPageQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -137,7 +138,7 @@ export type ShownAsset = NonNullable<AssetPageQuery['asset']>
 /** A commit as the page shows it. */
 export type ShownCommit = ShownAsset['commits']['nodes'][number]
 /** What a verifier found. */
-export type Checked = Awaited<ReturnType<Services['histories']['verify']>>
+export type Checked = Verification
 
 const COMMITS_ON_A_PAGE = 50
 

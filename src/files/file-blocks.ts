@@ -1,0 +1,114 @@
+/** Index of the blocks of files. Clients of the file network read single blocks. A block is as private as its file. */
+import type { Use } from '../context.ts'
+import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../db/sql.ts'
+import { isOutage } from '../jobs/run-batch-job.ts'
+import { keysetPages } from '../shared/async.ts'
+import { isNid } from '../shared/ids.ts'
+import type { OnError } from '../shared/log.ts'
+import { visibleAssetsSql } from '../shared/policy.ts'
+
+/** Files per page, and deleted assets per statement. */
+const PAGE = 100
+
+/** Prefix of CIDs of files with several blocks. */
+const DAG_PB_PREFIX = 'bafybei'
+
+/** SQL: true if the blocks of a pin are not indexed. A tree has one block. */
+const isUnindexedSql = `p.cid like '${DAG_PB_PREFIX}%' and p.kind <> 'TREE'
+     and not exists (select from asset_blocks b where b.cid = p.cid and b.asset_id = p.asset_id)`
+
+/** Finds the assets of a file whose blocks are not indexed. */
+const findUnindexed = statement(
+  'blocks_unlisted',
+  { parameters: { cid: text }, columns: { asset: uuid } },
+  `select p.asset_id as asset from pins p where p.cid = $cid and ${isUnindexedSql}`,
+)
+
+/** Reads a page of files whose blocks are not indexed. */
+const nextUnindexed = statement(
+  'blocks_next',
+  { parameters: { after: text, limit: int }, columns: { cid: text } },
+  `select distinct p.cid from pins p where p.cid > $after and ${isUnindexedSql} order by p.cid limit $limit`,
+)
+
+/** Inserts blocks of assets, except of deleted ones. */
+const insertBlocks = statement(
+  'blocks_insert',
+  { parameters: { cids: arrayOf(text), assets: arrayOf(uuid) } },
+  `insert into asset_blocks (cid, asset_id)
+   select cid, id from unnest($cids) as cid, (
+     select id from assets where id = any ($assets) and deleted_at is null order by id for key share
+   ) as kept on conflict do nothing`,
+)
+
+/**
+ * Finds a block of an asset that a reader may see. Public assets come first, because their responses can be cached. The root block of a signed
+ * copy is left out: `findFile` finds it by its own rules.
+ */
+const findReadableBlock = statement(
+  'block_find',
+  { parameters: { cid: text, reader: orNull(uuid) }, columns: { publicAccess: boolean } },
+  `select a.public_access as "publicAccess" from asset_blocks b join assets a on a.id = b.asset_id
+   where b.cid = $cid and ${visibleAssetsSql}
+     and not exists (select from pins p where p.cid = b.cid and p.asset_id = b.asset_id and p.kind = 'C2PA')
+   order by a.public_access desc limit 1`,
+)
+
+const deleteBlocks = statement(
+  'blocks_forget',
+  { parameters: {}, columns: { asset: uuid } },
+  `with gone as (
+     select a.id from assets a where a.deleted_at is not null
+       and exists (select from asset_blocks b where b.asset_id = a.id) limit ${PAGE}
+   )
+   delete from asset_blocks b using gone where b.asset_id = gone.id returning b.asset_id as asset`,
+)
+
+/** Adds the blocks of a file to the index, unless they are known. Throws NOT_FOUND if the file is incomplete, UNAVAILABLE. */
+export async function indexBlocks(
+  { contentStore, database }: Use<'contentStore' | 'database'>,
+  cid: string,
+): Promise<void> {
+  if (!cid.startsWith(DAG_PB_PREFIX)) return
+  const assets = await database.query(findUnindexed, { cid })
+  if (assets.length === 0) return
+  const cids: string[] = []
+  for await (const below of contentStore.blocksBelow(cid)) cids.push(below)
+  // One statement inserts all blocks with the CID of the file, which marks the file as indexed.
+  await database.query(insertBlocks, { cids: [...cids, cid], assets: assets.map(({ asset }) => asset) })
+}
+
+/** Returns whether the asset of a block is public. Returns null if the caller may not read the block. */
+export async function findBlock(
+  { actor, database }: Use<'actor' | 'database'>,
+  cid: string,
+): Promise<{ publicAccess: boolean } | null> {
+  if (!isNid(cid)) return null
+  const [block] = await database.query(findReadableBlock, { cid, reader: actor.kind === 'user' ? actor.id : null })
+  return block ?? null
+}
+
+/** Indexes the blocks of all files, and deletes those of deleted assets. Throws UNAVAILABLE. */
+export async function updateBlockIndex(
+  context: Use<'contentStore' | 'database'>,
+  onError: OnError,
+  cancel?: AbortSignal,
+): Promise<void> {
+  const { database } = context
+  while ((await database.query(deleteBlocks, {})).length > 0) cancel?.throwIfAborted()
+  const pages = keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => database.query(nextUnindexed, { after, limit }),
+    keyOf: ({ cid }) => cid,
+  })
+  for await (const page of pages) {
+    for (const { cid } of page) {
+      cancel?.throwIfAborted()
+      await indexBlocks(context, cid).catch((error: unknown) => {
+        if (isOutage(error)) throw error
+        onError(cid, error)
+      })
+    }
+  }
+}

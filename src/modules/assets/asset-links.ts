@@ -1,0 +1,342 @@
+/**
+ * Links to the page of a private asset. A link has an ID and a signature of the ID, the asset and its owner. The signature is not stored. Old
+ * links have an expiry time instead of an ID. They are signed with the link generation of the asset.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import { arrayOf, boolean, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import type { Actor } from '../../shared/actor.ts'
+import { notFound, validationFailed } from '../../shared/errors.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  outlived,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
+import { canonicalNid, fromId, NIL_UUID, toId, uuidFrom } from '../../shared/ids.ts'
+import { label, parse } from '../../shared/input.ts'
+import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
+import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
+import type { StatementPage } from '../wallet/statement-service.ts'
+
+type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
+type Writer = IdempotentContext & Use<'assetLinkKey'>
+
+/** Maximum number of links of one asset, with recently ended ones. Concurrent requests can exceed it slightly. */
+const MAX_LINKS = 200
+/** Ended links are deleted after this time, when a new link is created. */
+export const KEPT_DAYS = 30
+const DAY_SECONDS = 86_400
+const DEFAULT_DAYS = 7
+/** Maximum lifetime of a link. */
+export const MAX_LINK_DAYS = 366
+/** Maximum length of a label, in characters. */
+export const LINK_LABEL_LENGTH = 100
+
+const linkInput = z.strictObject({
+  expiresAt: z.date({ error: 'Expected a moment such as 2026-11-21T09:30:00Z.' }).optional(),
+  label: label(LINK_LABEL_LENGTH).default(''),
+})
+
+/** A link as the owner of the asset sees it. */
+export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> {
+  /** Path and query of the page. They are a secret: anyone who has them can read the page. */
+  path: string
+}
+
+/** Returns the path of an asset's page. */
+export const assetPagePath = (nid: string) => `/assets/${nid}`
+
+/**
+ * Creates a link to the page of the caller's asset. It is valid for seven days by default. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED,
+ * VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose link was revoked.
+ */
+export async function createAssetLink(
+  context: Writer,
+  { id, ...fields }: { id: string; expiresAt?: Date | undefined; label?: string | undefined },
+): Promise<AssetLink> {
+  const { actor, database, idempotency } = context
+  assertUserMay(actor, 'asset:update')
+  const input = parse(linkInput, fields)
+  const nid = canonicalNid(id) ?? id
+  idempotency.isSecret = true
+  const result = await once(context, 'createAssetLink', { nid, ...input }, async () => {
+    const { id: asset, now } = await findOwnFacts(context, nid)
+    const expiresAt = expiryOf(now, input.expiresAt)
+    const params = { asset, label: input.label, expiresAt, ...idempotencyParams(context) }
+    const [created] = await database.query(createLink, params)
+    if (!created) throw notFound('Asset')
+    if (created.result !== null) return created.result
+    const kept = `those that ended in the last ${KEPT_DAYS} days among them`
+    throw validationFailed({ id: [`An asset has at most ${MAX_LINKS} links, ${kept}.`] })
+  })
+  const link = await findAssetLink(context, result.split(' ')[1]!)
+  if (!link || link.revokedAt) throw outlived('the link was ended')
+  return link
+}
+
+/** Revokes a link of the caller by its ID (`link_…`). Throws NOT_FOUND. */
+export async function revokeAssetLink(context: Writer, { id }: { id: string }): Promise<AssetLink> {
+  const { actor, database, idempotency } = context
+  assertUserMay(actor, 'asset:update')
+  const uuid = uuidFrom(id, 'link', 'Link')
+  await once(context, 'revokeAssetLink', { uuid }, async () => {
+    const [revoked] = await database.query(revokeLink, { link: uuid, user: actor.id, ...idempotencyParams(context) })
+    if (!revoked) throw notFound('Link')
+    return revoked.result
+  })
+  const link = await findAssetLink(context, uuid)
+  if (!link) throw idempotency.replayed ? outlived('the asset was deleted') : notFound('Link')
+  return link
+}
+
+/** Revokes all links of the caller's asset. Returns the nid. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+export async function revokeAssetLinks(context: Writer, { id }: { id: string }): Promise<string> {
+  const { actor, database } = context
+  assertUserMay(actor, 'asset:update')
+  const nid = canonicalNid(id) ?? id
+  return once(context, 'revokeAssetLinks', { nid }, async () => {
+    const { id: asset } = await findOwnFacts(context, nid)
+    const [revoked] = await database.query(revokeLinks, { asset, ...idempotencyParams(context) })
+    if (!revoked) throw notFound('Asset')
+    return revoked.nid
+  })
+}
+
+/** Returns a link of the caller by its UUID, or null. */
+export async function findAssetLink(context: Reader, link: string): Promise<AssetLink | null> {
+  const { actor, database } = context
+  if (actor.kind !== 'user') return null
+  const [row] = await database.query(readLink, { link, user: actor.id })
+  return row ? present(context, row) : null
+}
+
+/** Lists the links of an asset, newest first. `asset`: its UUID. The caller checks the owner. Throws VALIDATION_FAILED. */
+export async function listAssetLinks(
+  context: Reader,
+  asset: string,
+  { limit, offset = 0, search, after, before, inverted = false }: StatementPage,
+): Promise<AssetLink[]> {
+  const page = {
+    asset,
+    patterns: searchPatterns(search),
+    after: cursorUuid('after', after, 'link'),
+    before: cursorUuid('before', before, 'link'),
+    limit,
+    offset,
+  }
+  const rows = await context.database.query(inverted ? readLinksBackwards : readLinks, page)
+  return rows.map((row) => present(context, row))
+}
+
+/** Counts the links of `listAssetLinks`. */
+export async function countAssetLinks({ database }: Use<'database'>, asset: string, search: Search): Promise<number> {
+  const [counted] = await database.query(countLinks, { asset, patterns: searchPatterns(search) })
+  return counted!.count
+}
+
+/** Returns the actor for reads of an asset: the system for a valid link in `query`, or the caller. */
+export async function readerByLink(context: Reader, id: string, query: URLSearchParams): Promise<Actor> {
+  const { actor } = context
+  const [link, signature] = [query.get('link'), query.get('signature')]
+  const nid = canonicalNid(id)
+  if (signature === null || nid === undefined || actor.kind === 'system') return actor
+  const isValid =
+    link === null
+      ? await isValidOldLink(context, nid, Number(query.get('expires')), signature)
+      : await isValidLink(context, nid, link, signature)
+  return isValid ? { kind: 'system', guest: actor } : actor
+}
+
+async function isValidLink(context: Reader, nid: string, id: string, signature: string): Promise<boolean> {
+  const { database } = context
+  const link = fromId(id, 'link')?.uuid
+  const [found] = link === undefined ? [] : await database.query(findUsableLink, { nid, link })
+  if (!found || !equals(signature, signatureOf(context, link!, found))) return false
+  if (!found.isRecorded) await database.query(recordLinkUse, { link: link! })
+  return true
+}
+
+async function isValidOldLink(context: Reader, nid: string, expires: number, signature: string): Promise<boolean> {
+  if (!Number.isSafeInteger(expires)) return false
+  const [facts] = await context.database.query(findLinkFacts, { nid })
+  if (!facts?.isOpen || expires <= secondsOf(facts.now)) return false
+  const { id, ownerId, generation } = facts
+  return equals(signature, sign(context, id, ownerId, generation, expires))
+}
+
+/** Returns the facts of the caller's own asset. Throws NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
+async function findOwnFacts({ actor, database }: Reader, nid: string): Promise<LinkFacts> {
+  const known = canonicalNid(nid)
+  const [facts] = known === undefined ? [] : await database.query(findLinkFacts, { nid: known })
+  assertMayOnAsset(actor, 'asset:update', facts)
+  return facts
+}
+
+function present(context: Reader, { assetId, ownerId, nid, ...row }: LinkRow): AssetLink {
+  const signature = signatureOf(context, row.id, { assetId, ownerId })
+  const query = new URLSearchParams({ link: toId('link', row.id), signature })
+  return { ...row, path: `${assetPagePath(nid)}?${query}` }
+}
+
+const sign = ({ assetLinkKey }: Use<'assetLinkKey'>, ...parts: (string | number)[]) =>
+  createHmac('sha256', assetLinkKey).update(parts.join('\n')).digest('base64url')
+
+const signatureOf = (
+  context: Use<'assetLinkKey'>,
+  link: string,
+  { assetId, ownerId }: { assetId: string; ownerId: string },
+) => sign(context, 'link', link, assetId, ownerId)
+
+function equals(given: string, expected: string): boolean {
+  const [first, second] = [Buffer.from(given), Buffer.from(expected)]
+  return first.length === second.length && timingSafeEqual(first, second)
+}
+
+const secondsOf = (time: Date) => Math.floor(time.getTime() / 1_000)
+
+/** Returns the expiry time, in whole seconds. Throws VALIDATION_FAILED for a time that is past or too far ahead. */
+function expiryOf(now: Date, expiresAt: Date | undefined): Date {
+  const from = secondsOf(now)
+  const expires = expiresAt ? secondsOf(expiresAt) : from + DEFAULT_DAYS * DAY_SECONDS
+  if (expires > from && expires <= from + MAX_LINK_DAYS * DAY_SECONDS) return new Date(expires * 1_000)
+  throw validationFailed({ expiresAt: [`Ensure this moment is within the next ${MAX_LINK_DAYS} days.`] })
+}
+
+const columns = {
+  ...{ id: uuid, assetId: uuid, nid: text, ownerId: uuid, label: text, createdAt: timestamp, expiresAt: timestamp },
+  ...{ revokedAt: orNull(timestamp), lastUsedAt: orNull(timestamp) },
+}
+type LinkRow = RowOf<typeof columns>
+
+const columnsSql = `l.id, l.asset_id as "assetId", a.nid, a.owner_id as "ownerId", l.label, l.created_at as "createdAt",
+  l.expires_at as "expiresAt", l.revoked_at as "revokedAt", l.last_used_at as "lastUsedAt"`
+const fromSql = 'from asset_links l join assets a on a.id = l.asset_id'
+
+const readLink = statement(
+  'asset_link_read',
+  { parameters: { link: uuid, user: uuid }, columns },
+  `select ${columnsSql} ${fromSql} where l.id = $link and a.owner_id = $user and a.deleted_at is null`,
+)
+
+/** Reads links that are older than `after` and newer than `before`. IDs are ordered by time. */
+const readPage = (name: string, direction: 'asc' | 'desc') =>
+  statement(
+    name,
+    {
+      parameters: {
+        ...{ asset: uuid, patterns: arrayOf(text), after: orNull(uuid), before: orNull(uuid) },
+        ...{ limit: int, offset: int },
+      },
+      columns,
+      isList: true,
+    },
+    `select ${columnsSql} ${fromSql}
+     where l.asset_id = $asset and l.label ilike all ($patterns) and l.id < coalesce($after, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       and l.id > coalesce($before, '${NIL_UUID}')
+     order by l.id ${direction} limit $limit offset $offset`,
+  )
+const readLinks = readPage('asset_link_page', 'desc')
+const readLinksBackwards = readPage('asset_link_page_up', 'asc')
+
+const countLinks = statement(
+  'asset_link_count',
+  { parameters: { asset: uuid, patterns: arrayOf(text) }, columns: { count: int }, isList: true },
+  'select count(*)::int as count from asset_links where asset_id = $asset and label ilike all ($patterns)',
+)
+
+/** The result of an idempotency key: the nid, which outlives the link, and the ID of the link. */
+const resultSql = (asset: string, link: string) => `${asset}.nid || ' ' || ${link}.id`
+
+/** Creates a link. `result` is null if the asset has too many links. Returns no row if the asset was deleted. */
+export const createLink = statement(
+  'asset_link_create',
+  { parameters: { asset: uuid, label: text, expiresAt: timestamp, ...remembered }, columns: { result: orNull(text) } },
+  `with locked_asset as (
+     select id, nid from assets where id = $asset and deleted_at is null for no key update
+   ),
+   deleted_links as (
+     delete from asset_links l using locked_asset
+     where l.asset_id = locked_asset.id
+       and least(l.expires_at, l.revoked_at) < now() - interval '${KEPT_DAYS} days' returning l.id
+   ),
+   inserted_link as (
+     insert into asset_links (asset_id, label, expires_at)
+     select id, $label, $expiresAt from locked_asset
+     where (select count(*) from asset_links l where l.asset_id = locked_asset.id) - (select count(*) from deleted_links) < ${MAX_LINKS}
+     returning id
+   ),
+   made as (select ${resultSql('locked_asset', 'inserted_link')} as result from locked_asset, inserted_link),
+   ${rememberSql('result', 'made')}
+   select (select result from made) as result from locked_asset`,
+)
+
+/** Revokes a link to an asset of this owner. A revoked link keeps its time. */
+const revokeLink = statement(
+  'asset_link_revoke',
+  { parameters: { link: uuid, user: uuid, ...remembered }, columns: { result: text } },
+  `with updated_link as (
+     update asset_links l set revoked_at = coalesce(l.revoked_at, now()) from assets a
+     where l.id = $link and a.id = l.asset_id and a.owner_id = $user and a.deleted_at is null
+     returning ${resultSql('a', 'l')} as result
+   ),
+   ${rememberSql('result', 'updated_link')}
+   select result from updated_link`,
+)
+
+/** Revokes all links of an asset. */
+const revokeLinks = statement(
+  'asset_link_revoke_all',
+  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
+  `with updated_asset as (
+     update assets set link_generation = link_generation + 1 where id = $asset and deleted_at is null returning id, nid
+   ),
+   updated_links as (
+     update asset_links l set revoked_at = now() from updated_asset
+     where l.asset_id = updated_asset.id and l.revoked_at is null and l.expires_at > now()
+   ),
+   ${rememberSql('nid', 'updated_asset')}
+   select nid from updated_asset`,
+)
+
+/** Finds a link that is valid if its signature is. `isRecorded`: whether its use in this hour is recorded. */
+const findUsableLink = statement(
+  'asset_link_good',
+  { parameters: { nid: text, link: uuid }, columns: { assetId: uuid, ownerId: uuid, isRecorded: boolean } },
+  `select a.id as "assetId", a.owner_id as "ownerId",
+     l.last_used_at is not distinct from date_trunc('hour', now(), 'UTC') as "isRecorded"
+   ${fromSql} join users u on u.id = a.owner_id
+   where l.id = $link and a.nid = $nid and a.deleted_at is null and u.locked_at is null and l.revoked_at is null
+     and l.expires_at > clock_timestamp()`,
+)
+
+/** Records the hour in which a link was used. */
+const recordLinkUse = statement(
+  'asset_link_use',
+  { parameters: { link: uuid } },
+  `update asset_links set last_used_at = date_trunc('hour', now(), 'UTC') where id = $link`,
+)
+
+const factColumns = {
+  ...{ id: uuid, ownerId: uuid, publicAccess: boolean },
+  ...{ generation: int, isOpen: boolean, now: timestamp },
+}
+type LinkFacts = RowOf<typeof factColumns>
+
+/**
+ * Finds the owner of an asset, the valid generation of links without rows, and the time of the database. `isOpen`: whether the account of the
+ * owner is not locked.
+ */
+const findLinkFacts = statement(
+  'asset_link_facts',
+  {
+    parameters: { nid: text },
+    columns: factColumns,
+  },
+  `select a.id, a.owner_id as "ownerId", a.public_access as "publicAccess", a.link_generation as generation,
+     u.locked_at is null as "isOpen", clock_timestamp()::timestamptz(3) as now
+   from assets a join users u on u.id = a.owner_id where a.nid = $nid and a.deleted_at is null`,
+)

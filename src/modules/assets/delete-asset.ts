@@ -1,0 +1,125 @@
+/** Deletion of assets. `assets.erased_to` is the sequence up to which the commits of a deleted asset are erased. */
+import type { Use } from '../../context.ts'
+import { arrayOf, boolean, statement, text, uuid } from '../../db/sql.ts'
+import { idPlaceSql, isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import { notFound } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
+import { canonicalNid } from '../../shared/ids.ts'
+import { assertMayOnAsset } from '../../shared/policy.ts'
+import { findAssetToUpdate } from './find-asset.ts'
+import { eraseMetadataSql } from './metadata.ts'
+
+/** SQL: true for pins of other kinds than trees. A list of kinds uses the index. */
+const isNoTreeSql = (kind: string): string => `${kind} in ('FILE', 'THUMBNAIL', 'C2PA')`
+
+/** Commits of an asset that one statement erases. */
+const COMMITS_AT_ONCE = 500
+/** Pins of an asset that one statement deletes: those of its commits, and of its file. */
+const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
+
+/**
+ * CTEs that delete the assets with a condition. The CTE `deleted_assets` returns `id`, `nid` and `owner_id`. Commits that are not final on the
+ * chain keep their trees: they are paid for, and the relay needs them. A sweep erases these later, and the rest of long histories.
+ */
+export const emptyAssetsSql = (condition: string) => `
+   deleted_assets as (
+     update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null,
+       c2pa_cid = null, c2pa_version = null, content_credentials = null
+     where ${condition} and deleted_at is null returning id, nid, owner_id
+   ),
+   erased_commits as (
+     update commits c set tree = '', message = '', changes = '{}' from deleted_assets, commit_relays r
+     where c.asset_id = deleted_assets.id and c.sequence <= ${COMMITS_AT_ONCE}
+       and r.commit_id = c.id and r.status = 'FINAL'
+   ),
+   deleted_pins as (
+     delete from pins using deleted_assets, lateral (
+       select cid from pins where asset_id = deleted_assets.id and ${isNoTreeSql('kind')}
+       union all (select cid from pins where asset_id = deleted_assets.id and kind = 'TREE' limit ${PINS_AT_ONCE})
+     ) as pinned where pins.asset_id = deleted_assets.id and pins.cid = pinned.cid
+   ),
+   deleted_links as (delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`
+
+/** Deletes one asset. */
+export const deleteAssetStatement = statement(
+  'asset_delete',
+  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
+  `with ${emptyAssetsSql('id = $asset')},
+   updated_owner as (
+     update users set asset_count = asset_count - 1 from deleted_assets where users.id = deleted_assets.owner_id
+   ),
+   ${rememberSql('deleted_assets.nid', 'deleted_assets')}
+   select nid from deleted_assets`,
+)
+
+/**
+ * Erases the metadata of an asset, and unpins its file and trees. The chain keeps the commits. Returns the nid. Throws NOT_FOUND,
+ * ASSET_WRITE_PERMISSION_DENIED.
+ */
+export async function deleteAsset(
+  context: IdempotentContext & Use<'notifications'>,
+  { id }: { id: string },
+): Promise<string> {
+  const { actor, database, notifications } = context
+  const nid = canonicalNid(id) ?? id
+  return once(context, 'deleteAsset', { nid }, async () => {
+    const asset = await findAssetToUpdate(context, nid)
+    assertMayOnAsset(actor, 'asset:delete', asset)
+    const [deleted] = await database.query(deleteAssetStatement, { asset: asset.id, ...idempotencyParams(context) })
+    if (!deleted) throw notFound('Asset')
+    notifications.notify(asset.ownerId)
+    return deleted.nid
+  })
+}
+
+const isErasedSql = `deleted_at is not null and erased_to < head_sequence`
+const byId = idPlaceSql('id')
+
+/** Finds deleted assets whose history is not completely erased. */
+export const findUnerased = statement(
+  'asset_unerased',
+  sweepPage,
+  `select id::text as item, ${byId.place} as place from assets
+   where ${isErasedSql} and ${byId.isAfter} and ${isAwakeSql('erase-deleted-assets', 'id::text')}
+   order by id limit $limit`,
+)
+
+/** Erases a part of the history of each asset, up to the first commit that is not settled on the chain. */
+export const eraseHistories = statement(
+  'asset_erase_histories',
+  { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },
+  `with locked_assets as materialized (
+     select id, erased_to from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
+   ),
+   next_commits as materialized (
+     select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled
+     from locked_assets join commits c on c.asset_id = locked_assets.id and c.sequence > locked_assets.erased_to
+         and c.sequence <= locked_assets.erased_to + ${COMMITS_AT_ONCE}
+       left join commit_relays r on r.commit_id = c.id
+   ),
+   reached as materialized (
+     select asset_id, coalesce(min(sequence) filter (where settled is not true) - 1, max(sequence)) as sequence
+     from next_commits group by asset_id
+   ),
+   settled_commits as materialized (
+     select next_commits.* from next_commits join reached using (asset_id)
+     where next_commits.sequence <= reached.sequence
+   ),
+   erased_commits as (
+     update commits c set tree = '', message = '', changes = '{}' from settled_commits
+     where c.id = settled_commits.id and c.tree <> ''
+   ),
+   deleted_tree_pins as (
+     delete from pins using settled_commits
+     where pins.asset_id = settled_commits.asset_id and pins.cid = settled_commits.tree_cid
+   ),
+   -- Links and pins that were inserted during the deletion.
+   deleted_links as (delete from asset_links l using locked_assets where l.asset_id = locked_assets.id),
+   deleted_file_pins as (
+     delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
+     where pins.asset_id = a.id and ${isNoTreeSql('pins.kind')}
+   )
+   update assets a set erased_to = reached.sequence from reached
+   where a.id = reached.asset_id and a.erased_to < reached.sequence
+   returning a.id::text as item, a.erased_to < a.head_sequence as has_more`,
+)

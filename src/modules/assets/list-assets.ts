@@ -1,0 +1,136 @@
+/** Lists of assets, and lookups of files. */
+import type { Use } from '../../context.ts'
+import type { Asset, Prisma } from '../../db/prisma/client.ts'
+import { boolean, orNull, statement, text, uuid } from '../../db/sql.ts'
+import type { Actor } from '../../shared/actor.ts'
+import { parse } from '../../shared/input.ts'
+import {
+  assertOffset,
+  countLimit,
+  type ListOrder,
+  MAX_FOREIGN_OFFSET,
+  readClientOf,
+  type Search,
+  searched,
+} from '../../shared/lists.ts'
+import { visibleAssets } from '../../shared/policy.ts'
+import { countsSql } from '../accounts/email-lookup-sql.ts'
+import { type AssetFilter, type FileInput, fileInput, filterInput } from './asset-input.ts'
+import type { AssetQuery } from './find-asset.ts'
+
+type Needs = Use<'actor' | 'config' | 'database' | 'cutsPages'>
+
+/** A page of a list. `listOrder`: the time that sorts it. */
+interface Page extends AssetQuery {
+  listOrder?: ListOrder | undefined
+}
+
+const orderOf = (listOrder: ListOrder | undefined, order: Prisma.SortOrder): Prisma.AssetOrderByWithRelationInput[] =>
+  listOrder === 'UPDATED_AT' ? [{ updatedAt: order }, { id: order }] : [{ id: order }]
+
+const matching = (search: Search) =>
+  searched<Prisma.AssetWhereInput>(search, (word) => [
+    ...[{ headline: word }, { caption: word }],
+    ...[{ fileName: word }, { tag: word }],
+  ])
+
+/**
+ * Lists the caller's own assets, or public assets for an anonymous caller. With an owner in the filter, lists the assets of that owner that
+ * the caller may see. Newest first. Throws VALIDATION_FAILED.
+ */
+export async function listAssets(context: Needs, filter: AssetFilter, { listOrder, ...query }: Page): Promise<Asset[]> {
+  const { actor, database, cutsPages } = context
+  const where = await listCondition(context, filter, listOrder)
+  if (!isOwnList(actor, where.ownerId)) assertOffset(query.skip ?? 0)
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'desc'), where })
+}
+
+/** Counts the assets of `listAssets`. For anonymous callers it counts no further than a page after `offset` needs. */
+export async function countAssets(
+  context: Needs,
+  filter: AssetFilter,
+  listOrder?: ListOrder,
+  offset?: number | null,
+): Promise<number> {
+  const where = await listCondition(context, filter, listOrder)
+  return context.database.read.asset.count({
+    where,
+    ...(context.actor.kind === 'anonymous' && { take: countLimit(offset) }),
+  })
+}
+
+/** Lists the registrations of a file that the caller may see, oldest first. Throws VALIDATION_FAILED. */
+export async function lookUpFile(
+  { actor, database, cutsPages }: Needs,
+  file: FileInput,
+  { listOrder, search, ...query }: Page & { search?: Search },
+): Promise<Asset[]> {
+  const where = registrationsOf(actor, file, search)
+  assertOffset(query.skip ?? 0)
+  return readClientOf(database, cutsPages).asset.findMany({ ...query, orderBy: orderOf(listOrder, 'asc'), where })
+}
+
+/** Counts the registrations of `lookUpFile`, no further than a page after `offset` needs. */
+export const countRegistrations = async (
+  { actor, database }: Needs,
+  file: FileInput,
+  search?: Search,
+  offset?: number | null,
+): Promise<number> =>
+  database.read.asset.count({ where: registrationsOf(actor, file, search), take: countLimit(offset) })
+
+function registrationsOf(actor: Actor, input: FileInput, search: Search): Prisma.AssetWhereInput {
+  const { sha256, cid } = parse(fileInput, input)
+  return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }), ...matching(search) }
+}
+
+const callerId = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
+
+/** Returns whether a list contains only assets of the caller. */
+const isOwnList = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
+  actor.kind === 'system' || (ownerId !== undefined && ownerId === callerId(actor))
+
+async function listCondition(
+  context: Needs,
+  input: AssetFilter,
+  listOrder: ListOrder | undefined,
+): Promise<Prisma.AssetWhereInput> {
+  const { actor } = context
+  const { owner, proofHash, tag, isOriginalOwner, search } = parse(filterInput, input)
+  const ownerId = owner === undefined ? callerId(actor) : await findOwnerId(context, owner)
+  const where: Prisma.AssetWhereInput = {
+    // The index on owners serves this condition.
+    ...(isOwnList(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
+    ...(ownerId !== undefined && { ownerId }),
+    ...(proofHash !== undefined && { sha256: proofHash }),
+    ...(tag !== undefined && { tag }),
+    // Assets cannot be transferred, so every owner is the original one.
+    ...(isOriginalOwner === false && { id: { in: [] } }),
+  }
+  const found = matching(search)
+  if (isOwnList(actor, ownerId) || !(found.AND || listOrder === 'UPDATED_AT')) return { ...where, ...found }
+  const oldest = await findLastReadable(context, where)
+  return { ...where, ...(oldest && { id: { gt: oldest.id } }), ...found }
+}
+
+const findOwner = statement(
+  'asset_owner',
+  { parameters: { email: text, mustBeVerified: boolean, caller: orNull(uuid) }, columns: { id: uuid } },
+  `select id from users
+   where lower(email) = lower($email) and deleted_at is null and (id = $caller or ${countsSql('$mustBeVerified')})
+   order by email_held desc limit 1`,
+)
+
+/** Finds a user by e-mail address. Only callers themselves are found by an unverified address. */
+async function findOwnerId({ actor, config, database }: Needs, email: string): Promise<string | { in: string[] }> {
+  const mustBeVerified = config.emailVerification !== 'off'
+  const [owner] = await database.query(findOwner, { email, mustBeVerified, caller: callerId(actor) ?? null })
+  return owner ? owner.id : { in: [] }
+}
+
+/**
+ * Finds the first asset behind the last position that other users may read. No index serves a search or the order by update, so lists of
+ * other users' assets consider only newer assets.
+ */
+const findLastReadable = ({ database }: Needs, where: Prisma.AssetWhereInput) =>
+  database.read.asset.findFirst({ select: { id: true }, where, orderBy: { id: 'desc' }, skip: MAX_FOREIGN_OFFSET })

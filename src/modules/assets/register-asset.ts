@@ -1,0 +1,186 @@
+/** Registration of a file, with the first commit of its asset. */
+import type { Use } from '../../context.ts'
+import { violatedConstraint } from '../../db/database-types.ts'
+import type { StoredFile } from '../../files/file-types.ts'
+import type { UserActor } from '../../shared/actor.ts'
+import { DomainError, validationFailed } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, isKnownKey, once } from '../../shared/idempotency.ts'
+import { inspect, parse } from '../../shared/input.ts'
+import { assertUserMay, visibleAssets } from '../../shared/policy.ts'
+import { cleanFileName } from '../../shared/text.ts'
+import { readFunds } from '../wallet/funds.ts'
+import { readCommitCost } from '../wallet/pricing.ts'
+import { type Quote, quoteOf, refusalsOf, shortfallOf } from '../wallet/quote.ts'
+import { type RegisterInput, registerInput } from './asset-input.ts'
+import { compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { commitParams, findRegistered, insertAsset } from './assets.sql.ts'
+import { type Metadata, nothing, parametersOf } from './metadata.ts'
+import { storeAndPin } from './pinned-files.ts'
+import { declaredTypeOf, registeredTypeOf } from './registered-type.ts'
+import { problemsIn, readOpenFunds } from './update-asset.ts'
+import type { IncomingFile } from './uploads.ts'
+
+type Needs = IdempotentContext &
+  Use<'chain' | 'config' | 'contentStore' | 'gasFee' | 'log' | 'notifications' | 'rateLimiter' | 'uploads'>
+
+/** Checks limits before the body of a quote is read. `declaredBytes`: its content length. Throws NOT_AUTHENTICATED, THROTTLED. */
+export async function admitRegistrationQuote(
+  { actor, rateLimiter, uploads }: Pick<Needs, 'actor' | 'rateLimiter' | 'uploads'>,
+  declaredBytes: number,
+): Promise<void> {
+  assertUserMay(actor, 'asset:register')
+  await rateLimiter.assertAvailable('upload', actor.id)
+  uploads.assertRoom(actor, declaredBytes)
+}
+
+/** Checks limits and funds before the body of a registration is read. Throws NOT_AUTHENTICATED, THROTTLED, ASSET_COMMIT_INSUFFICIENT_FUND. */
+export async function admitRegistration(context: Needs, declaredBytes: number): Promise<void> {
+  const { actor } = context
+  assertUserMay(actor, 'asset:register')
+  await admitRegistrationQuote(context, declaredBytes)
+  await assertCanPay(context, actor)
+}
+
+/**
+ * Registers a file, writes its first commit, and charges for it. Returns the nid. Throws VALIDATION_FAILED, PAYLOAD_TOO_LARGE,
+ * DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
+ */
+export async function registerAsset(
+  context: Needs,
+  { assetFile, ...fields }: RegisterInput & { assetFile: PromiseLike<IncomingFile> | IncomingFile },
+): Promise<string> {
+  const { actor, contentStore, rateLimiter } = context
+  assertUserMay(actor, 'asset:register')
+  const input = parse(registerInput, fields)
+  const isRetry = await assertCanPay(context, actor, input.maxCost)
+  await rateLimiter.consume('upload', actor.id)
+  const file = await assetFile
+  if (isRetry) {
+    return registerOnce(context, actor, file, await contentStore.identifyFile(file.createReadStream()), input)
+  }
+  return storeAndPin(
+    context,
+    () => contentStore.importFile(file.createReadStream()),
+    async (imported) => {
+      try {
+        return await registerOnce(context, actor, file, imported, input)
+      } catch (error) {
+        if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
+        throw error
+      }
+    },
+  )
+}
+
+/**
+ * Quotes `registerAsset`. It stores nothing. Without a file it checks only the other fields. The quote lists all errors, except that it throws
+ * NOT_AUTHENTICATED.
+ */
+export async function quoteRegistration(
+  context: Use<'actor' | 'config' | 'contentStore' | 'database' | 'gasFee'>,
+  { assetFile, ...fields }: RegisterInput & { assetFile?: PromiseLike<IncomingFile> | IncomingFile | undefined },
+): Promise<Quote> {
+  const { actor, contentStore, database } = context
+  assertUserMay(actor, 'asset:register')
+  const { data, refusals } = inspect(registerInput, fields)
+  const problems = await problemsIn(async () => {
+    if (!assetFile) return
+    const { cid, size } = await contentStore.identifyFile((await assetFile).createReadStream())
+    assertNotEmpty(size)
+    // A quote is free. It must not reveal another user's private asset to a caller who has the file.
+    if (await database.read.asset.count({ where: { nid: cid, ...visibleAssets(actor) } })) throw duplicate(cid)
+  })
+  const funds = await readFunds(context, actor.id)
+  const cost = readCommitCost(context)
+  return quoteOf(cost, funds, [
+    ...refusals,
+    ...problems,
+    ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost }),
+  ])
+}
+
+/**
+ * Rejects a registration that the wallet cannot pay before the file is received. Returns true for a known idempotency key: a retry costs
+ * nothing. Throws PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ */
+async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string): Promise<boolean> {
+  // The wallet was read before the key: every charge since then has stored its key.
+  if (await isKnownKey(context, actor)) return true
+  const [error] = refusalsOf('commit', readCommitCost(context), { funds: actor.user.wallet, maxCost })
+  if (error) throw error
+  return false
+}
+
+/**
+ * Returns whether an imported file may be needed although the registration failed. After UNAVAILABLE, the registration may have succeeded.
+ * After DUPLICATE_ASSET, the import may have replaced lost blocks of the registered file.
+ */
+const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
+
+type Input = ReturnType<typeof registerInput.parse>
+
+async function registerOnce(
+  context: Needs,
+  actor: UserActor,
+  file: IncomingFile,
+  stored: StoredFile,
+  input: Input,
+): Promise<string> {
+  const { assetFileMimeType } = input
+  const facts = {
+    ...input,
+    mimeType: assetFileMimeType ?? declaredTypeOf(file),
+    fileName: cleanFileName(file.filename) ?? 'file',
+  }
+  return once(context, 'registerAsset', { ...facts, nid: stored.cid }, async () =>
+    insert(context, actor, stored, { ...facts, mimeType: await registeredTypeOf(file, assetFileMimeType) }),
+  )
+}
+
+async function insert(
+  context: Needs,
+  actor: UserActor,
+  { cid, sha256, size }: StoredFile,
+  input: Input & { mimeType: string; fileName: string },
+): Promise<string> {
+  const { chain, contentStore, database, notifications } = context
+  const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = input
+  assertNotEmpty(size)
+  const [found] = await database.query(findRegistered, { nid: cid })
+  if (found!.is_registered) throw duplicate(cid)
+  const uploadedAt = found!.now
+  const cost = readCommitCost(context)
+  const [error] = refusalsOf('commit', cost, { maxCost })
+  if (error) throw error
+  const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+  const tree = writeTree({
+    ...metadata,
+    ...{ nid: cid, sha256, mimeType, uploadedAt },
+    creatorName: actor.user.username,
+    creatorAddress: actor.user.wallet.address,
+  })
+  const changes = compare(nothing, metadata)
+  const [row] = await database
+    .query(insertAsset, {
+      ...commitParams(contentStore, { user: actor.id, message: commitMessage, changes, tree }),
+      ...{ fee: cost.price, gas: cost.gas },
+      ...{ nid: cid, fileName, mimeType, fileSize: String(size), sha256 },
+      ...parametersOf(metadata),
+      ...{ meta, uploadedAt },
+      ...idempotencyParams(context),
+    })
+    .catch((failure: unknown) => {
+      throw violatedConstraint(failure) === 'assets_nid_key' ? duplicate(cid) : failure
+    })
+  if (!row) throw shortfallOf('commit', cost, await readOpenFunds(context, actor))
+  chain.wake()
+  notifications.notify(actor.id)
+  return row.nid
+}
+
+const duplicate = (nid: string) =>
+  new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
+
+function assertNotEmpty(size: number): void {
+  if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+}

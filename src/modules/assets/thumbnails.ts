@@ -1,0 +1,82 @@
+/** Thumbnails of registered pictures. A thumbnail is pinned like its file, so it is as private and is deleted with it. */
+import type { Use } from '../../context.ts'
+import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
+import { isAwakeSql, sweepPage } from '../../jobs/batch-job.ts'
+import type { ThumbnailJob } from '../../jobs/queues.ts'
+import { createSweeper } from '../../jobs/run-batch-job.ts'
+import { thumbnailJobsSql } from './assets.sql.ts'
+import { HEAD_BYTES, hasThumbnail } from './file-types.ts'
+import { readHead } from './find-file.ts'
+import { storeAndPin } from './pinned-files.ts'
+
+/** Longer side of a thumbnail, in pixels. */
+const SIDE = 512
+/** Maximum size of a file. Decoders take too long for larger ones. */
+const MAX_BYTES = 50_000_000
+
+/** Pins a thumbnail unless its asset was deleted. */
+const pinThumbnail = statement(
+  'thumbnail_keep',
+  { parameters: { asset: uuid, cid: text } },
+  `with updated_asset as (
+     update assets set thumbnail_cid = $cid where id = $asset and deleted_at is null returning id
+   )
+   insert into pins (cid, asset_id, kind) select $cid, id, 'THUMBNAIL' from updated_asset on conflict do nothing`,
+)
+
+/** Finds the newest assets for which no thumbnail was requested. */
+const findMissing = statement(
+  'thumbnail_unasked',
+  sweepPage,
+  `select id::text as item, id::text as place from assets
+   where not thumbnail_asked and deleted_at is null and id < coalesce($after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+     and ${isAwakeSql('ask-for-thumbnails', 'id::text')}
+   order by id desc limit $limit`,
+)
+
+const enqueueThumbnails = statement(
+  'thumbnail_ask',
+  { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
+  `with locked_assets as (
+     select id, owner_id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
+     for no key update skip locked
+   ),
+   updated_assets as (
+     update assets a set thumbnail_asked = true from locked_assets where a.id = locked_assets.id
+   ),
+   ${thumbnailJobsSql({ from: 'locked_assets', mimeType: 'mime_type', owner: 'owner_id' })}
+   select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
+)
+
+/** Jobs that one run enqueues. The queue stays short. */
+const MAX_ENQUEUED = 100
+
+/** Makes the thumbnail of a file: the job of the queue `thumbnail`. Does nothing for files of other types. Throws UNAVAILABLE. */
+export async function makeThumbnail(
+  context: Use<'config' | 'contentStore' | 'database' | 'log' | 'pictures'>,
+  { assetId }: ThumbnailJob,
+): Promise<void> {
+  const { contentStore, database, pictures } = context
+  const select = { nid: true, fileSize: true }
+  const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
+  if (!asset || asset.fileSize > MAX_BYTES) return
+  if (!hasThumbnail(await readHead(contentStore, asset.nid, HEAD_BYTES))) return
+  const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
+  if (!thumbnail) return
+  await storeAndPin(
+    context,
+    () => contentStore.putDocument(thumbnail),
+    (cid) => database.query(pinThumbnail, { asset: assetId, cid }),
+  )
+}
+
+/** Enqueues thumbnails of files that were registered before thumbnails existed, the newest first. */
+export async function requestThumbnails({ database, log }: Use<'database' | 'log'>): Promise<void> {
+  await createSweeper({ database, log }).run({
+    name: 'ask-for-thumbnails',
+    find: (query, page) => query(findMissing, page),
+    page: MAX_ENQUEUED,
+    mostPages: 1,
+    handle: async (query, assets) => ({ items: (await query(enqueueThumbnails, { assets }))[0]?.items ?? [] }),
+  })
+}

@@ -1,0 +1,209 @@
+/** Changes of an asset's metadata. Each change is one commit that the caller pays for. */
+import type { Use } from '../../context.ts'
+import type { Asset, Prisma } from '../../db/prisma/client.ts'
+import type { UserActor } from '../../shared/actor.ts'
+import { authenticationFailed, DomainError, validationFailed } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, remember } from '../../shared/idempotency.ts'
+import { canonicalNid, toId } from '../../shared/ids.ts'
+import { inspect, parse } from '../../shared/input.ts'
+import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
+import { readFunds } from '../wallet/funds.ts'
+import { readCommitCost } from '../wallet/pricing.ts'
+import { type Cost, type Funds, nothingToPay, type Quote, quoteOf, refusalsOf } from '../wallet/quote.ts'
+import { customFits, tooLargeCustom, type UpdateInput, updateInput } from './asset-input.ts'
+import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { commitParams, updateAssetStatement } from './assets.sql.ts'
+import {
+  type AssetQuery,
+  type AssetToUpdate,
+  findAssetToUpdate,
+  getOwnAsset,
+  isUnaffectedByUpdate,
+} from './find-asset.ts'
+import { type Metadata, metadataOf, parametersOf } from './metadata.ts'
+
+export type QuoteContext = Use<'actor' | 'config' | 'database' | 'gasFee'>
+export type ChangeContext = QuoteContext & IdempotentContext & Use<'chain' | 'contentStore' | 'notifications'>
+
+/** An asset by its nid. `expectedHead`: the ID of the newest commit that the caller saw, or `*`. */
+export interface Target {
+  id: string
+  expectedHead?: string | undefined
+}
+
+/** Fields to change. A custom key with the value null is removed. */
+export type Change = Partial<Omit<Metadata, 'custom'>> & {
+  nitCommitCustom?: Record<string, unknown> | undefined
+  commitMessage?: string | undefined
+  maxCost?: string | undefined
+}
+
+/** Concurrent writers are retried for this time, in milliseconds. Clients time out after 20 seconds. */
+const MAX_RETRY_MS = 8_000
+
+/**
+ * Changes the given metadata fields in one commit, and charges for it. Without a difference it writes no commit and charges nothing. Throws
+ * VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+ */
+export async function updateAsset(
+  context: ChangeContext,
+  { id, expectedHead, ...fields }: UpdateInput & Target,
+  query: AssetQuery = {},
+): Promise<Asset> {
+  const { actor } = context
+  assertUserMay(actor, 'asset:update')
+  const input = parse(updateInput, fields)
+  return changeAsset(context, 'updateAssetMetadata', { id, expectedHead }, input, query, async () => input)
+}
+
+/**
+ * Quotes `updateAsset`. The quote lists all errors, except that it throws NOT_AUTHENTICATED, NOT_FOUND, and
+ * ASSET_WRITE_PERMISSION_DENIED.
+ */
+export const quoteUpdate = async (
+  context: QuoteContext,
+  { id, expectedHead, ...fields }: UpdateInput & Target,
+): Promise<Quote> => quoteChange(context, { id, expectedHead }, async () => inspect(updateInput, fields))
+
+/** Applies `changeOf` to the current asset, exactly once. `input` identifies the request for its idempotency key. */
+export async function changeAsset(
+  context: ChangeContext,
+  operation: 'updateAssetMetadata' | 'revertAsset',
+  { id, expectedHead }: Target,
+  input: object,
+  query: AssetQuery,
+  changeOf: (asset: AssetToUpdate) => Promise<Change>,
+): Promise<Asset> {
+  const { actor } = context
+  assertUserMay(actor, 'asset:update')
+  const nid = canonicalNid(id) ?? id
+  let changed: AssetToUpdate | undefined
+  await once(context, operation, { nid, ...input, expectedHead }, async () => {
+    for (const start = performance.now(); performance.now() - start < MAX_RETRY_MS; ) {
+      const asset = await findAssetToUpdate(context, nid, query)
+      assertMayOnAsset(actor, 'asset:update', asset)
+      changed = await tryChange(context, actor, asset, await changeOf(asset), expectedHead)
+      if (changed) return nid
+      const funds = await readOpenFunds(context, actor)
+      const [error] = refusalsOf('commit', readCommitCost(context), { funds })
+      if (error) throw error
+    }
+    throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
+  })
+  const isComplete = changed && isUnaffectedByUpdate(query.select ?? {})
+  return isComplete ? (changed as unknown as Asset) : getOwnAsset(context, nid, query)
+}
+
+/** Returns the changed asset. Returns undefined if another commit was faster or the wallet cannot pay. */
+async function tryChange(
+  context: ChangeContext,
+  { id: user }: UserActor,
+  asset: AssetToUpdate,
+  change: Change,
+  expectedHead: string | undefined,
+): Promise<AssetToUpdate | undefined> {
+  const { chain, contentStore, database, notifications } = context
+  const cost = readCommitCost(context)
+  const { after, changes, isEmpty, errors } = planUpdate(asset, change, { cost, expectedHead })
+  if (errors[0]) throw errors[0]
+  if (isEmpty) {
+    await remember(context, asset.nid)
+    return asset
+  }
+  const tree = writeTree({
+    ...asset,
+    ...after,
+    creatorName: asset.creator.username,
+    creatorAddress: asset.creator.wallet!.address,
+  })
+  const [written] = await database.query(updateAssetStatement, {
+    ...commitParams(contentStore, { user, message: change.commitMessage, changes, tree }),
+    ...{ fee: cost.price, gas: cost.gas },
+    ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
+    ...parametersOf(after),
+    ...idempotencyParams(context),
+  })
+  if (!written) return undefined
+  chain.wake()
+  notifications.notify(user)
+  const { commit_id: headCommitId, updated_at: updatedAt } = written
+  const head = { headSequence: asset.headSequence + 1, headCommitId, updatedAt }
+  return { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }
+}
+
+/** Returns the balances of a user. Throws AUTHENTICATION_FAILED if the account was deleted during the request. */
+export async function readOpenFunds(context: Use<'database'>, { id }: UserActor): Promise<Funds> {
+  const funds = await readFunds(context, id)
+  if (funds.closed) throw authenticationFailed()
+  return funds
+}
+
+/** Quotes the change that `changeOf` returns for the current asset, with the errors of its input. */
+export async function quoteChange(
+  context: QuoteContext,
+  { id, expectedHead }: Target,
+  changeOf: (asset: AssetToUpdate) => Promise<{ data: Change; refusals: DomainError[] }>,
+): Promise<Quote> {
+  const { actor } = context
+  assertUserMay(actor, 'asset:update')
+  const asset = await findAssetToUpdate(context, id)
+  assertMayOnAsset(actor, 'asset:update', asset)
+  const { data, refusals } = await changeOf(asset)
+  const funds = await readFunds(context, actor.id)
+  const hasBadFields = refusals.length > 0
+  const plan = planUpdate(asset, data, { cost: readCommitCost(context), funds, expectedHead, hasBadFields })
+  return quoteOf(plan.cost, funds, [...refusals, ...plan.errors])
+}
+
+interface UpdatePlan {
+  after: Metadata
+  changes: Changes
+  /** True if nothing differs. Then no commit is written and nothing is charged. */
+  isEmpty: boolean
+  cost: Cost
+  /** Everything that prevents the update. An update throws the first one. */
+  errors: DomainError[]
+}
+
+interface Terms {
+  /** Cost of a commit. */
+  cost: Cost
+  /** Balances to check. Without them only the statement that charges checks. */
+  funds?: Funds
+  expectedHead?: string | undefined
+  /** True if the input had invalid fields, which would have changed something. */
+  hasBadFields?: boolean
+}
+
+/** Returns the result of a change of the asset, its cost, and its errors. */
+function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms): UpdatePlan {
+  const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = change
+  const before = metadataOf(asset)
+  const after: Metadata = { ...before, ...fields, custom: mergeCustom(before.custom, nitCommitCustom) }
+  const changes = compare(before, after)
+  const isEmpty = Object.keys(changes).length === 0
+  const cost = isEmpty && !terms.hasBadFields ? nothingToPay : terms.cost
+  const errors = [
+    ...headErrors(asset, terms.expectedHead),
+    ...(customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [tooLargeCustom] })]),
+    ...refusalsOf('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
+  ]
+  return { after, changes, isEmpty, cost, errors }
+}
+
+function headErrors({ headCommitId }: AssetToUpdate, expectedHead: string | undefined): DomainError[] {
+  const head = toId('commit', headCommitId)
+  if (expectedHead === undefined || expectedHead === '*' || expectedHead === head) return []
+  return [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
+}
+
+/** Returns the error that `check` throws, as a problem of a quote. Rethrows errors that ask for a retry. */
+export async function problemsIn(check: () => unknown): Promise<DomainError[]> {
+  try {
+    await check()
+    return []
+  } catch (error) {
+    if (error instanceof DomainError && error.retryAfter === undefined) return [error]
+    throw error
+  }
+}

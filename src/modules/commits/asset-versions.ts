@@ -1,0 +1,170 @@
+/** Reads histories and versions of assets. Assets are named by the UUID of an asset that the caller may see. */
+import type { Use } from '../../context.ts'
+import type { Commit, Prisma } from '../../db/prisma/client.ts'
+import { arrayOf, int, statement, text, timestamp, uuid } from '../../db/sql.ts'
+import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
+import { fromId, uuidFrom } from '../../shared/ids.ts'
+import { parseTimestamp } from '../../shared/input.ts'
+import { countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
+import { visibleAssets } from '../../shared/policy.ts'
+import { type Changes, compare, metadataIn } from '../assets/asset-tree.ts'
+import { nothing } from '../assets/metadata.ts'
+
+type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
+
+const withMessage = (search: Search) => searched<Prisma.CommitWhereInput>(search, (word) => [{ message: word }])
+
+/** Reads a page of a history. `after`: the sequence of the commit before the page. */
+export async function readHistory(
+  { database, cutsPages }: Use<'database' | 'cutsPages'>,
+  assetId: string,
+  page: { limit: number; offset: number; after: number | undefined; isNewestFirst: boolean; search?: Search },
+  query: CommitQuery,
+): Promise<Commit[]> {
+  const { limit, offset, after, isNewestFirst, search } = page
+  const { commit } = readClientOf(database, cutsPages)
+  const found = withMessage(search)
+  if (isNewestFirst || found.AND) {
+    const sequence = isNewestFirst ? (after === undefined ? {} : { lt: after }) : { gt: after ?? 0 }
+    return commit.findMany({
+      ...query,
+      where: { assetId, sequence, ...found },
+      orderBy: { sequence: isNewestFirst ? 'desc' : 'asc' },
+      take: limit,
+      ...(offset > 0 && { skip: offset }),
+    })
+  }
+  // Sequences have no gaps, so the offset is a sequence.
+  const where = { assetId, sequence: { gt: (after ?? 0) + offset } }
+  return commit.findMany({ ...query, where, orderBy: { sequence: 'asc' }, take: limit })
+}
+
+/** Counts the commits that match a search. Throws VALIDATION_FAILED. */
+export const countHistory = async ({ database }: Use<'database'>, assetId: string, search: Search): Promise<number> =>
+  database.read.commit.count({ where: { assetId, ...withMessage(search) }, take: countLimit(0) })
+
+/** Returns a commit by its UUID, or null if the caller may not see its asset. */
+export const findCommit = async ({ actor, database }: Use<'actor' | 'database'>, id: string): Promise<Commit | null> =>
+  database.read.commit.findFirst({ where: { id, asset: visibleAssets(actor) } })
+
+/** Returns the commit with a sequence. */
+export const findCommitBySequence = async (
+  { database }: Use<'database'>,
+  assetId: string,
+  sequence: number,
+  query: CommitQuery,
+): Promise<Commit | null> => database.read.commit.findFirst({ ...query, where: { assetId, sequence } })
+
+/** Returns a commit of the asset by its ID (`commit_…`). Throws NOT_FOUND. */
+export async function getCommit(
+  { database }: Use<'database'>,
+  assetId: string,
+  commitId: string,
+  query: CommitQuery,
+): Promise<Commit> {
+  const id = uuidFrom(commitId, 'commit', 'Commit')
+  const found = await database.read.commit.findFirst({ ...query, where: { assetId, id } })
+  if (!found) throw notFound('Commit')
+  return found
+}
+
+/** Describes the input that selects a version. */
+export const versionDescription =
+  'a time (`2026-11-22T10:00:00Z`, or seconds since 1970, which mean the end of that second) or the identifier of a commit (`commit_01h2x…`)'
+
+/** Numbers above this are milliseconds. */
+const MAX_SECONDS = 100_000_000_000
+
+/** Returns the UUID of a commit, or a time. Throws VALIDATION_FAILED. */
+function readVersion(given: string, name: string): { commit: string } | { time: Date } {
+  const commit = fromId(given, 'commit')
+  if (commit) return { commit: commit.uuid }
+  if (/^\d{1,15}$/.test(given)) {
+    const number = Number(given)
+    // `timestampCreated` is truncated to seconds, so a number means the end of its second.
+    return { time: new Date(number > MAX_SECONDS ? number : number * 1_000 + 999) }
+  }
+  const time = parseTimestamp(given)
+  if (time) return { time }
+  throw validationFailed({ [name]: [`Expected ${versionDescription}.`] })
+}
+
+const findHead = statement(
+  'version_head',
+  { parameters: { asset: uuid }, columns: { sequence: int } },
+  'select head_sequence as sequence from assets where id = $asset',
+)
+
+const findCommitById = statement(
+  'version_place',
+  { parameters: { asset: uuid, commit: uuid }, columns: { sequence: int } },
+  'select sequence from commits where id = $commit and asset_id = $asset',
+)
+
+/**
+ * Finds the sequence of the newest commit at a time. Returns 0 if the asset was registered later. The first commit counts from the upload. It is
+ * a binary search: sequences have no gaps, and times grow with them.
+ */
+export const findCommitAt = statement(
+  'version_place_at',
+  { parameters: { asset: uuid, time: timestamp }, columns: { sequence: int } },
+  `with recursive search as (
+     select case when uploaded_at <= $time then 1 else 0 end as low, head_sequence as high from assets where id = $asset
+     union all
+     select case when c.created_at <= $time then c.sequence else low end,
+       case when c.created_at <= $time then high else c.sequence - 1 end
+     from search join commits c on c.asset_id = $asset and c.sequence = (low + high + 1) / 2
+     where low < high
+   )
+   select low as sequence from search where low = high`,
+)
+
+const findTrees = statement(
+  'version_trees',
+  { parameters: { asset: uuid, sequences: arrayOf(int) }, columns: { id: uuid, sequence: int, tree: text } },
+  'select id, sequence, tree from commits where asset_id = $asset and sequence = any ($sequences)',
+)
+
+/**
+ * Returns the sequence of the commit that `given` names, or of the newest commit. `asset`: UUID of an asset that the caller may see. `name`: name
+ * of the argument. Throws VALIDATION_FAILED, and NOT_FOUND if the asset was not registered yet or the commit belongs to another asset.
+ */
+export async function findVersion(
+  { database }: Use<'database'>,
+  asset: string,
+  given: string | null | undefined,
+  name: string,
+): Promise<number> {
+  const version = typeof given === 'string' ? readVersion(given, name) : undefined
+  const [found] = !version
+    ? await database.query(findHead, { asset })
+    : 'commit' in version
+      ? await database.query(findCommitById, { asset, ...version })
+      : await database.query(findCommitAt, { asset, ...version })
+  if (!found) throw notFound('Commit')
+  if (found.sequence === 0) throw new DomainError('NOT_FOUND', 'The asset was not registered yet at that time.')
+  return found.sequence
+}
+
+/** Compares two versions by their sequences. Throws NOT_FOUND. */
+export async function compareVersions(
+  context: Use<'database'>,
+  asset: string,
+  { from, to }: { from: number; to: number },
+): Promise<Changes> {
+  const [before, after] = (await readTrees(context, asset, [from, to])).map(({ tree }) => ({
+    ...nothing,
+    ...metadataIn(tree),
+  }))
+  return compare(before!, after!)
+}
+
+/** Returns the commits with these sequences and their trees, in that order. Throws NOT_FOUND. */
+export async function readTrees({ database }: Use<'database'>, asset: string, sequences: number[]) {
+  const rows = await database.query(findTrees, { asset, sequences })
+  return sequences.map((sequence) => {
+    const row = rows.find((candidate) => candidate.sequence === sequence)
+    if (!row) throw notFound('Commit')
+    return row
+  })
+}

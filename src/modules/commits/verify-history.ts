@@ -1,0 +1,163 @@
+/** Verification and proofs of histories. */
+
+import type { Check, Finding, Verification, VerifiedCommit } from '../../../packages/verify/src/verification.ts'
+import type { Histories } from '../../chain/chain-types.ts'
+import type { Use } from '../../context.ts'
+import type { Database } from '../../db/database-types.ts'
+import type { Asset } from '../../db/prisma/client.ts'
+import { DomainError, unavailable } from '../../shared/errors.ts'
+import { rateLimitKeys } from '../../shared/rate-limiter.ts'
+import { getAsset } from '../assets/find-asset.ts'
+import { ifFound } from './local-sources.ts'
+
+/** Maximum length of a history that is read for a caller, in commits. */
+const MAX_COMMITS = 1_000
+
+/** Verifies the history of an asset on the chain, and compares it with the database. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE. */
+export async function verifyHistory(
+  context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
+  id: string,
+): Promise<Verification> {
+  const { actor, database, semaphores } = context
+  const asset = await findShortHistory(context, id)
+  return semaphores.verifications(
+    async () => {
+      const verification = await chainOf(context).verify(asset.nid, treeReader(context, asset.nid))
+      return compareWithDatabase(verification, await readRecords(database, asset.id))
+    },
+    { keys: rateLimitKeys(actor) },
+  )
+}
+
+/**
+ * Calls `send` with the nid of an asset and the bytes of its proof. Throws NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, and CONFLICT while the
+ * chain has no commit, before the call.
+ */
+export async function proveHistory(
+  context: Use<'actor' | 'contentStore' | 'database' | 'histories' | 'semaphores'>,
+  id: string,
+  send: (nid: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  const { nid } = await findShortHistory(context, id)
+  await context.semaphores.proofs(
+    async () => {
+      const bytes = chainOf(context).prove(nid, treeReader(context, nid))
+      const first = await bytes.next()
+      await send(nid, prepend(first.value, bytes))
+    },
+    { keys: rateLimitKeys(context.actor) },
+  )
+}
+
+function chainOf({ histories }: Use<'histories'>): Histories {
+  if (!histories) throw unavailable('The chain', new Error('no chain is connected'))
+  return histories
+}
+
+async function findShortHistory(context: Use<'actor' | 'database'>, id: string): Promise<Pick<Asset, 'id' | 'nid'>> {
+  const asset = await getAsset(context, id, { select: { id: true, nid: true, headSequence: true } })
+  if (asset.headSequence <= MAX_COMMITS) return asset
+  throw new DomainError('VALIDATION_FAILED', `The history has more than ${MAX_COMMITS} commits.`, {
+    details: 'Verify it with annal verify, which reads longer ones.',
+  })
+}
+
+async function* prepend(first: Uint8Array | undefined, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first) yield first
+  yield* rest
+}
+
+/**
+ * Returns a function that reads trees of one asset by their CIDs. It returns undefined for other files: anyone can write a commit to the chain
+ * that names the tree of another, private asset. Throws UNAVAILABLE.
+ */
+export const treeReader =
+  ({ database, contentStore }: Use<'contentStore' | 'database'>, nid: string) =>
+  async (cid: string): Promise<Uint8Array | undefined> => {
+    const where = { nid, deletedAt: null, pins: { some: { cid } } }
+    if (!(await database.read.asset.findFirst({ select: { id: true }, where }))) return undefined
+    return ifFound(contentStore.readBlock(cid))
+  }
+
+const readRecords = (database: Database, assetId: string) =>
+  database.read.commit.findMany({
+    where: { assetId },
+    orderBy: { sequence: 'asc' },
+    take: MAX_COMMITS,
+    select: {
+      treeCid: true,
+      treeSha256: true,
+      createdAt: true,
+      message: true,
+      author: { select: { wallet: { select: { address: true } } } },
+      relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
+    },
+  }) as Promise<RecordedCommit[]>
+
+interface RecordedCommit {
+  treeCid: string
+  treeSha256: string
+  createdAt: Date
+  message: string
+  author: { wallet: { address: string } | null }
+  relay: {
+    status: string
+    treeSignature: string | null
+    transactionHash: string | null
+    blockNumber: number | null
+  } | null
+}
+
+/** States in which the chain must have a commit. */
+const onChain = new Set(['INCLUDED', 'FINAL'])
+
+/**
+ * Adds the comparison with the database for the newest life: a check `record` of each commit, and one of all commits. Records are found by
+ * their position, so nothing is compared if commits of the chain are missing.
+ */
+function compareWithDatabase(verification: Verification, records: readonly RecordedCommit[]): Verification {
+  if (verification.missing.length) return { ...verification, record: notCompared }
+  const life = verification.commits.at(-1)?.life
+  const expected = records.filter(({ relay }) => relay?.status !== 'FAILED')
+  let position = 0
+  const commits = verification.commits.map((commit): VerifiedCommit => {
+    if (commit.life !== life || !commit.commitData) return commit
+    const record = expected[position]
+    position += 1
+    return { ...commit, checks: [...commit.checks, { name: 'record', ...compareRecord(commit, record) }] }
+  })
+  const missing = expected.slice(position).filter(({ relay }) => onChain.has(relay?.status ?? ''))
+  const record: Finding = missing.length
+    ? { result: 'wrong', finding: `The database tells of ${missing.length} commits that the chain does not have.` }
+    : { result: 'right' }
+  const isWrong = [record, ...commits.flatMap(({ checks }) => checks.filter(isRecord))].some(
+    ({ result }) => result === 'wrong',
+  )
+  return { ...verification, commits, record, ...(isWrong && { verdict: 'broken', agrees: false }) }
+}
+
+const notCompared: Finding = { result: 'unknown', finding: 'Not all commits of the chain could be read.' }
+
+const isRecord = ({ name }: Check) => name === 'record'
+
+function compareRecord(
+  { commitData, transactionHash, blockNumber }: VerifiedCommit,
+  record: RecordedCommit | undefined,
+): Finding {
+  if (!record) return { result: 'wrong', finding: 'The database has no such commit.' }
+  const { treeCid, treeSha256, createdAt, message, author, relay } = record
+  const pairs: [string, unknown, unknown][] = [
+    ['tree', treeCid, commitData?.assetTreeCid],
+    ['SHA-256 of the tree', treeSha256, commitData?.assetTreeSha256],
+    ['signature', relay?.treeSignature ?? commitData?.assetTreeSignature, commitData?.assetTreeSignature],
+    ['time', Math.floor(createdAt.getTime() / 1000), commitData?.timestampCreated],
+    ['message', message, commitData?.abstract],
+    ['committer', author.wallet?.address, commitData?.committer],
+    ['transaction', relay?.transactionHash ?? transactionHash, transactionHash],
+    ['block', relay?.blockNumber ?? blockNumber, blockNumber],
+  ]
+  const differing = pairs.filter(([, recorded, found]) => recorded !== found)
+  if (!differing.length) return { result: 'right' }
+  const [name, recorded, found] = differing[0]!
+  return { result: 'wrong', finding: `The database says another ${name}: ${recorded}, the chain ${found}.` }
+}
