@@ -2,9 +2,9 @@
 
 import type { Database } from '../db/database-types.ts'
 import { boolean, int, statement, text } from '../db/sql.ts'
-import { updateBlockIndex } from '../files/file-blocks.ts'
 import type { ContentStore } from '../files/file-types.ts'
 import { eraseHistories, findUnerased } from '../modules/assets/delete-asset.ts'
+import { updateBlockIndex } from '../modules/assets/file-blocks.ts'
 import type { Uploads } from '../modules/assets/uploads.ts'
 import { forEachSettled, keysetPages } from '../shared/async.ts'
 import type { ConcurrencyCounter } from '../shared/concurrency-counter.ts'

@@ -1,7 +1,7 @@
 /** Bytes of files: as they were registered, and with Content Credentials. */
 import { z } from 'zod'
 import { fileUrl } from '../../context.ts'
-import { findBlock, indexBlocks } from '../../files/file-blocks.ts'
+import { findBlock, indexBlocks } from '../../modules/assets/file-blocks.ts'
 import { signedTypeNames } from '../../modules/assets/file-types.ts'
 import { findFile } from '../../modules/assets/find-file.ts'
 import { notFound } from '../../shared/errors.ts'

@@ -43,7 +43,7 @@ export interface MultipartOptions extends BodyReaders<IncomingMessage> {
   /** Names of the other fields, which are texts even if they come as files. */
   texts: readonly string[]
   /** Writes files to disk. */
-  intake: Intake
+  intake: Intake | undefined
 }
 
 /** The parts of a body that a route reads. */
@@ -109,7 +109,7 @@ export async function readMultipart(
       values[name] = value ?? NOT_UTF8
     },
     onFile(name, file) {
-      if (taken.includes(name) && !seen.has(name)) {
+      if (intake && taken.includes(name) && !seen.has(name)) {
         seen.add(name)
         return intake.hold(file).then((held) => {
           files[name] = held

@@ -169,7 +169,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
     const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
     const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
     await route.admit?.(context, declaredBytes)
-    const intake = context.uploads.open(context.actor, declaredBytes)
+    const intake = files.length > 0 ? context.uploads.open(context.actor, declaredBytes) : undefined
     const answered = async () => {
       const texts = Object.keys(route.body?.shape ?? {}).filter((name) => !files.includes(name))
       const options = { ...deps.body, files, texts, maxFileBytes, listAs, intake }
@@ -186,7 +186,7 @@ export function addRestRoutes(app: FastifyInstance, deps: RestDependencies): voi
       if (list) return readPage(deps, { ...route, list }, asked, context)
       return executeReplayable(() => executeRoute(deps, route, asked, context), context)
     }
-    return send(request, reply, await answered().finally(intake.close))
+    return send(request, reply, await answered().finally(() => intake?.close()))
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {

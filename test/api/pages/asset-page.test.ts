@@ -173,8 +173,9 @@ describe('the page of a public asset', () => {
   })
 
   it('is shown though the chain cannot be asked', async () => {
-    vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
+    const verify = vi.spyOn(app.context.histories!, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
+    verify.mockRestore()
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     expect(page.text).toContain('It could not be checked right now')
   })

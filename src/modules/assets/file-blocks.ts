@@ -1,11 +1,11 @@
 /** Index of the blocks of files. Clients of the file network read single blocks. A block is as private as its file. */
-import type { Use } from '../context.ts'
-import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../db/sql.ts'
-import { isOutage } from '../jobs/run-batch-job.ts'
-import { keysetPages } from '../shared/async.ts'
-import { isNid } from '../shared/ids.ts'
-import type { OnError } from '../shared/log.ts'
-import { visibleAssetsSql } from '../shared/policy.ts'
+import type { Use } from '../../context.ts'
+import { arrayOf, boolean, int, orNull, statement, text, uuid } from '../../db/sql.ts'
+import { isOutage } from '../../jobs/run-batch-job.ts'
+import { keysetPages } from '../../shared/async.ts'
+import { isNid } from '../../shared/ids.ts'
+import type { OnError } from '../../shared/log.ts'
+import { visibleAssetsSql } from '../../shared/policy.ts'
 
 /** Files per page, and deleted assets per statement. */
 const PAGE = 100
