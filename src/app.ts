@@ -104,7 +104,7 @@ export function createApp(deps: Dependencies): App {
     ...operationOptions,
     perKey: config.limits['concurrent-operations'],
     reject() {
-      telemetry.meter.limitRefused('concurrent-operations')
+      telemetry.meter.count('annal_limit_rejections_total', { limit: 'concurrent-operations' })
       return throttled(1)
     },
   })

@@ -34,7 +34,7 @@ import { DomainError } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import { FixableError } from './shared/operator-errors.ts'
 import { makePrivateFolders } from './shared/private-files.ts'
-import { silentTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
+import { noopTelemetry, type Telemetry } from './telemetry/telemetry-types.ts'
 
 /** The open parts of a process. */
 export interface Infrastructure {
@@ -83,7 +83,7 @@ interface OpenOptions {
 export async function openInfrastructure(
   config: Config,
   log: Log,
-  { isService, telemetry = silentTelemetry }: OpenOptions,
+  { isService, telemetry = noopTelemetry }: OpenOptions,
 ): Promise<Infrastructure> {
   const { dir } = config
   await makePrivateFolders(dir)

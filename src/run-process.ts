@@ -14,10 +14,8 @@ import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
 import { createServices, type ServiceLayer } from './services.ts'
 import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
-import { createLifecycleLog } from './telemetry/lifecycle-log.ts'
-import { createLog } from './telemetry/log.ts'
+import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
-import { logUnhandledRejections } from './telemetry/unhandled-rejections.ts'
 
 /** Time limit for requests, jobs and commits under way, in milliseconds. Another process repeats jobs that take longer. */
 const DRAIN_MS = 9_000

@@ -263,8 +263,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     links,
     watched: {
       queues: { passwords: passwords.load, exports: exports.load },
-      uploadBytes: uploads.bytesUnderWay,
-      streams: services.events.openStreams,
       overdue: maintenance.overdue,
     },
     jobs: {

@@ -6,7 +6,7 @@
 import { askLocalSocket, socketPathOf } from '../embedded/local-socket.ts'
 import { readAtMost } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
-import { blindTracer, type Tracer } from '../telemetry/telemetry-types.ts'
+import { noopTracer, type Tracer } from '../telemetry/telemetry-types.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {
@@ -84,7 +84,7 @@ const isReply = (value: unknown): value is Reply => typeof value === 'object' &&
  * repeated.
  */
 export function createRpc(options: RpcOptions): Rpc {
-  const { url, timeout = 10_000, batchSize = 50, mostBytes = LONGEST_ANSWER_BYTES, tracer = blindTracer } = options
+  const { url, timeout = 10_000, batchSize = 50, mostBytes = LONGEST_ANSWER_BYTES, tracer = noopTracer } = options
   const { username, password, ...target } = splitCredentials(url)
   const socketPath = socketPathOf(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }

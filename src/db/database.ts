@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { DomainError, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { createSemaphore } from '../shared/semaphore.ts'
-import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
+import { noopTracer, type PoolLoad, type SpanOptions, type Tracer } from '../telemetry/telemetry-types.ts'
 import { createPool, type DatabaseClient } from './database-client.ts'
 import type { Database } from './database-types.ts'
 import { type WakeWatch, watchWakes } from './event-loop-stall-detector.ts'
@@ -126,7 +126,7 @@ export function createDatabase({
   pool: size,
   isPooled = false,
   log,
-  tracer = blindTracer,
+  tracer = noopTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
   answerPatience = ANSWER_TIMEOUT_MS,
 }: DatabaseOptions): ConnectedDatabase {

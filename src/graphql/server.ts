@@ -7,7 +7,7 @@ import type { BodyReaders } from '../modules/assets/uploads.ts'
 import type { Context } from '../services-context.ts'
 import { authenticationFailed } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import { blindTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
+import { noopTracer, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Admission } from './admission.ts'
 import type { createExecutor } from './execute.ts'
 import { useStaleTokens } from './expired-token.ts'
@@ -109,7 +109,7 @@ export function createGraphQLHandler({
       useErrorVocabulary(),
       useRequestWatch(watch),
       knownQueries.remember,
-      ...(tracer === blindTracer ? [] : [useTracing(tracer)]),
+      ...(tracer === noopTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
       documentCache: {

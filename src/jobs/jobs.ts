@@ -8,7 +8,7 @@ import { DatabaseClient } from '../db/database-client.ts'
 import { isUnavailable, NonRetryableError } from '../shared/errors.ts'
 import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
-import { type SpanOptions, silentTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
+import { noopTelemetry, type SpanOptions, type Telemetry } from '../telemetry/telemetry-types.ts'
 import { enqueueFunctionSql } from './enqueue-function.ts'
 import { jobIndexesSql } from './job-indexes.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
@@ -171,7 +171,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
 export async function startJobs({
   databaseUrl,
   log,
-  telemetry: { tracer } = silentTelemetry,
+  telemetry: { tracer } = noopTelemetry,
   keepsQueues = true,
   schedules = {},
 }: {

@@ -53,7 +53,7 @@ interface Dependencies {
   /** Minimum age of an unpinned block that is removed, in seconds. */
   graceSeconds: number
   retention: RetentionDays
-  meter: Pick<Meter, 'swept'>
+  meter: Pick<Meter, 'count'>
   log: Pick<Log, 'error'>
 }
 
@@ -63,7 +63,7 @@ export function createMaintenance(deps: Dependencies) {
   const sweeper = createSweeper(deps)
   const sweeps = [...createRetentionSweeps(retention), eraseDeletedAssets]
   // Counters start at 0, so that the first increase is visible.
-  for (const { name } of sweeps) meter.swept(name, 0)
+  for (const { name } of sweeps) meter.count('annal_batch_items_total', { batch_job: name }, 0)
 
   async function* pinned() {
     yield* documents

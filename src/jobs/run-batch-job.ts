@@ -7,7 +7,7 @@ import { forEachSettled } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { toId, UUID } from '../shared/ids.ts'
 import type { Log, OnError } from '../shared/log.ts'
-import { type Meter, silentMeter } from '../telemetry/telemetry-types.ts'
+import { type Meter, noopMeter } from '../telemetry/telemetry-types.ts'
 import { type FileScanName, type ItemRow, type Sweep, type SweepName, sweepItems } from './batch-job.ts'
 import { forgetOtherSetbacks, forgetSetbacks, noteSetbacks } from './recorded-failures.sql.ts'
 
@@ -58,11 +58,11 @@ interface Dependencies {
   log: Pick<Log, 'error'>
   /** Needed by sweeps that write events. */
   notifications?: Pick<FeedNotifications, 'notify'>
-  meter?: Pick<Meter, 'swept'>
+  meter?: Pick<Meter, 'count'>
 }
 
 /** Creates a runner of sweeps. Failed items are recorded in the table `setbacks`. */
-export function createSweeper({ database, log, notifications, meter = silentMeter }: Dependencies) {
+export function createSweeper({ database, log, notifications, meter = noopMeter }: Dependencies) {
   /** Records failures, and logs the items that failed for the first time. */
   async function noteFailures(sweep: SweepName | FileScanName, failures: ReadonlyMap<string, unknown>): Promise<void> {
     if (failures.size === 0) return
@@ -79,7 +79,7 @@ export function createSweeper({ database, log, notifications, meter = silentMete
 
   const handle = async (sweep: Sweep, items: readonly string[]) => {
     const handled = await database.transaction((query) => sweep.handle(query, items))
-    meter.swept(sweep.name, handled.items.length)
+    meter.count('annal_batch_items_total', { batch_job: sweep.name }, handled.items.length)
     for (const owner of new Set(handled.owners)) notifications?.notify(owner)
     return handled
   }

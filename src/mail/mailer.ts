@@ -6,7 +6,7 @@ import type { SendMailOptions } from 'nodemailer'
 import { memoizeAsync } from '../shared/async.ts'
 import { DomainError, RejectedRecipientError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import { silentTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
+import { noopTelemetry, type Telemetry } from '../telemetry/telemetry-types.ts'
 import type { Mailer, OutgoingMail } from './mail-types.ts'
 
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
@@ -49,7 +49,7 @@ export function createMailer({
   dir,
   from,
   log,
-  telemetry: { meter, tracer } = silentTelemetry,
+  telemetry: { meter, tracer } = noopTelemetry,
   showLinks,
   timeouts = TIMEOUTS,
 }: MailerOptions): Mailer {
@@ -74,9 +74,10 @@ export function createMailer({
       assertSafe(mail)
       try {
         await tracer.span('send mail', { kind: 'client' }, () => deliver(mail, present(mail)))
-        meter.mailTried('sent')
+        meter.count('annal_mails_total', { outcome: 'sent' })
       } catch (error) {
-        meter.mailTried(error instanceof RejectedRecipientError ? 'refused' : 'failed')
+        const outcome = error instanceof RejectedRecipientError ? 'rejected' : 'failed'
+        meter.count('annal_mails_total', { outcome })
         throw error
       }
     },

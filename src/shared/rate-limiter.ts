@@ -97,7 +97,7 @@ export interface RateLimiter {
 export function createRateLimiter(deps: { database: Database; meter: Meter; limits: Limits }): RateLimiter {
   const { database, meter, limits } = deps
   const reject = (name: RateLimitName, seconds: number) => {
-    meter.limitRefused(name)
+    meter.count('annal_limit_rejections_total', { limit: name })
     return throttled(seconds)
   }
 
@@ -158,7 +158,7 @@ export function createRequestQuota({ meter, limits }: { meter: Meter; limits: Li
         const { name, limiter } = quotaOf(key, caller)
         await limiter.consume(key, cost).catch((rejection: unknown) => {
           if (!(rejection instanceof RateLimiterRes)) throw rejection
-          meter.limitRefused(name)
+          meter.count('annal_limit_rejections_total', { limit: name })
           throw throttled(Math.max(1, Math.ceil(rejection.msBeforeNext / 1_000)))
         })
       }

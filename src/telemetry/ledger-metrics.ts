@@ -1,18 +1,63 @@
 /**
- * The money that went through the books, by kind. It is read from the books themselves, so it is right over restarts and alike in
- * every process; each transfer is read once by a process, for transfers are never changed.
+ * Sums of the ledger by kind of transfer. They are read from the ledger, so they are correct after restarts and equal in every process. A process
+ * reads each transfer once, because transfers never change.
  */
 
 import type { Database } from '../db/database-types.ts'
+import { bigint, boolean, int, numeric, orNull, statement, text, uuid } from '../db/sql.ts'
 import { NIL_UUID } from '../shared/ids.ts'
 import { fromUnits, toUnits } from '../shared/money.ts'
-import { readBooks } from './metrics.sql.ts'
-import type { Sample } from './registry.ts'
+import type { Sample } from './metric-table.ts'
+import { PATIENCE_MS } from './metrics.sql.ts'
 
-/** Transfers of one statement: some 200 ms on a busy machine, far from where it would be given up. */
+/** Age at which a transfer is settled, in seconds: no older one can still be committed. Longer than any transaction. */
+const SETTLED_SECONDS = 60
+
+/**
+ * Returns sums over a page of transfers after `after`, sorted by ID, that is by time. A row without book and currency counts transfers. A row without
+ * a book sums entries of wallets. `last`: the last transfer of the settled or other transfers of the page. `size`: number of transfers in the page.
+ */
+const readTransfers = statement(
+  'metrics_ledger',
+  {
+    patience: PATIENCE_MS,
+    parameters: { after: uuid, limit: int },
+    columns: {
+      is_settled: boolean,
+      kind: text,
+      book: orNull(text),
+      currency: orNull(text),
+      /** Sum of positive entries. */
+      moved: numeric,
+      /** Sum of all entries. */
+      sum: numeric,
+      transfers: bigint,
+      last: uuid,
+      size: int,
+    },
+  },
+  `with boundary as materialized (select uuidv7(interval '-${SETTLED_SECONDS} seconds') as id),
+   page as materialized (
+     select t.id, split_part(t.reference, ':', 1) as kind, t.id < boundary.id as is_settled
+     from transfers t, boundary where t.id > $after order by t.id limit $limit
+   ),
+   ends as (
+     select is_settled, (array_agg(id order by id desc))[1] as last, (select count(*) from page)::int as size
+     from page group by is_settled
+   ),
+   sums as (
+     select is_settled, kind, null as book, null as currency, 0 as moved, 0 as sum, count(*) as transfers from page group by 1, 2
+     union all
+     select p.is_settled, p.kind, e.book::text, e.currency::text, coalesce(sum(e.amount) filter (where e.amount > 0), 0), sum(e.amount), 0
+     from page p join entries e on e.transfer_id = p.id group by 1, 2, 3, 4
+   )
+   select is_settled, kind, book, currency, moved, sum, transfers, last, size from sums join ends using (is_settled)`,
+)
+
+/** Number of transfers that one statement reads. It takes 200 ms on a busy machine. */
 const PAGE = 5_000
 
-/** What references of transfers begin with; whatever else there will be is `other`. */
+/** First part of the reference of a transfer. Others count as `other`. */
 const kinds = [
   'sign-up',
   'commit',
@@ -45,7 +90,7 @@ const books = [
 
 const known: ReadonlySet<string> = new Set(kinds)
 
-/** Units of 10^-18 by a label or two; counts of transfers are whole. */
+/** Sums in units of 10^-18, by labels. */
 interface Totals {
   transfers: Map<string, bigint>
   moved: Map<string, bigint>
@@ -64,20 +109,21 @@ const copyOf = ({ transfers, moved, books }: Totals): Totals => ({
   books: new Map(books),
 })
 
-const raise = (sums: Map<string, bigint>, label: string, by: bigint) => sums.set(label, (sums.get(label) ?? 0n) + by)
+const increase = (sums: Map<string, bigint>, label: string, by: bigint) => sums.set(label, (sums.get(label) ?? 0n) + by)
 
-const readPage = (database: Pick<Database, 'query'>, after: string) => database.query(readBooks, { after, limit: PAGE })
+const readPage = (database: Pick<Database, 'query'>, after: string) =>
+  database.query(readTransfers, { after, limit: PAGE })
 type Row = Awaited<ReturnType<typeof readPage>>[number]
 
 function add(totals: Totals, row: Row) {
   const kind = known.has(row.kind) ? row.kind : 'other'
-  raise(totals.transfers, kind, BigInt(row.transfers))
+  increase(totals.transfers, kind, BigInt(row.transfers))
   if (row.currency === null) return
-  raise(totals.moved, `${kind} ${row.currency}`, toUnits(row.moved))
-  if (row.book !== null) raise(totals.books, `${row.book} ${row.currency}`, toUnits(row.sum))
+  increase(totals.moved, `${kind} ${row.currency}`, toUnits(row.moved))
+  if (row.book !== null) increase(totals.books, `${row.book} ${row.currency}`, toUnits(row.sum))
 }
 
-/** A number for showing; no amount is ever made from it again. */
+/** Returns an amount for display only. */
 const shown = (units: bigint) => Number(fromUnits(units))
 
 function samplesOf({ transfers, moved, books }: Totals): Sample[] {
@@ -92,20 +138,20 @@ function samplesOf({ transfers, moved, books }: Totals): Sample[] {
     }),
     ...[...books].map(([label, units]): Sample => {
       const [book, currency] = split(label)
-      return { name: 'annal_book_units', labels: { book, currency }, value: shown(units) }
+      return { name: 'annal_ledger_balance_units', labels: { book, currency }, value: shown(units) }
     }),
   ]
 }
 
 /**
- * What the books say now. What is settled is kept and not read again; of large books the first reading may take several calls,
- * each of which goes on where the one before was stopped. One call at a time; raises when `signal` ends it, and UNAVAILABLE.
+ * Creates the reader of ledger metrics. It keeps the sums of settled transfers and reads only newer ones. For a large ledger the first read may take
+ * several calls: each continues where `signal` stopped the one before. One call at a time. Throws UNAVAILABLE.
  */
-export function createBooks(database: Pick<Database, 'query'>) {
+export function createLedgerReader(database: Pick<Database, 'query'>) {
   const settled = emptyTotals()
   let settledTo = NIL_UUID
 
-  /** Keeps what is settled; returns the rest. */
+  /** Adds settled rows to the totals. Returns the others. */
   function take(rows: readonly Row[]): Row[] {
     for (const row of rows) if (row.is_settled) add(settled, row)
     settledTo = rows.find((row) => row.is_settled)?.last ?? settledTo
@@ -116,7 +162,7 @@ export function createBooks(database: Pick<Database, 'query'>) {
     const recent: Row[] = []
     for (let after = settledTo, isWhole = false; !isWhole; ) {
       const rows = await readPage(database, after)
-      // Whoever asked has gone, and somebody else may be reading by now.
+      // After the abort, another call may be reading.
       signal.throwIfAborted()
       const rest = take(rows)
       recent.push(...rest)

@@ -3,6 +3,7 @@ import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { createLogThrottle, type Log } from '../shared/log.ts'
+import type { Role, StopReason } from '../shared/process.ts'
 import type { Tracer } from './telemetry-types.ts'
 
 const STDERR = 2
@@ -93,3 +94,36 @@ export const createLog = (level: string, { destination, tracer }: LogOptions = {
 /** Returns a log that does not search its fields for secrets, which halves the time of a line. Its callers log known fields only. */
 export const withoutRedaction = (log: Log): Log =>
   (log as unknown as Logger).child({}, { redact: [] }) as unknown as Log
+
+/** Logs promise rejections that no code handles. One is a bug in one request or job. Node would end the process, and other requests with it. */
+export const logUnhandledRejections = (log: Pick<Log, 'error'>) =>
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled promise rejection'))
+
+/** Logs the start and the end of the service. */
+export interface LifecycleLog {
+  /** Does nothing after `shuttingDown`: a signal may arrive during start-up. */
+  ready(facts: { url: string; roles: ReadonlySet<Role> }): void
+  shuttingDown(signal: NodeJS.Signals): void
+  /** `reason` is set when the process ends before all work is finished. */
+  stopped(reason?: StopReason): void
+}
+
+/** Creates the log of one process. The durations count from the start of the process and from the arrival of the signal. */
+export function createLifecycleLog(log: Log, version: string): LifecycleLog {
+  let stopping: { signal: NodeJS.Signals; since: number } | undefined
+  return {
+    ready({ url, roles }) {
+      if (stopping) return
+      const durationMs = Math.round(performance.now())
+      log.info({ url, version, roles: [...roles], durationMs }, 'Ready')
+    },
+    shuttingDown(signal) {
+      stopping = { signal, since: performance.now() }
+      log.info({ signal }, 'Shutting down')
+    },
+    stopped(reason) {
+      const durationMs = stopping && Math.round(performance.now() - stopping.since)
+      log.info({ signal: stopping?.signal, reason, durationMs }, 'Stopped')
+    },
+  }
+}

@@ -1,9 +1,12 @@
 /**
- * Every metric of the service, once: what `/metrics` shows, `docs/metrics.md` tells and dashboard and alerts go by. Besides
- * these there are those of the process, which prom-client names (`process_…`, `nodejs_…`).
+ * All metrics of the service. `/metrics`, the table in `docs/metrics.md` (written by `npm run generate`), the dashboard and the alerts use these names.
+ * prom-client adds the default metrics of the process (`process_…`, `nodejs_…`).
  */
 
-/** A metric as it is declared. */
+/** Parts that are read for each scrape: this process, the database, the ledger and the chain. */
+export const metricSources = ['process', 'database', 'ledger', 'chain'] as const
+export type MetricSource = (typeof metricSources)[number]
+
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram'
   /** One sentence for operators, with the unit. */
@@ -11,306 +14,225 @@ export interface MetricRow {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram, in its unit. */
   readonly buckets?: readonly number[]
-  /**
-   * Where it is read from while it is scraped; what that cannot tell within its time is missing from the answer. Counted as it
-   * happens, in this process, when left out.
-   */
+  /** Source that is read for each scrape. If it fails, the metric is missing. Without a source, the process counts events as they happen. */
   readonly source?: MetricSource
+  /** Label values that are 0 from the start, so that the first event is an increase. */
+  readonly initial?: readonly Readonly<Record<string, string>>[]
 }
 
-/** What is asked while `/metrics` is: this process, the database (once), the books (once), the chain (once). */
-export const metricSources = ['process', 'database', 'books', 'chain'] as const
-/** One of them. */
-export type MetricSource = (typeof metricSources)[number]
+const counter = <const Labels extends readonly string[]>(
+  help: string,
+  labels: Labels,
+  initial: MetricRow['initial'] = [],
+) => ({ type: 'counter', help, labels, initial }) as const
 
-/** Seconds. */
+const counterOf = <const Labels extends readonly string[]>(source: MetricSource, help: string, labels: Labels) =>
+  ({ type: 'counter', source, help, labels }) as const
+
+const gauge = <const Labels extends readonly string[]>(help: string, labels: Labels) =>
+  ({ type: 'gauge', help, labels }) as const
+
+const gaugeOf = <const Labels extends readonly string[]>(source: MetricSource, help: string, labels: Labels) =>
+  ({ type: 'gauge', source, help, labels }) as const
+
+const histogram = <const Labels extends readonly string[]>(help: string, labels: Labels, buckets: readonly number[]) =>
+  ({ type: 'histogram', help, labels, buckets }) as const
+
 const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Seconds. */
 const WEBHOOK_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
-/** By name, in the order in which they are told. */
+/** Metrics by name, in the order of the documentation. */
 export const metricTable = {
-  annal_build_info: { type: 'gauge', labels: ['version'], help: 'Always 1; the version that runs.' },
-  annal_scrape_source_up: {
-    type: 'gauge',
-    labels: ['source'],
-    help: 'Whether a source answered in time: process, database, books or chain. The metrics of one that did not are missing.',
-  },
-  annal_scrape_source_seconds: { type: 'gauge', labels: ['source'], help: 'Seconds that a source took.' },
+  annal_build_info: gauge('Always 1. The label is the running version.', ['version']),
+  annal_scrape_source_up: gauge(
+    '1 if a source (process, database, ledger or chain) answered in time. Otherwise 0, and its metrics are missing.',
+    ['source'],
+  ),
+  annal_scrape_source_seconds: gauge('Seconds that a source took.', ['source']),
 
-  annal_requests_total: {
-    type: 'counter',
-    labels: ['door', 'operation', 'status', 'code'],
-    help: 'Requests that ended, by HTTP status (aborted: the caller left before the answer) and by the code of the refusal (OK: none).',
-  },
-  annal_request_duration_seconds: {
-    type: 'histogram',
-    labels: ['door', 'operation'],
-    buckets: REQUEST_SECONDS,
-    help: 'Seconds from the headers of a request to the end of its answer; streams are not in it.',
-  },
-  annal_requests_in_flight: {
-    type: 'gauge',
-    labels: [],
-    help: 'Requests that are being answered, streams among them.',
-  },
+  annal_requests_total: counter(
+    'Completed requests, by HTTP status (aborted: the caller left before the response) and error code (OK: none).',
+    ['api', 'operation', 'status', 'code'],
+  ),
+  annal_request_duration_seconds: histogram(
+    'Seconds from the headers of a request to the end of its response. Streams are not included.',
+    ['api', 'operation'],
+    REQUEST_SECONDS,
+  ),
+  annal_requests_in_flight: gauge('Requests in progress, including streams.', []),
 
-  annal_limit_refusals_total: { type: 'counter', labels: ['limit'], help: 'Refusals by a limit, by its name.' },
-  annal_queue_places: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['queue'],
-    help: 'How many a queue of this process lets in at once.',
-  },
-  annal_queue_running: { type: 'gauge', source: 'process', labels: ['queue'], help: 'How many are in.' },
-  annal_queue_waiting: { type: 'gauge', source: 'process', labels: ['queue'], help: 'How many wait to be let in.' },
-  annal_queue_refused_total: {
-    type: 'counter',
-    source: 'process',
-    labels: ['queue'],
-    help: 'How many were turned away: the queue was full, or they waited too long.',
-  },
+  annal_limit_rejections_total: counter('Requests rejected by a limit, by name of the limit.', ['limit']),
+  annal_queue_capacity: gaugeOf('process', 'Operations of a queue of this process that may run at once.', ['queue']),
+  annal_queue_running: gaugeOf('process', 'Running operations of a queue of this process.', ['queue']),
+  annal_queue_waiting: gaugeOf('process', 'Waiting operations of a queue of this process.', ['queue']),
+  annal_queue_rejected_total: counterOf(
+    'process',
+    'Operations that a queue rejected because it was full or they waited too long.',
+    ['queue'],
+  ),
 
-  annal_pool_size: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Connections to the database that this process may have.',
-  },
-  annal_pool_kept_from_lists: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Connections that lists never take.',
-  },
-  annal_pool_open: { type: 'gauge', source: 'process', labels: [], help: 'Connections that are open.' },
-  annal_pool_in_use: { type: 'gauge', source: 'process', labels: [], help: 'Connections that somebody holds.' },
-  annal_pool_waiting: { type: 'gauge', source: 'process', labels: [], help: 'Who waits for a connection.' },
-  annal_read_fallbacks_total: {
-    type: 'counter',
-    source: 'process',
-    labels: ['read'],
-    help: 'Reads that were left to Prisma, which is slower: a fault of ours.',
-  },
-  annal_standstills_total: {
-    type: 'counter',
-    source: 'process',
-    labels: [],
-    help: 'How often this process stood still for longer than anybody waits, as when it is frozen.',
-  },
+  annal_pool_size: gaugeOf('process', 'Maximum number of database connections of this process.', []),
+  annal_pool_reserved: gaugeOf('process', 'Database connections that lists never use.', []),
+  annal_pool_open: gaugeOf('process', 'Open database connections.', []),
+  annal_pool_in_use: gaugeOf('process', 'Database connections in use.', []),
+  annal_pool_waiting: gaugeOf('process', 'Operations that wait for a database connection.', []),
+  annal_read_fallbacks_total: counterOf(
+    'process',
+    'Reads that the read compiler left to Prisma, which is slower. More than 0 is a bug in Annal.',
+    ['read'],
+  ),
+  annal_process_stalls_total: counterOf(
+    'process',
+    'Times that this process did not run for several seconds, for example because it was frozen.',
+    [],
+  ),
 
-  annal_processes: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['role'],
-    help: 'Processes of the installation that live and have a role; 0 of one that nobody has.',
-  },
-  annal_upload_bytes_total: { type: 'counter', labels: [], help: 'Bytes of files that came in.' },
-  annal_uploads_total: {
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'Files that requests announced: taken, or refused.',
-  },
-  annal_uploads_running_bytes: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Bytes of files whose requests are under way, not yet paid for.',
-  },
-  annal_streams: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Event streams and subscriptions that are open.',
-  },
+  annal_processes: gaugeOf('database', 'Running processes of the installation, by role.', ['role']),
+  annal_upload_bytes_total: counter('Bytes of uploaded files.', []),
+  annal_uploads_total: counter(
+    'Files in requests: accepted or rejected.',
+    ['outcome'],
+    [{ outcome: 'accepted' }, { outcome: 'rejected' }],
+  ),
+  annal_upload_in_progress_bytes: gaugeOf('process', 'Bytes of files whose requests are in progress.', []),
+  annal_streams: gaugeOf('process', 'Open event streams and subscriptions.', []),
 
-  annal_webhook_attempts_total: {
-    type: 'counter',
-    labels: ['outcome', 'status'],
-    help: 'Attempts to deliver a webhook, but for test events: delivered, failed (tried again) or given-up; by class of the HTTP status (none: no answer).',
-  },
-  annal_webhook_attempt_duration_seconds: {
-    type: 'histogram',
-    labels: [],
-    buckets: WEBHOOK_SECONDS,
-    help: 'Seconds that an attempt took.',
-  },
-  annal_webhooks_disabled: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Network apps whose receiver says that it is gone (410).',
-  },
-  annal_mails_total: {
-    type: 'counter',
-    labels: ['outcome'],
-    help: 'Mails: sent, refused (the recipient is unknown) or failed (tried again).',
-  },
+  annal_webhook_attempts_total: counter(
+    'Webhook delivery attempts, except test events: delivered, failed (will be retried) or abandoned. By class of the HTTP status (none: no response).',
+    ['outcome', 'status'],
+    [{ outcome: 'delivered', status: '2xx' }],
+  ),
+  annal_webhook_attempt_duration_seconds: histogram('Seconds of a webhook delivery attempt.', [], WEBHOOK_SECONDS),
+  annal_webhooks_disabled: gaugeOf(
+    'database',
+    'Network apps whose webhook is disabled because the receiver returned 410.',
+    [],
+  ),
+  annal_mails_total: counter(
+    'Mails: sent, rejected (unknown recipient) or failed (will be retried).',
+    ['outcome'],
+    [{ outcome: 'sent' }, { outcome: 'rejected' }, { outcome: 'failed' }],
+  ),
 
-  annal_jobs: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['queue', 'state'],
-    help: 'Background jobs that wait (created), wait for another try (retry) or are carried out (active).',
-  },
-  annal_jobs_oldest_seconds: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['queue'],
-    help: 'Age of the oldest job that waits for its first or another try; 0 without one.',
-  },
-  annal_jobs_overdue_seconds: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['queue'],
-    help: 'How long the job that is due for longest has waited for somebody to carry it out; 0 without one.',
-  },
-  annal_jobs_dead: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['queue'],
-    help: 'Jobs that were given up and are kept for an operator.',
-  },
-  annal_setbacks: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['sweep'],
-    help: 'Items that a sweep could not deal with and tries ever more rarely.',
-  },
-  annal_swept_total: {
-    type: 'counter',
-    labels: ['sweep'],
-    help: 'Items that sweeps of this process dealt with: rows that were forgotten because they were old, and histories of deleted assets.',
-  },
-  annal_retention_overdue_seconds: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['sweep'],
-    help: 'For how long the oldest row is due to be forgotten, but for those that a sweep could not deal with; 0 without one. Sweeps come every hour.',
-  },
-  annal_withdrawals_waiting_seconds: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Seconds that the oldest withdrawal is due and not signed for, or signed for and taken by no node, because the treasury is short of coins or the chain away; 0 when none is.',
-  },
-  annal_deposits: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['status'],
-    help: 'Deposits that are pending (not deep enough to count) or frozen (credited, and the chain has lost them).',
-  },
-  annal_deposits_set_aside: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Deposits that count and could not be credited yet.',
-  },
-  annal_coin_moves_waiting: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Moves of coins that the chain had lost and that wait until what it has at their addresses is credited, as the mover of coins saw it last.',
-  },
-  annal_deposits_shortfall_units: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Currency units that wallets owe for frozen deposits, because they had spent them.',
-  },
+  annal_jobs: gaugeOf('database', 'Background jobs by state: waiting (created or retry) or running (active).', [
+    'queue',
+    'state',
+  ]),
+  annal_jobs_oldest_seconds: gaugeOf('database', 'Age of the oldest waiting job, in seconds. 0 without one.', [
+    'queue',
+  ]),
+  annal_jobs_overdue_seconds: gaugeOf(
+    'database',
+    'Longest time that a job has been due and not running, in seconds. 0 without one.',
+    ['queue'],
+  ),
+  annal_jobs_dead: gaugeOf('database', 'Dead-letter jobs: abandoned jobs that are kept for an operator.', ['queue']),
+  annal_batch_failures: gaugeOf('database', 'Items that a batch job failed to process and retries with backoff.', [
+    'batch_job',
+  ]),
+  annal_batch_items_total: counter(
+    'Items that batch jobs of this process processed, such as deleted rows that were past their retention.',
+    ['batch_job'],
+  ),
+  annal_retention_overdue_seconds: gaugeOf(
+    'database',
+    'Time for which the oldest expired row waits for its deletion, in seconds, except rows that failed. 0 without one. Batch jobs run every hour.',
+    ['batch_job'],
+  ),
+  annal_withdrawals_waiting_seconds: gaugeOf(
+    'database',
+    'Seconds that the oldest due withdrawal is unsigned, or signed and not broadcast: the treasury is short of coins, or the chain is unavailable. 0 without one.',
+    [],
+  ),
+  annal_deposits: gaugeOf(
+    'database',
+    'Deposits that are pending (too few confirmations) or frozen (credited, and then removed by a reorg).',
+    ['status'],
+  ),
+  annal_deposits_uncredited: gaugeOf('database', 'Confirmed deposits that could not be credited yet.', []),
+  annal_suspended_transfers: gaugeOf(
+    'database',
+    'Coin transfers that wait until deposits at their addresses are credited again after a reorg. Counted by the treasury worker.',
+    [],
+  ),
+  annal_deposits_shortfall_units: gaugeOf(
+    'database',
+    'Currency units that wallets owe for frozen deposits that they had spent.',
+    [],
+  ),
 
-  annal_relay_commits: {
-    type: 'gauge',
-    source: 'database',
-    labels: ['state'],
-    help: 'Commits on their way to the chain: accepted, ready (signed by their author), signed (a nonce is taken), broadcast, included (not yet final).',
-  },
-  annal_relay_lag_seconds: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Age of the oldest commit that is not in a block; 0 without one.',
-  },
-  annal_relay_commits_failing: {
-    type: 'gauge',
-    source: 'database',
-    labels: [],
-    help: 'Accepted commits that could not be made ready and are tried ever more rarely.',
-  },
-  annal_relay_state: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['state'],
-    help: '1 for what the relay of this process does: stopped, starting, working, standby (another process has the lanes) or waiting.',
-  },
-  annal_relay_step_age_seconds: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Seconds since the relay of this process last came through a step without trouble.',
-  },
-  annal_relay_lane_held: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['account'],
-    help: 'Whether this process works the lane of a relay account.',
-  },
-  annal_relay_in_flight: {
-    type: 'gauge',
-    source: 'process',
-    labels: ['account'],
-    help: 'Transactions of a relay account that are signed and not in the chain, as the process that works its lane last saw them.',
-  },
-  annal_relay_head: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Number of the newest block that the relay of this process saw.',
-  },
-  annal_relay_base_fee_wei: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Base fee of the next block, in wei a unit of gas, when the relay last looked.',
-  },
-  annal_relay_max_fee_wei: {
-    type: 'gauge',
-    source: 'process',
-    labels: [],
-    help: 'Most that the relay offers (CHAIN_MAX_FEE_GWEI), in wei a unit of gas.',
-  },
-  annal_relay_fees_paid_coins_total: {
-    type: 'counter',
-    source: 'process',
-    labels: [],
-    help: 'What included transactions of this process cost, in coins of the chain (10^18 wei).',
-  },
-  annal_relay_balance_coins: {
-    type: 'gauge',
-    source: 'chain',
-    labels: ['account'],
-    help: 'Coins of a relay account (10^18 wei).',
-  },
+  annal_relay_commits: gaugeOf(
+    'database',
+    'Commits on their way to the chain: accepted, ready (signed by the author), signed (nonce reserved), broadcast, included (not final).',
+    ['state'],
+  ),
+  annal_relay_lag_seconds: gaugeOf(
+    'database',
+    'Age of the oldest commit that is not in a block, in seconds. 0 without one.',
+    [],
+  ),
+  annal_relay_commits_failing: gaugeOf(
+    'database',
+    'Accepted commits that could not be signed and are retried with backoff.',
+    [],
+  ),
+  annal_relay_state: gaugeOf(
+    'process',
+    '1 for the state of the relay of this process: stopped, starting, working, standby (another process has the lanes) or waiting.',
+    ['state'],
+  ),
+  annal_relay_step_age_seconds: gaugeOf(
+    'process',
+    'Seconds since the relay of this process last completed a step without an error.',
+    [],
+  ),
+  annal_relay_lane_held: gaugeOf('process', '1 if this process holds the lane of a relay account.', ['account']),
+  annal_relay_in_flight: gaugeOf(
+    'process',
+    'Signed transactions of a relay account that are not in a block, as seen by the process that holds its lane.',
+    ['account'],
+  ),
+  annal_relay_head: gaugeOf('process', 'Number of the newest block that the relay of this process has seen.', []),
+  annal_relay_base_fee_wei: gaugeOf('process', 'Base fee of the next block, in wei per unit of gas.', []),
+  annal_relay_max_fee_wei: gaugeOf(
+    'process',
+    'Maximum fee that the relay offers (CHAIN_MAX_FEE_GWEI), in wei per unit of gas.',
+    [],
+  ),
+  annal_relay_fees_paid_coins_total: counter(
+    'Fees of included transactions of this process, in coins of the chain (10^18 wei).',
+    [],
+  ),
+  annal_relay_balance_coins: gaugeOf('chain', 'Balance of a relay account, in coins of the chain (10^18 wei).', [
+    'account',
+  ]),
 
-  annal_transfers_total: {
-    type: 'counter',
-    source: 'books',
-    labels: ['kind'],
-    help: 'Transfers in the books, by kind.',
-  },
-  annal_money_moved_units_total: {
-    type: 'counter',
-    source: 'books',
-    labels: ['kind', 'currency'],
-    help: 'What transfers of a kind moved, in currency units: the sum of their entries above zero.',
-  },
-  annal_book_units: {
-    type: 'gauge',
-    source: 'books',
-    labels: ['book', 'currency'],
-    help: 'What stands in a book of the platform, in currency units; below zero for what was given out.',
-  },
+  annal_transfers_total: counterOf('ledger', 'Transfers in the ledger, by kind.', ['kind']),
+  annal_money_moved_units_total: counterOf(
+    'ledger',
+    'Currency units that transfers of a kind moved: the sum of their positive entries.',
+    ['kind', 'currency'],
+  ),
+  annal_ledger_balance_units: gaugeOf(
+    'ledger',
+    'Balance of a ledger account of the platform, in currency units. Negative if it paid out more than it received.',
+    ['book', 'currency'],
+  ),
 } as const satisfies Record<string, MetricRow>
 
-/** The name of a metric. */
 export type MetricName = keyof typeof metricTable
+
+/** Names of metrics of a type that the process counts itself. */
+export type NamesOf<Type extends MetricRow['type']> = {
+  [Name in MetricName]: (typeof metricTable)[Name]['type'] extends Type ? Name : never
+}[MetricName]
+
+/** Values of the labels of a metric. */
+export type LabelsOf<Name extends MetricName> = Record<(typeof metricTable)[Name]['labels'][number], string>
+
+/** A value of a metric. */
+export interface Sample {
+  readonly name: MetricName
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}

@@ -1,17 +1,17 @@
-/** What a scrape asks the database: one statement for the state of things, one for a page of the books. */
+/** Reads the metrics of the database by one statement. */
 
 import { SILENT_SECONDS } from '../db/heartbeat.ts'
 import { settingKeys } from '../db/key-value-store.ts'
-import { bigint, boolean, float, int, numeric, orNull, statement, text, uuid } from '../db/sql.ts'
+import { float, orNull, statement, text } from '../db/sql.ts'
 import { roles } from '../shared/process.ts'
 import type { MetricName } from './metric-table.ts'
 
-/** Milliseconds: a scrape waits no longer. */
-const PATIENCE_MS = 2_000
+/** Time limit of a statement of a scrape, in milliseconds. */
+export const PATIENCE_MS = 2_000
 
 const metric = (name: MetricName) => `'${name}'`
 
-/** What waits for its first try (created) or for another (retry); what is carried out, the queue counts itself every three seconds. */
+/** Waiting jobs: created, or retry. pg-boss itself counts active jobs, every three seconds. */
 const jobsSql = `
   queues as (select name, active_count from jobs.queue where name <> 'dead-letter' and name not like '\\_\\_%'),
   waiting_jobs as (
@@ -20,7 +20,7 @@ const jobsSql = `
       from jobs.job j where j.name = q.name and j.state < 'active' and not j.blocked group by state
     ) w
   ),
-  jobs_told as (
+  jobs_metrics as (
     select ${metric('annal_jobs')} as metric, q.name as label, s.state, coalesce(w.count, 0)::float8 as value
       from queues q cross join (values ('created'), ('retry')) as s (state)
         left join waiting_jobs w on w.name = q.name and w.state = s.state
@@ -52,7 +52,7 @@ const relaySql = `
       (array_agg(commit_id order by commit_id))[1] as oldest
     from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null group by 1
   ),
-  relay_told as (
+  relay_metrics as (
     select ${metric('annal_relay_commits')} as metric, 'accepted' as label, null as state, count::float8 as value from accepted
     union all
     select ${metric('annal_relay_commits')}, 'ready', null, count::float8 from ready
@@ -68,28 +68,28 @@ const relaySql = `
         union all select oldest from open where state in ('signed', 'broadcast'))
   )`
 
-/** As `findProcesses` counts them; a role that nobody has is told as 0. */
+/** Counts processes as `findProcesses` does. A role without a process is 0. */
 const processesSql = `
-  processes_told as (
+  processes_metrics as (
     select ${metric('annal_processes')} as metric, r.role as label, null as state,
       (select count(*) from processes p
         where r.role = any(p.roles) and p.seen_at > now() - interval '${SILENT_SECONDS} seconds')::float8 as value
     from (values ${roles.map((role) => `('${role}')`).join(', ')}) as r (role)
   )`
 
-/** The state of things. `label` and `state` are the values of a metric's labels, in their order. */
+/** Returns metrics. `label` and `state` are the values of a metric's labels, in the order of the table. */
 export const readState = statement(
   'metrics_state',
   { patience: PATIENCE_MS, columns: { metric: text, label: orNull(text), state: orNull(text), value: float } },
   `with ${jobsSql}, ${relaySql}, ${processesSql}
-   select metric, label, state, value from jobs_told
-   union all select metric, label, state, value from relay_told
-   union all select metric, label, state, value from processes_told
-   union all select ${metric('annal_setbacks')}, sweep, null, count(*)::float8 from setbacks group by sweep
+   select metric, label, state, value from jobs_metrics
+   union all select metric, label, state, value from relay_metrics
+   union all select metric, label, state, value from processes_metrics
+   union all select ${metric('annal_batch_failures')}, sweep, null, count(*)::float8 from setbacks group by sweep
    union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status and d.status <> 'CREDITED')::float8
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
-   union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
-   union all select ${metric('annal_coin_moves_waiting')}, null, null,
+   union all select ${metric('annal_deposits_uncredited')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
+   union all select ${metric('annal_suspended_transfers')}, null, null,
      coalesce((select value::int from settings where key = '${settingKeys.movesWaiting}'), 0)::float8
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
@@ -101,48 +101,4 @@ export const readState = statement(
      ) waiting
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8
      from network_apps where webhook_disabled_at is not null and deactivated_at is null`,
-)
-
-/** Seconds after which a transfer that is not to be seen yet never comes: longer than any transaction. */
-const SETTLED_SECONDS = 60
-
-/**
- * The sums of a page of transfers after `after`, in the order of their identifiers, which is that of time. `is_settled`: those that
- * are so old that no other can appear among them. A row without a book and a currency counts transfers, one without a book only is of
- * wallets. `last`: the page's last transfer, and the last one that is settled; `size`: how many it has.
- */
-export const readBooks = statement(
-  'metrics_books',
-  {
-    patience: PATIENCE_MS,
-    parameters: { after: uuid, limit: int },
-    columns: {
-      is_settled: boolean,
-      kind: text,
-      book: orNull(text),
-      currency: orNull(text),
-      /** Of entries above zero, and of all. */
-      moved: numeric,
-      sum: numeric,
-      transfers: bigint,
-      last: uuid,
-      size: int,
-    },
-  },
-  `with boundary as materialized (select uuidv7(interval '-${SETTLED_SECONDS} seconds') as id),
-   page as materialized (
-     select t.id, split_part(t.reference, ':', 1) as kind, t.id < boundary.id as is_settled
-     from transfers t, boundary where t.id > $after order by t.id limit $limit
-   ),
-   ends as (
-     select is_settled, (array_agg(id order by id desc))[1] as last, (select count(*) from page)::int as size
-     from page group by is_settled
-   ),
-   sums as (
-     select is_settled, kind, null as book, null as currency, 0 as moved, 0 as sum, count(*) as transfers from page group by 1, 2
-     union all
-     select p.is_settled, p.kind, e.book::text, e.currency::text, coalesce(sum(e.amount) filter (where e.amount > 0), 0), sum(e.amount), 0
-     from page p join entries e on e.transfer_id = p.id group by 1, 2, 3, 4
-   )
-   select is_settled, kind, book, currency, moved, sum, transfers, last, size from sums join ends using (is_settled)`,
 )

@@ -1,111 +1,245 @@
-/** Counts and shows what happens in this process, for Prometheus. */
-import type { ErrorCode } from '../shared/errors.ts'
+/** Metrics of a process for Prometheus: counts events, and reads the other metrics for each scrape. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Query } from '../db/sql.ts'
+import { type ErrorCode, unavailable } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
-import { createSources, type Watched, within } from './collect.ts'
-import { type MetricSource, metricSources } from './metric-table.ts'
-import { createRegistry, type Sample } from './registry.ts'
-import type { Door, Meter } from './telemetry-types.ts'
+import { fromUnits } from '../shared/money.ts'
+import { createLedgerReader } from './ledger-metrics.ts'
+import {
+  type MetricName,
+  type MetricRow,
+  type MetricSource,
+  metricSources,
+  metricTable,
+  type Sample,
+} from './metric-table.ts'
+import { readState } from './metrics.sql.ts'
+import type { Api, Meter, PoolLoad, WatchedRelay, WatchedServices } from './telemetry-types.ts'
 
-/** Milliseconds that a source may take: less than Prometheus waits for the whole (10 s). */
+/** Parts whose state is read for each scrape. */
+export interface Watched extends WatchedServices {
+  database: {
+    query: Query
+    load(): PoolLoad
+    /** Number of reads that Prisma answered since the start, by read. */
+    readonly fallbacks: ReadonlyMap<string, number>
+    /** Number of stalls of this process since the start. */
+    standstills(): number
+  }
+  relay: WatchedRelay
+}
+
+/** Returns the samples of a source. `signal` stops it. */
+type ReadSource = (signal: AbortSignal) => Promise<Sample[]>
+
+/** Time limit of a source, in milliseconds. Prometheus waits 10 s for the whole. */
 const SOURCE_MS = 3_000
 const MS = 1_000
+const relayStates = ['stopped', 'starting', 'working', 'standby', 'waiting'] as const
 
-/** A request that is over. */
+function poolSamples({ size, open, inUse, waiting, lists }: PoolLoad): Sample[] {
+  return [
+    { name: 'annal_pool_size', value: size },
+    { name: 'annal_pool_reserved', value: size - lists.places },
+    { name: 'annal_pool_open', value: open },
+    { name: 'annal_pool_in_use', value: inUse },
+    { name: 'annal_pool_waiting', value: waiting },
+  ]
+}
+
+const queueSamples = (queues: WatchedServices['queues']) =>
+  Object.entries(queues).flatMap(([queue, load]): Sample[] => {
+    const { places, running, waiting, refused } = load()
+    const labels = { queue }
+    return [
+      { name: 'annal_queue_capacity', labels, value: places },
+      { name: 'annal_queue_running', labels, value: running },
+      { name: 'annal_queue_waiting', labels, value: waiting },
+      { name: 'annal_queue_rejected_total', labels, value: refused },
+    ]
+  })
+
+function relaySamples(relay: WatchedRelay): Sample[] {
+  const { state, headNumber, stepAge, nextBaseFee, maxFeePerGas, lanes } = relay.status()
+  return [
+    ...relayStates.map(
+      (each): Sample => ({ name: 'annal_relay_state', labels: { state: each }, value: each === state ? 1 : 0 }),
+    ),
+    ...(stepAge === null ? [] : [{ name: 'annal_relay_step_age_seconds', value: stepAge / MS } as const]),
+    ...(headNumber === null ? [] : [{ name: 'annal_relay_head', value: headNumber } as const]),
+    ...(nextBaseFee === null ? [] : [{ name: 'annal_relay_base_fee_wei', value: Number(nextBaseFee) } as const]),
+    { name: 'annal_relay_max_fee_wei', value: Number(maxFeePerGas) },
+    ...lanes.flatMap(({ address: account, isHeld, inFlight }): Sample[] => [
+      { name: 'annal_relay_lane_held', labels: { account }, value: isHeld ? 1 : 0 },
+      { name: 'annal_relay_in_flight', labels: { account }, value: inFlight },
+    ]),
+  ]
+}
+
+function processSamples({ database, queues, relay }: Watched): Sample[] {
+  const load = database.load()
+  return [
+    ...poolSamples(load),
+    ...queueSamples({ lists: () => load.lists, ...queues }),
+    ...[...database.fallbacks].map(
+      ([read, value]): Sample => ({ name: 'annal_read_fallbacks_total', labels: { read }, value }),
+    ),
+    { name: 'annal_process_stalls_total', value: database.standstills() },
+    ...relaySamples(relay),
+  ]
+}
+
+async function readDatabase({ database, overdue }: Watched): Promise<Sample[]> {
+  const [rows, late] = await Promise.all([database.query(readState), overdue()])
+  const states = rows.map(({ metric, label, state, value }) => {
+    const name = metric as MetricName
+    const { labels }: MetricRow = metricTable[name]
+    const given = [label, state]
+    return { name, labels: Object.fromEntries(labels.map((each, index) => [each, given[index]!])), value }
+  })
+  const due = late.map(
+    ({ sweep, seconds }): Sample => ({
+      name: 'annal_retention_overdue_seconds',
+      labels: { batch_job: sweep },
+      value: seconds,
+    }),
+  )
+  return [...states, ...due]
+}
+
+async function readBalances({ balances }: WatchedRelay, signal: AbortSignal): Promise<Sample[]> {
+  const found = await balances(signal)
+  return [...found].map(([account, wei]) => ({
+    name: 'annal_relay_balance_coins',
+    labels: { account },
+    value: Number(fromUnits(wei)),
+  }))
+}
+
+/** Runs `work` with a time limit. Throws UNAVAILABLE afterwards, and aborts the signal of `work`. */
+export async function withTimeout<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    ending.abort()
+    late.reject(unavailable('A source of metrics'))
+  }, milliseconds)
+  try {
+    return await Promise.race([work(ending.signal), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const createMetric = (name: string, { type, help, labels, buckets, initial = [] }: MetricRow, registry: Registry) => {
+  const options = { name, help, labelNames: labels, registers: [registry] }
+  if (type === 'histogram') return new Histogram({ ...options, ...(buckets && { buckets: [...buckets] }) })
+  if (type === 'gauge') return new Gauge(options)
+  const counter = new Counter(options)
+  for (const labels of initial) counter.inc(labels, 0)
+  return counter
+}
+
+/** A completed request. */
 export interface EndedRequest {
-  door: Door
+  api: Api
   operation: string
-  /** Undefined when the caller left before the answer was sent. */
+  /** Undefined if the caller left before the response. */
   status: number | undefined
   code: ErrorCode | 'OK'
   milliseconds: number
-  /** Whether its answer went on for as long as somebody read. */
+  /** Streams have no duration. */
   isStream: boolean
 }
 
-/** What this process has counted, and what can be asked. */
+/** The metrics of a process. */
 export interface Metrics {
   meter: Meter
   requestBegan(): void
   requestEnded(request: EndedRequest): void
   /** Returns a function that reads all sources and renders the metrics in Prometheus's text format. */
   createScrape(watched: Watched, log: Log): () => Promise<string>
+  /** Renders the metrics without reading the sources. */
+  text(): Promise<string>
 }
-
-const classOf = (status: number | undefined) => (status === undefined ? 'none' : `${Math.floor(status / 100)}xx`)
 
 /** Creates the metrics of this process. `version` is the version of the service. */
 export function createMetrics(version: string): Metrics {
-  const registry = createRegistry()
-  const requests = registry.counter('annal_requests_total')
-  const durations = registry.histogram('annal_request_duration_seconds')
-  const inFlight = registry.gauge('annal_requests_in_flight')
-  const limits = registry.counter('annal_limit_refusals_total')
-  const uploads = registry.counter('annal_uploads_total')
-  const uploadBytes = registry.counter('annal_upload_bytes_total')
-  const attempts = registry.counter('annal_webhook_attempts_total')
-  const attemptDurations = registry.histogram('annal_webhook_attempt_duration_seconds')
-  const mails = registry.counter('annal_mails_total')
-  const sweeps = registry.counter('annal_swept_total')
-  let feesPaid = 0n
-
-  registry.gauge('annal_build_info').set({ version }, 1)
-  // What has not happened yet is 0, not missing: the first time is a rise then.
-  for (const outcome of ['taken', 'refused']) uploads.inc({ outcome }, 0)
-  for (const outcome of ['sent', 'refused', 'failed']) mails.inc({ outcome }, 0)
-  attempts.inc({ outcome: 'delivered', status: '2xx' }, 0)
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const rows: [string, MetricRow][] = Object.entries(metricTable)
+  const metrics = new Map(rows.map(([name, row]) => [name, createMetric(name, row, registry)]))
+  const gaugeOf = (name: MetricName) => metrics.get(name) as Gauge
+  const reads = new Map<MetricName, () => number>()
 
   const meter: Meter = {
-    limitRefused: (limit) => limits.inc({ limit }),
-    fileTaken(bytes) {
-      uploads.inc({ outcome: 'taken' })
-      uploadBytes.inc(bytes)
-    },
-    fileRefused: () => uploads.inc({ outcome: 'refused' }),
-    webhookAttempted(outcome, statusCode, milliseconds) {
-      attempts.inc({ outcome, status: classOf(statusCode) })
-      attemptDurations.observe(milliseconds / MS)
-    },
-    mailTried: (outcome) => mails.inc({ outcome }),
-    feePaid(wei) {
-      feesPaid += wei
-    },
-    swept: (sweep, count) => sweeps.inc({ sweep }, count),
+    count: (name, labels, by = 1) => (metrics.get(name) as Counter).inc(labels, by),
+    observe: (name, labels, value) => (metrics.get(name) as Histogram).observe(labels, value),
+    gauge: (name, read) => void reads.set(name, read),
+  }
+  gaugeOf('annal_build_info').set({ version }, 1)
+  const inFlight = gaugeOf('annal_requests_in_flight')
+
+  /** Replaces the metrics of a source. Without samples they are missing. */
+  function replace(source: MetricSource, samples: readonly Sample[]) {
+    for (const [name, row] of rows) {
+      if (row.source !== source) continue
+      const metric = metrics.get(name)!
+      metric.reset()
+      // A metric without labels would be 0 after the reset.
+      if (row.labels.length === 0) metric.remove()
+    }
+    for (const { name, labels = {}, value } of samples) {
+      const metric = metrics.get(name)
+      if (metric instanceof Gauge) metric.set(labels, value)
+      else if (metric instanceof Counter) metric.inc(labels, value)
+    }
   }
 
   return {
     meter,
     requestBegan: () => inFlight.inc(),
-    requestEnded({ door, operation, status, code, milliseconds, isStream }) {
+    requestEnded({ api, operation, status, code, milliseconds, isStream }) {
       inFlight.dec()
-      requests.inc({ door, operation, status: status === undefined ? 'aborted' : String(status), code })
-      if (!isStream) durations.observe({ door, operation }, milliseconds / MS)
+      const outcome = { status: status === undefined ? 'aborted' : String(status), code }
+      meter.count('annal_requests_total', { api, operation, ...outcome })
+      if (!isStream) meter.observe('annal_request_duration_seconds', { api, operation }, milliseconds / MS)
     },
+    text: () => registry.metrics(),
     createScrape(watched, log) {
-      const sources = createSources(watched, () => feesPaid)
-      const up = registry.gauge('annal_scrape_source_up')
-      const seconds = registry.gauge('annal_scrape_source_seconds')
+      const sources: Record<MetricSource, ReadSource> = {
+        process: async () => [
+          ...processSamples(watched),
+          ...[...reads].map(([name, read]): Sample => ({ name, value: read() })),
+        ],
+        database: () => readDatabase(watched),
+        ledger: createLedgerReader(watched.database),
+        chain: (signal) => readBalances(watched.relay, signal),
+      }
+      const up = gaugeOf('annal_scrape_source_up')
+      const seconds = gaugeOf('annal_scrape_source_seconds')
 
       async function read(source: MetricSource) {
         const start = performance.now()
         let samples: readonly Sample[] | undefined
         try {
-          samples = await within(SOURCE_MS, sources[source])
+          samples = await withTimeout(SOURCE_MS, sources[source])
         } catch (error) {
           log.warn({ err: error, source }, 'Metrics source failed; its metrics are missing')
         }
-        registry.replace(source, samples ?? [])
+        replace(source, samples ?? [])
         up.set({ source }, samples ? 1 : 0)
         seconds.set({ source }, (performance.now() - start) / MS)
       }
       // Concurrent scrapes share one read.
       let running: Promise<unknown> | undefined
-      const look = () => {
+      const readAll = () => {
         running ??= Promise.all(metricSources.map(read)).finally(() => {
           running = undefined
         })
         return running
       }
-      return () => look().then(registry.text)
+      return () => readAll().then(() => registry.metrics())
     },
   }
 }

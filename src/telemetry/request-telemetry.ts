@@ -6,12 +6,12 @@ import { toId } from '../shared/ids.ts'
 import type { Log } from '../shared/log.ts'
 import { withoutRedaction } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Door, RequestWatch } from './telemetry-types.ts'
+import type { Api, RequestWatch } from './telemetry-types.ts'
 import type { FollowedRequest, Tracing } from './tracing.ts'
 
 interface Watching {
   startedAt: number
-  door: Door
+  api: Api
   operation: string
   operationName: string | undefined
   userId: string | undefined
@@ -22,7 +22,7 @@ interface Watching {
 
 const WATCHING = Symbol('watching')
 
-/** What is watched of a request stays with its answer, and goes with it: see `newNodeContext`. */
+/** State of a request. It is stored in the response, so that it is released with it: see `newNodeContext`. */
 interface WatchedAnswer {
   [WATCHING]?: Watching
 }
@@ -36,9 +36,9 @@ const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?
 
 const ROUTE = /^[A-Z]+ (\/.*)$/
 
-/** The pattern of the route, never the path: a path may hold a secret. */
-const routeOf = ({ door, operation }: Watching) =>
-  door === 'graphql' ? '/graphql' : door === 'none' ? undefined : ROUTE.exec(operation)?.[1]
+/** Returns the pattern of the route. A path may contain a secret. */
+const routeOf = ({ api, operation }: Watching) =>
+  api === 'graphql' ? '/graphql' : api === 'none' ? undefined : ROUTE.exec(operation)?.[1]
 
 const factsOf = (method: string, request: Watching, status: number | undefined) => {
   const route = routeOf(request)
@@ -65,7 +65,7 @@ export interface RequestLogOptions {
 function createRequestLog({ log }: RequestLogOptions) {
   const lines = withoutRedaction(log)
   return (req: IncomingMessage, res: ServerResponse, request: Watching, milliseconds: number) => {
-    const { door, code, userId } = request
+    const { api, code, userId } = request
     const status = request.status ?? (res.headersSent ? res.statusCode : undefined)
     const isAborted = request.status === undefined && !res.writableFinished && !isStream(res)
     const isProbe = PROBE.test(req.url ?? '') && (status === undefined || status < 400 || status === 503)
@@ -74,7 +74,7 @@ function createRequestLog({ log }: RequestLogOptions) {
         requestId: res.getHeader('X-Request-Id'),
         method: req.method,
         route: routeOf(request) ?? 'other',
-        operation: door === 'graphql' ? request.operation : undefined,
+        operation: api === 'graphql' ? request.operation : undefined,
         operationName: request.operationName?.slice(0, MAX_NAME),
         status,
         durationMs: rounded(milliseconds),
@@ -87,16 +87,16 @@ function createRequestLog({ log }: RequestLogOptions) {
   }
 }
 
-/** Creates what follows requests. Handlers report to `watch`; `follow` returns what the HTTP server reports to. */
+/** Creates the telemetry of requests. Handlers report to `watch`. The HTTP server reports to the result of `follow`. */
 export function createRequestTelemetry(
   metrics?: Pick<Metrics, 'requestBegan' | 'requestEnded'>,
   tracing?: Pick<Tracing, 'begin'>,
 ): { watch: RequestWatch; follow(options: RequestLogOptions): RequestTelemetry } {
   function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
-    const { startedAt, door, operation, code } = request
+    const { startedAt, api, operation, code } = request
     const status = request.status ?? (res.writableFinished ? res.statusCode : undefined)
     const milliseconds = performance.now() - startedAt
-    metrics?.requestEnded({ door, operation, code, status, milliseconds, isStream: isStream(res) })
+    metrics?.requestEnded({ api, operation, code, status, milliseconds, isStream: isStream(res) })
     if (followed) {
       const method = req.method ?? 'other'
       const facts = factsOf(method, request, status)
@@ -107,10 +107,10 @@ export function createRequestTelemetry(
   }
 
   const watch: RequestWatch = {
-    asked(answer, door, operation, operationName) {
+    asked(answer, api, operation, operationName) {
       const request = watchingOf(answer)
       if (!request) return
-      request.door = door
+      request.api = api
       request.operation = operation
       request.operationName = operationName
     },
@@ -132,7 +132,7 @@ export function createRequestTelemetry(
         serve(req, res: ServerResponse & WatchedAnswer, answer) {
           const request: Watching = {
             startedAt: performance.now(),
-            door: 'none',
+            api: 'none',
             operation: 'other',
             operationName: undefined,
             userId: undefined,

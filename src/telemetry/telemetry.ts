@@ -1,11 +1,13 @@
-/** What operators see of this process, as it is configured. What is not asked for is not even loaded. */
+/** Opens the metrics, traces and request log that are configured. The libraries of others are not loaded. */
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { RequestTelemetry } from '../http/http-server.ts'
 import type { Log } from '../shared/log.ts'
-import type { Watched } from './collect.ts'
-import type { MetricsAccess } from './metrics-handler.ts'
+import { sha256 } from '../shared/secrets.ts'
+import type { Watched } from './metrics.ts'
 import { createRequestTelemetry, type RequestLogOptions } from './request-telemetry.ts'
-import { silentTelemetry, type Telemetry } from './telemetry-types.ts'
+import { noopTelemetry, type RequestWatch, type Telemetry } from './telemetry-types.ts'
 import type { TracingOptions } from './tracing.ts'
 
 /** The telemetry of a process. */
@@ -14,43 +16,86 @@ export interface RunningTelemetry extends Telemetry {
   requests(options: RequestLogOptions): RequestTelemetry
   /** Adds `/metrics`, if metrics are on. */
   addRoutes(app: FastifyInstance, parts: { watched: Watched; access: MetricsAccess; log: Log }): void
-  /** Sends what is left to be sent. Raises nothing. */
+  /** Sends the remaining spans. Never throws. */
   close(): Promise<void>
 }
 
-/** What is asked for. */
 export interface TelemetryOptions {
   hasMetrics: boolean
-  /** Undefined when no traces are wanted. */
+  /** Undefined without traces. */
   tracing: TracingOptions | undefined
-  /** Of the service. */
+  /** Version of the service. */
   version: string
 }
 
-async function openMetrics(version: string) {
-  const { createMetrics } = await import('./metrics.ts')
-  const { addMetrics } = await import('./metrics-handler.ts')
-  return { metrics: createMetrics(version), addMetrics }
-}
-
-/** Opens what is asked for. */
+/** Opens the telemetry of a process. */
 export async function openTelemetry({
   hasMetrics,
-  tracing: wanted,
+  tracing: tracingOptions,
   version,
 }: TelemetryOptions): Promise<RunningTelemetry> {
-  const shown = hasMetrics ? await openMetrics(version) : undefined
-  const tracing = wanted && (await (await import('./tracing.ts')).openTracing(wanted, version))
-  const { watch, follow } = createRequestTelemetry(shown?.metrics, tracing)
+  const metrics = hasMetrics ? (await import('./metrics.ts')).createMetrics(version) : undefined
+  const tracing = tracingOptions && (await (await import('./tracing.ts')).openTracing(tracingOptions, version))
+  const { watch, follow } = createRequestTelemetry(metrics, tracing)
   return {
-    meter: shown?.metrics.meter ?? silentTelemetry.meter,
-    tracer: tracing?.tracer ?? silentTelemetry.tracer,
+    meter: metrics?.meter ?? noopTelemetry.meter,
+    tracer: tracing?.tracer ?? noopTelemetry.tracer,
     watch,
     requests: follow,
     addRoutes(app, { watched, access, log }) {
-      if (!shown) return
-      shown.addMetrics(app, { access, watch, scrape: shown.metrics.createScrape(watched, log) })
+      if (metrics) addMetrics(app, { access, watch, scrape: metrics.createScrape(watched, log) })
     },
     close: tracing?.close ?? (async () => undefined),
   }
+}
+
+/** Access to the metrics. */
+export interface MetricsAccess {
+  /** Bearer token that is required at every port. */
+  token: string | undefined
+  /** Port of operators. It requires no token, unless there is one. */
+  port: number | undefined
+}
+
+/** Compares in constant time. */
+const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sha256(token))
+
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
+const BEARER = /^bearer\s+(\S+)\s*$/i
+
+/** A token is required if there is one. Otherwise only the port of operators has metrics. */
+function authorize({ token, port }: MetricsAccess, req: IncomingMessage): 'allowed' | 'unauthorized' | 'hidden' {
+  if (token === undefined) return port !== undefined && req.socket.localPort === port ? 'allowed' : 'hidden'
+  const sent = BEARER.exec(req.headers.authorization ?? '')?.[1]
+  return sent !== undefined && isSame(sent, token) ? 'allowed' : 'unauthorized'
+}
+
+/** Adds `/metrics`. It needs no database and counts against no limit. It does not exist for callers without access. */
+export function addMetrics(
+  app: FastifyInstance,
+  {
+    access: granted,
+    watch,
+    scrape,
+  }: {
+    access: MetricsAccess
+    watch: RequestWatch
+    /** Returns Prometheus's text format. */
+    scrape(): Promise<string>
+  },
+): void {
+  app.all('/metrics', async ({ raw: req }, reply) => {
+    const access = authorize(granted, req)
+    if (access === 'hidden') return reply.callNotFound()
+    watch.asked(reply.raw, 'operator', 'GET /metrics')
+    reply.headers({ 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
+    if (access === 'unauthorized') {
+      watch.refused(reply.raw, 'AUTHENTICATION_FAILED')
+      reply.code(401).header('WWW-Authenticate', 'Bearer')
+      return reply.send('Send METRICS_TOKEN as "Authorization: Bearer <token>".\n')
+    }
+    if (req.method === 'GET' || req.method === 'HEAD') return reply.type(TEXT_FORMAT).send(await scrape())
+    watch.refused(reply.raw, 'METHOD_NOT_ALLOWED')
+    return reply.code(405).header('Allow', 'GET, HEAD').send('Metrics are read by GET.\n')
+  })
 }

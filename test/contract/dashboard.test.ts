@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../src/telemetry/metric-table.ts'
-import { createRegistry } from '../../src/telemetry/registry.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { alertCases } from '../ecosystem/dashboard/alert-cases.ts'
 import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
 import { parseMetrics } from '../support/scrape.ts'
 
 const ofPrometheus = ['up', 'scrape_duration_seconds']
-const { types } = parseMetrics(await createRegistry().text())
+const { types } = parseMetrics(await createMetrics('').text())
 const parts = (name: string) =>
   types.get(name) === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name]
 const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])
@@ -34,7 +34,7 @@ describe('dashboard and alerts', () => {
 
   it('take what is alike in every process once, not once for each', () => {
     const shared = Object.entries(metricTable).filter(
-      ([, row]) => 'source' in row && ['database', 'books', 'chain'].includes(row.source),
+      ([, row]) => 'source' in row && ['database', 'ledger', 'chain'].includes(row.source),
     )
     const summed = [...dashboardQueries, ...alerts].filter(({ expr }) =>
       shared.some(([name]) => new RegExp(`\\bsum( by \\([^)]*\\))? \\((rate\\()?${name}`).test(expr)),

@@ -576,7 +576,7 @@ it('of an account that is deleted nothing less is sent than the chain has, while
   await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
   const waiting = async () => {
     const rows = await installation.database.query(readState)
-    return rows.find(({ metric }) => metric === 'annal_coin_moves_waiting')?.value
+    return rows.find(({ metric }) => metric === 'annal_suspended_transfers')?.value
   }
   await eventually(waiting, (count) => count === 1)
   const isTold = ({ message, fields }: LogLine) =>

@@ -13,7 +13,7 @@ import { createLane, type RelayParts } from '../../src/chain/relay/lane.ts'
 import { closeGap } from '../../src/chain/relay/recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/db/sql.ts'
-import { blindTracer, silentMeter } from '../../src/telemetry/telemetry-types.ts'
+import { noopMeter, noopTracer } from '../../src/telemetry/telemetry-types.ts'
 import { relayKeys, startChain, type TestChain } from '../support/chain/anvil.ts'
 import { startServer, type TestServer, type World } from '../support/chain/world.ts'
 import { eventually } from '../support/eventually.ts'
@@ -170,8 +170,8 @@ describe('the relay', () => {
       ...world,
       ...fees,
       commitsPerTransaction,
-      meter: silentMeter,
-      tracer: blindTracer,
+      meter: noopMeter,
+      tracer: noopTracer,
       lease,
       rpc: chain.rpc,
       pace: createPace(),

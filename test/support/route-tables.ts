@@ -8,7 +8,7 @@ import { createLookupPage } from '../../src/modules/pages/lookup/lookup-page.ts'
 import { createEmailVerificationPage, createPasswordResetPage } from '../../src/modules/pages/mailed-forms.ts'
 import { refusalPage } from '../../src/modules/pages/page.ts'
 import { createPageRoutes } from '../../src/modules/pages/page-routes.ts'
-import { blindWatch } from '../../src/telemetry/telemetry-types.ts'
+import { noopWatch } from '../../src/telemetry/telemetry-types.ts'
 
 const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
 
@@ -26,7 +26,7 @@ export const directRoutes: DirectRoute[] = [
       refusal: refusalPage,
     },
     readText: async () => '',
-    watch: blindWatch,
+    watch: noopWatch,
   }),
 ]
 

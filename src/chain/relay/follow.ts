@@ -1,6 +1,7 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../../modules/commits/fail-commit.ts'
 import { toId } from '../../shared/ids.ts'
+import { fromUnits } from '../../shared/money.ts'
 import type { Problem } from '../log-dedupe.ts'
 import { feeOf, type ReceiptReply } from '../replies.ts'
 import { resultOf } from '../rpc.ts'
@@ -31,7 +32,7 @@ interface Inclusion {
 }
 
 const tellIncluded = ({ meter, tracer }: RelayParts, { row, receipt }: Inclusion) => {
-  meter.feePaid(feeOf(receipt))
+  meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(feeOf(receipt))))
   const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': Number(receipt.blockNumber) }
   for (const trace of row.traces) tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { explainError } from '../../shared/operator-errors.ts'
-import { blindTracer, silentMeter } from '../../telemetry/telemetry-types.ts'
+import { noopMeter, noopTracer } from '../../telemetry/telemetry-types.ts'
 import { createPace } from '../cpu-yield.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
@@ -35,7 +35,7 @@ const BATCH = 32
  * Errors are not thrown: they are logged once per outage.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
+  const { database, registry, log, meter = noopMeter, tracer = noopTracer } = options
   const pauses = { ...defaultPauses, ...options.pauses }
   const { transactionsUnderWay = 64 } = options
   const stopping = new AbortController()

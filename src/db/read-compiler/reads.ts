@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { type Semaphore, unlimited } from '../../shared/semaphore.ts'
-import { blindTracer, type SpanOptions, type Tracer } from '../../telemetry/telemetry-types.ts'
+import { noopTracer, type SpanOptions, type Tracer } from '../../telemetry/telemetry-types.ts'
 import type { ReadClient } from '../database-types.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
 import { createAsk, isDataException } from './ask.ts'
@@ -73,7 +73,7 @@ export const createReads = ({
   lists = unlimited,
   onFallback = () => undefined,
   pageBytes,
-  tracer = blindTracer,
+  tracer = noopTracer,
   isPooled = false,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)

@@ -200,7 +200,7 @@ export function createExportService({
   /** Runs one export of an account at a time: each holds a part of the account in memory. */
   async function once<T>(actor: Actor, id: string, work: () => Promise<T>): Promise<T> {
     if (running.has(id)) {
-      meter.limitRefused('exports')
+      meter.count('annal_limit_rejections_total', { limit: 'exports' })
       throw throttled(ANOTHER_EXPORT_SECONDS)
     }
     running.add(id)

@@ -58,7 +58,7 @@ export function createPasswordCheck({ database, passwords, guesses, meter }: Dep
       const [guesses] = await database.query(findGuesses, { subject })
       const isFull = guesses !== undefined && guesses.wrong >= most
       if (!isFull && performance.now() - start <= PATIENCE_MS) continue
-      meter.limitRefused('password-guesses')
+      meter.count('annal_limit_rejections_total', { limit: 'password-guesses' })
       const seconds = guesses?.retry_after ?? 1
       throw throttled(isFull ? seconds : Math.min(seconds, ASK_AGAIN_SECONDS))
     }

@@ -76,10 +76,11 @@ export function createUploads({
   meter: Meter
 }) {
   const subjectOf = (actor: Actor) => `uploads:${actor.kind === 'user' ? actor.id : actor.kind}`
-  let underWay = 0
+  let inProgress = 0
+  meter.gauge('annal_upload_in_progress_bytes', () => inProgress)
 
   function reject(): never {
-    meter.limitRefused('upload-megabytes')
+    meter.count('annal_limit_rejections_total', { limit: 'upload-megabytes' })
     throw throttled(RETRY_SECONDS)
   }
 
@@ -118,17 +119,18 @@ export function createUploads({
         if (missing > 0) await acquire(missing, Math.max(missing, STEP_BYTES))
         assertOpen()
         taken += bytes
-        underWay += bytes
+        inProgress += bytes
       }
       const releaseFiles = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
         async hold({ filename, mimetype, bytes }) {
           if (room < declaredBytes) await acquire(declaredBytes - room, declaredBytes - room)
           const file = await folder.hold(bytes, take).catch((error: unknown) => {
-            meter.fileRefused()
+            meter.count('annal_uploads_total', { outcome: 'rejected' })
             throw error
           })
-          meter.fileTaken(file.size)
+          meter.count('annal_uploads_total', { outcome: 'accepted' })
+          meter.count('annal_upload_bytes_total', {}, file.size)
           files.push(file)
           if (isClosed) await releaseFiles()
           return { filename, mimetype, createReadStream: () => file.bytes() }
@@ -136,15 +138,12 @@ export function createUploads({
         async close() {
           if (isClosed) return
           isClosed = true
-          underWay -= taken
+          inProgress -= taken
           await releaseFiles()
           await releaseRoom()
         },
       }
     },
-
-    /** Bytes that this process is receiving. */
-    bytesUnderWay: () => underWay,
 
     /** Deletes files that an interrupted process left behind. */
     async sweep(onError: OnError) {

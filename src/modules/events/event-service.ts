@@ -63,6 +63,7 @@ export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
  */
 export function createEventService({ database, notifications, actionArgs, log, meter, counter, limits }: Dependencies) {
   let openStreams = 0
+  meter.gauge('annal_streams', () => openStreams)
   const fanout = createEventFanout({ database, notifications, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })
@@ -100,7 +101,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
     try {
       for (const [subject, max] of maxima) {
         if ((await counter.acquire(subject, { max, needed: 1 })) === 0) {
-          meter.limitRefused('streams')
+          meter.count('annal_limit_rejections_total', { limit: 'streams' })
           throw throttled(RETRY_SECONDS)
         }
         acquired.push(subject)
@@ -246,9 +247,6 @@ export function createEventService({ database, notifications, actionArgs, log, m
 
     /** Whether streams end because the process does. */
     isDraining: () => hasStopped,
-
-    /** How many streams are open. */
-    openStreams: () => openStreams,
 
     /** Ends what is followed, and what is begun from now on: the process drains. */
     stop() {

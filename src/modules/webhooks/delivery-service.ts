@@ -156,6 +156,12 @@ export function createDeliveryService({
     )
   }
 
+  function countAttempt(outcome: string, statusCode: number | undefined, milliseconds: number) {
+    const status = statusCode === undefined ? 'none' : `${Math.floor(statusCode / 100)}xx`
+    meter.count('annal_webhook_attempts_total', { outcome, status })
+    meter.observe('annal_webhook_attempt_duration_seconds', {}, milliseconds / 1_000)
+  }
+
   /** Writes down what came of an attempt, and what follows from it. */
   async function record(id: string, due: DueDelivery, outcome: Outcome): Promise<void> {
     const { statusCode, failure, retryAfter, response, duration, cause } = outcome
@@ -170,13 +176,13 @@ export function createDeliveryService({
     if (due.type === 'webhook.test') return recordTest(facts)
     if (failure === undefined) {
       notify(await database.query(recordDelivered, facts))
-      meter.webhookAttempted('delivered', statusCode, duration)
+      countAttempt('delivered', statusCode, duration)
       return log.debug(about, 'Webhook delivered')
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
     if (seconds !== undefined) {
       await database.query(recordRetry, { ...facts, seconds })
-      meter.webhookAttempted('failed', statusCode, duration)
+      countAttempt('failed', statusCode, duration)
       const level = cause === undefined ? 'info' : 'warn'
       return log[shouldLog(attempts) ? level : 'debug'](
         { ...about, failure, retryInSeconds: seconds },
@@ -185,7 +191,7 @@ export function createDeliveryService({
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
     notify(await database.query(recordGivenUp, { ...facts, goneUrl }))
-    meter.webhookAttempted('given-up', statusCode, duration)
+    countAttempt('abandoned', statusCode, duration)
     log.warn({ ...about, failure }, 'Webhook delivery failed finally')
   }
 

@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as requestByHtt
 import { request as requestByHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { Webhook } from 'standardwebhooks'
-import { blindTracer, type Tracer } from '../../telemetry/telemetry-types.ts'
+import { noopTracer, type Tracer } from '../../telemetry/telemetry-types.ts'
 import { createGuardedConnector, type Resolve, resolveByDns, resolveBySystem } from './guarded-connector.ts'
 import { isInternalHost } from './internal-address.ts'
 import { failureOf, failureOfStatus, INTERNAL, ONLY_HTTPS } from './webhook-failure.ts'
@@ -119,7 +119,7 @@ export function createWebhookSender({
   allowInsecure,
   resolve,
   timeout = TIMEOUT_MS,
-  tracer = blindTracer,
+  tracer = noopTracer,
 }: WebhookSenderOptions): WebhookSender {
   const connect = createGuardedConnector({
     allowInternal: allowInsecure,

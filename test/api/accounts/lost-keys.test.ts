@@ -5,7 +5,7 @@ import type { Lease } from '../../../src/chain/lease.ts'
 import { createPreparer } from '../../../src/chain/relay/commit-signer.ts'
 import type { Custody } from '../../../src/keys/key-types.ts'
 import { findUnreadable } from '../../../src/keys/unreadable-keys.ts'
-import { blindTracer } from '../../../src/telemetry/telemetry-types.ts'
+import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
@@ -39,7 +39,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     custody: { ...custody, sign: signs },
     lease: lease as Lease,
     log: app.log,
-    tracer: blindTracer,
+    tracer: noopTracer,
     stopping: stopping.signal,
     idlePause: 20,
     takeFromChain: async () => false,

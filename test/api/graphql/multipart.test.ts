@@ -15,7 +15,7 @@ import { readText } from '../../../src/http/request-body.ts'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
 import { createUploads } from '../../../src/modules/assets/uploads.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
-import { silentMeter } from '../../../src/telemetry/telemetry-types.ts'
+import { noopMeter } from '../../../src/telemetry/telemetry-types.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { eventually } from '../../support/eventually.ts'
 import { formType, part, partHead } from '../../support/form-parts.ts'
@@ -32,7 +32,7 @@ const uploadsIn = (dir: string) =>
     folder: createUploadFolder({ dir }),
     counter: unlimitedCounter,
     maxBytes: 1e9,
-    meter: silentMeter,
+    meter: noopMeter,
   })
 const uploads = uploadsIn(dir)
 

@@ -141,7 +141,7 @@ describe('the limits of a document', () => {
 
 it('metrics name the operation by its field', async () => {
   const asked = async () =>
-    (await scrape(app.operatorsUrl)).value('annal_requests_total', { door: 'graphql', operation: 'query pricing' }) ?? 0
+    (await scrape(app.operatorsUrl)).value('annal_requests_total', { api: 'graphql', operation: 'query pricing' }) ?? 0
   const before = await asked()
   expectOk(await user.graphql('{ __typename pricing { total } }'))
   expect(await asked()).toBe(before + 1)

@@ -10,7 +10,7 @@ import { readMultipart } from '../../../src/http/rest/read-body.ts'
 import { createUploadFolder } from '../../../src/http/upload-folder.ts'
 import { createUploads } from '../../../src/modules/assets/uploads.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
-import { silentMeter } from '../../../src/telemetry/telemetry-types.ts'
+import { noopMeter } from '../../../src/telemetry/telemetry-types.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { type Message, send } from '../../support/http-client.ts'
 import { listen } from '../../support/listen.ts'
@@ -24,7 +24,7 @@ const uploads = createUploads({
   folder: createUploadFolder({ dir }),
   counter: unlimitedCounter,
   maxBytes: 1e9,
-  meter: silentMeter,
+  meter: noopMeter,
 })
 
 /** Answers what it read, or the code of the refusal. */

@@ -28,37 +28,37 @@ export const alertCases: Record<string, AlertCase> = {
   AnnalFaults: {
     // Of a counter that is new no increase tells.
     trouble: {
-      'annal_requests_total{door="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '_x20 1x30',
+      'annal_requests_total{api="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '_x20 1x30',
     },
-    ...{ firesAt: 20, overAt: 30, labels: { door: 'rest', operation: 'getAsset' } },
+    ...{ firesAt: 20, overAt: 30, labels: { api: 'rest', operation: 'getAsset' } },
     calm: {
-      'annal_requests_total{door="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '1x40',
-      'annal_requests_total{door="rest",operation="getAsset",code="NOT_FOUND",instance="a:4001"}': '0+9x40',
+      'annal_requests_total{api="rest",operation="getAsset",code="INTERNAL",instance="a:4001"}': '1x40',
+      'annal_requests_total{api="rest",operation="getAsset",code="NOT_FOUND",instance="a:4001"}': '0+9x40',
     },
     calmFrom: 10,
   },
   AnnalUnavailable: {
     trouble: {
-      'annal_requests_total{door="rest",operation="getAsset",code="UNAVAILABLE"}': '0+2x30',
-      'annal_requests_total{door="graphql",operation="query",code="OK"}': '0+98x30',
+      'annal_requests_total{api="rest",operation="getAsset",code="UNAVAILABLE"}': '0+2x30',
+      'annal_requests_total{api="graphql",operation="query",code="OK"}': '0+98x30',
     },
     ...{ firesAt: 6, labels: {} },
     calm: {
-      'annal_requests_total{door="rest",operation="getAsset",code="UNAVAILABLE"}': '0+1x30',
-      'annal_requests_total{door="graphql",operation="query",code="OK"}': '0+99x30',
+      'annal_requests_total{api="rest",operation="getAsset",code="UNAVAILABLE"}': '0+1x30',
+      'annal_requests_total{api="graphql",operation="query",code="OK"}': '0+99x30',
     },
   },
   AnnalSlow: {
     trouble: {
-      'annal_request_duration_seconds_bucket{door="rest",le="1"}': '0+90x30',
-      'annal_request_duration_seconds_bucket{door="rest",le="2.5"}': '0+100x30',
-      'annal_request_duration_seconds_bucket{door="rest",le="+Inf"}': '0+100x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="1"}': '0+90x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="2.5"}': '0+100x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="+Inf"}': '0+100x30',
     },
     ...{ firesAt: 11, labels: {} },
     calm: {
-      'annal_request_duration_seconds_bucket{door="rest",le="1"}': '0+100x30',
-      'annal_request_duration_seconds_bucket{door="rest",le="2.5"}': '0+100x30',
-      'annal_request_duration_seconds_bucket{door="rest",le="+Inf"}': '0+101x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="1"}': '0+100x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="2.5"}': '0+100x30',
+      'annal_request_duration_seconds_bucket{api="rest",le="+Inf"}': '0+101x30',
     },
   },
   AnnalNoConnections: {
@@ -67,9 +67,9 @@ export const alertCases: Record<string, AlertCase> = {
     calm: { 'annal_pool_waiting{instance="a:4001"}': '0 9 0 9 0 9 0 9 0 9 0 9 0 9 0 9 0 9 0' },
   },
   AnnalQueueTurnsAway: {
-    trouble: { 'annal_queue_refused_total{instance="a:4001",queue="uploads"}': '0+1x20' },
+    trouble: { 'annal_queue_rejected_total{instance="a:4001",queue="uploads"}': '0+1x20' },
     ...{ firesAt: 6, labels: { ...a, queue: 'uploads' } },
-    calm: { 'annal_queue_refused_total{instance="a:4001",queue="uploads"}': '0 5x20' },
+    calm: { 'annal_queue_rejected_total{instance="a:4001",queue="uploads"}': '0 5x20' },
   },
   AnnalEventLoopLate: {
     trouble: { 'nodejs_eventloop_lag_p99_seconds{job="annal",instance="a:4001"}': '0.6x20' },
@@ -77,9 +77,9 @@ export const alertCases: Record<string, AlertCase> = {
     calm: { 'nodejs_eventloop_lag_p99_seconds{job="annal",instance="a:4001"}': '0.5x20' },
   },
   AnnalStoodStill: {
-    trouble: { 'annal_standstills_total{instance="a:4001"}': '0 0 1x30' },
+    trouble: { 'annal_process_stalls_total{instance="a:4001"}': '0 0 1x30' },
     ...{ firesAt: 2, overAt: 18, labels: a },
-    calm: { 'annal_standstills_total{instance="a:4001"}': '3x30' },
+    calm: { 'annal_process_stalls_total{instance="a:4001"}': '3x30' },
   },
   AnnalRoleMissing: {
     // Each process tells of all; who has nothing of the database any more tells what was.
@@ -177,24 +177,24 @@ export const alertCases: Record<string, AlertCase> = {
     calm: { 'annal_mails_total{outcome="failed"}': '0+9x40', 'annal_mails_total{outcome="sent"}': '0+1x40' },
   },
   AnnalItemsPutOff: {
-    trouble: { 'annal_setbacks{sweep="deposits"}': '1x80' },
-    ...{ firesAt: 60, labels: { sweep: 'deposits' } },
-    calm: { 'annal_setbacks{sweep="deposits"}': '1x59 0 1x59' },
+    trouble: { 'annal_batch_failures{batch_job="deposits"}': '1x80' },
+    ...{ firesAt: 60, labels: { batch_job: 'deposits' } },
+    calm: { 'annal_batch_failures{batch_job="deposits"}': '1x59 0 1x59' },
   },
   AnnalRetentionLate: {
-    trouble: { 'annal_retention_overdue_seconds{instance="a:4001",sweep="forget-events"}': '30000x20' },
-    ...{ firesAt: 10, labels: { sweep: 'forget-events' } },
-    calm: { 'annal_retention_overdue_seconds{instance="a:4001",sweep="forget-events"}': '21600x20' },
+    trouble: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="forget-events"}': '30000x20' },
+    ...{ firesAt: 10, labels: { batch_job: 'forget-events' } },
+    calm: { 'annal_retention_overdue_seconds{instance="a:4001",batch_job="forget-events"}': '21600x20' },
   },
   AnnalDepositsSetAside: {
-    trouble: { 'annal_deposits_set_aside{instance="a:4001"}': '1x20' },
+    trouble: { 'annal_deposits_uncredited{instance="a:4001"}': '1x20' },
     ...{ firesAt: 10, labels: {} },
-    calm: { 'annal_deposits_set_aside{instance="a:4001"}': '1x9 0 1x3' },
+    calm: { 'annal_deposits_uncredited{instance="a:4001"}': '1x9 0 1x3' },
   },
   AnnalCoinMovesWait: {
-    trouble: { 'annal_coin_moves_waiting{instance="a:4001"}': '1x80' },
+    trouble: { 'annal_suspended_transfers{instance="a:4001"}': '1x80' },
     ...{ firesAt: 60, labels: {} },
-    calm: { 'annal_coin_moves_waiting{instance="a:4001"}': '1x59 0 1x19' },
+    calm: { 'annal_suspended_transfers{instance="a:4001"}': '1x59 0 1x19' },
   },
   AnnalWithdrawalsWait: {
     trouble: { 'annal_withdrawals_waiting_seconds{instance="a:4001"}': '700x20' },
@@ -210,9 +210,9 @@ export const alertCases: Record<string, AlertCase> = {
     },
   },
   AnnalNoRoom: {
-    trouble: { 'annal_requests_total{door="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '_x20 1x30' },
-    ...{ firesAt: 20, overAt: 30, labels: { door: 'rest' } },
-    calm: { 'annal_requests_total{door="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '2x40' },
+    trouble: { 'annal_requests_total{api="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '_x20 1x30' },
+    ...{ firesAt: 20, overAt: 30, labels: { api: 'rest' } },
+    calm: { 'annal_requests_total{api="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '2x40' },
     calmFrom: 10,
   },
   AnnalReadsLeftToPrisma: {

@@ -95,6 +95,6 @@ describe('the alerts', () => {
     const asked = [...new Set(alerts.flatMap(({ expr }) => metricsIn(expr)))]
     const missing = (await Promise.all(asked.map(async (name) => ((await isThere(name)) ? [] : [name])))).flat()
     // These metrics exist only while something is wrong.
-    expect(missing.sort()).toEqual(['annal_read_fallbacks_total', 'annal_setbacks'])
+    expect(missing.sort()).toEqual(['annal_read_fallbacks_total', 'annal_batch_failures'])
   })
 })

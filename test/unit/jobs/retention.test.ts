@@ -270,8 +270,8 @@ describe('operators', () => {
     await orders(buyer, 2)
     const [first] = await feedOf(buyer)
     const now = () => scrape(app.operatorsUrl)
-    const late = async () => (await now()).value('annal_retention_overdue_seconds', { sweep: 'forget-events' })!
-    const done = async () => (await now()).value('annal_swept_total', { sweep: 'forget-events' }) ?? 0
+    const late = async () => (await now()).value('annal_retention_overdue_seconds', { batch_job: 'forget-events' })!
+    const done = async () => (await now()).value('annal_batch_items_total', { batch_job: 'forget-events' }) ?? 0
     await app.maintenance.sweep()
     expect(await late()).toBe(0)
     await app.stopClock(`(${momentOf(first!)}) + interval '40 days 2 hours'`)

@@ -3,7 +3,7 @@ import type { Actor } from '../../../src/shared/actor.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 import { limitsWith } from '../../../src/shared/limits.ts'
 import { createRequestQuota } from '../../../src/shared/rate-limiter.ts'
-import { silentMeter } from '../../../src/telemetry/telemetry-types.ts'
+import { noopMeter } from '../../../src/telemetry/telemetry-types.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }))
 afterEach(() => void vi.useRealTimers())
@@ -14,7 +14,7 @@ const user = (id: string, address: string, service?: { id: string }) =>
 
 function openQuota() {
   const limits = limitsWith('requests-per-user=2,requests-per-address=1')
-  const quota = createRequestQuota({ meter: silentMeter, limits })
+  const quota = createRequestQuota({ meter: noopMeter, limits })
   /** Seconds to wait for each caller, or 0 if the request was accepted. */
   return async (...callers: Actor[]) => {
     const waits: number[] = []

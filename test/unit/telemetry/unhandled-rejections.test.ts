@@ -7,8 +7,7 @@ const path = (name: string) => JSON.stringify(new URL(`../../../src/telemetry/${
 
 it('An unhandled promise rejection is logged as an error and does not end the process', async () => {
   const program = `
-    import { createLog } from ${path('log.ts')}
-    import { logUnhandledRejections } from ${path('unhandled-rejections.ts')}
+    import { createLog, logUnhandledRejections } from ${path('log.ts')}
     logUnhandledRejections(createLog('info'))
     Promise.reject(new Error('Left to nobody'))
     setImmediate(() => console.log('went on'))`

@@ -4,6 +4,7 @@ import type { Problem } from '../../../chain/log-dedupe.ts'
 import { feeOf, hasSucceeded, type ReceiptReply } from '../../../chain/replies.ts'
 import { quantity, type Rpc, RpcError, resultOf } from '../../../chain/rpc.ts'
 import { type BlockId, type ChainView, isGone, readBlockHashes } from '../../../chain/view.ts'
+import { fromUnits } from '../../../shared/money.ts'
 import type { CoinMove, PlacedMove } from '../coin-types.ts'
 import { readAddresses } from './addresses.ts'
 import type { MoverParts } from './parts.ts'
@@ -112,7 +113,7 @@ async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Prom
     ]
   })
   if (placed.length > 0) await parts.books.markIncluded(placed)
-  for (const { fee } of placed) parts.meter.feePaid(fee)
+  for (const { fee } of placed) parts.meter.count('annal_relay_fees_paid_coins_total', {}, Number(fromUnits(fee)))
   return new Set(placed.map(({ id }) => id))
 }
 
