@@ -4,6 +4,7 @@
  * should have stopped growing has, what is kept for ever has grown as its rows have, and no invariant is broken. An interrupt ends it with the
  * figures of the days until then.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,6 +23,7 @@ import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
 import { openInfrastructure } from '../src/infrastructure.ts'
+import { eraseOrderArguments, expireOrders } from '../src/modules/store/expire-orders.ts'
 import { roles } from '../src/shared/process.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
@@ -108,9 +110,9 @@ async function sweep(): Promise<{ ms: number; removed: number }> {
   await sql('select pg_stat_clear_snapshot()')
   const before = await deleted()
   const start = performance.now()
-  await app.services.orders.expire()
+  await expireOrders(app.context)
   await app.services.deletions.sweep()
-  await app.services.orders.sweepArguments()
+  await eraseOrderArguments(app.context)
   await app.maintenance.sweep()
   const ms = performance.now() - start
   await boss.supervise()

@@ -6,6 +6,7 @@ import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
 import { done, type Repetition, repeat } from './jobs/repeat.ts'
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
+import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/delivery-service.ts'
 import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'
@@ -74,11 +75,14 @@ interface Chore {
 }
 
 /** Tasks of the queue `maintenance`. One process runs each at its times. */
-function tasksOf({ infrastructure: { config }, layer: { services, maintenance } }: LoopParts) {
+function tasksOf({ infrastructure: { config }, layer: { context, services, maintenance } }: LoopParts) {
   const garbageMinutes = config.files.garbageGraceSeconds / 60
   return {
     'clean-up-deleted-accounts': { cron: '5 * * * *', work: services.deletions.sweep },
-    'erase-order-arguments': { cron: '15 * * * *', work: services.orders.sweepArguments },
+    'erase-order-arguments': {
+      cron: '15 * * * *',
+      work: (cancel?: AbortSignal) => eraseOrderArguments(context, cancel),
+    },
     'delete-expired-data': { cron: '25 * * * *', work: maintenance.sweep },
     'collect-garbage': {
       cron: garbageMinutes < 60 ? `*/${garbageMinutes} * * * *` : '45 * * * *',
@@ -88,7 +92,7 @@ function tasksOf({ infrastructure: { config }, layer: { services, maintenance } 
 }
 
 function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
-  const { orders, sessions, deletions } = services
+  const { sessions, deletions } = services
   // Once per process is enough: backups are restored while no process runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -99,7 +103,7 @@ function choresOf({ layer: { context, services, maintenance }, chain: { gasQuote
     {
       role: 'jobs',
       every: 1_000,
-      work: orders.expire,
+      work: () => expireOrders(context),
       task: 'expire orders',
     },
     {

@@ -12,6 +12,7 @@ import type { ComposeMail, Mailer } from './mail/mail-types.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
 import type { Coins } from './modules/coins/coin-types.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
+import type { ActionArgs } from './modules/store/action-args.ts'
 import type { Actor } from './shared/actor.ts'
 import type { ConcurrencyCounter } from './shared/concurrency-counter.ts'
 import type { IdempotencyContext, IdempotencySecrets } from './shared/idempotency.ts'
@@ -46,6 +47,7 @@ export interface AppContext {
   /** Base URL of the service, without a trailing slash. Commits on the chain contain it. Links in responses start with `baseUrl`. */
   readonly publicUrl: string
   readonly linkConfig: LinkConfig
+  readonly actionArgs: ActionArgs
   readonly idempotencySecrets: IdempotencySecrets
   readonly rateLimiter: RateLimiter
   readonly requestQuota: RequestQuota

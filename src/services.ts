@@ -167,8 +167,10 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const idempotency = createIdempotency({ database, idempotencySecrets })
   const gasFee = deps.gasFee ?? (() => config.money.gasFee)
   const chain = { wake: () => deps.relay.wake(), explorerUrl }
+  const actionArgs = createActionArgs(deps)
   const context: AppContext = {
     ...deps,
+    actionArgs,
     histories: deps.histories,
     meter,
     tracer,
@@ -197,7 +199,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     rateLimiter,
     requestQuota,
     counter,
-    actionArgs: createActionArgs(deps),
+    actionArgs,
     compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }

@@ -29,9 +29,10 @@ export function addGcCommand(program: Command): void {
   command(program, 'gc', 'Forgets what has expired and removes the blocks that no asset needs.', ['annal gc'])
     .option('--json', 'prints {"removedBlocks"}')
     .action(async ({ json }) => {
-      const removedBlocks = await withServices(async ({ maintenance, services: { deletions, orders } }) => {
+      const removedBlocks = await withServices(async ({ maintenance, context, services: { deletions } }) => {
         await deletions.sweep()
-        await orders.sweepArguments()
+        const { eraseOrderArguments } = await import('../modules/store/expire-orders.ts')
+        await eraseOrderArguments(context)
         await maintenance.sweep()
         return maintenance.collectGarbage()
       })

@@ -2,6 +2,7 @@ import { brandWithType } from '@pothos/core'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
 import { findAsset } from '../modules/assets/find-asset.ts'
 import { findCommit } from '../modules/commits/asset-versions.ts'
+import { findOrder } from '../modules/store/orders.ts'
 import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
@@ -27,7 +28,7 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
   key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
   link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },
-  order: { type: 'Order', find: ({ uuid }, { actor, services }) => services.orders.find(actor, uuid) },
+  order: { type: 'Order', find: ({ uuid }, context) => findOrder(context, uuid) },
   refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, { actor, services }) => services.statement.find(actor, uuid) },

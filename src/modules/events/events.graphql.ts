@@ -3,7 +3,7 @@ import { builder, omitNullish } from '../../graphql/builder.ts'
 import { characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
 import { boundedCountDescription, offsetArg, searchArg, totalCountOf } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
-import { MAX_ACTION_ARGS_BYTES } from '../store/order-input.ts'
+import { MAX_ACTION_ARGS_BYTES } from '../store/create-order.ts'
 import type { EventRecord } from './event-record.ts'
 import { eventTypes } from './event-type.ts'
 

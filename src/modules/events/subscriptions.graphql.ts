@@ -4,6 +4,7 @@ import { builder } from '../../graphql/builder.ts'
 import { getAsset } from '../assets/find-asset.ts'
 import { CommitType } from '../commits/commits.graphql.ts'
 import { OrderType } from '../store/orders.graphql.ts'
+import { findOrder, getOrder } from '../store/orders.ts'
 
 builder.subscriptionType({
   description: 'Waiting for changes, as server-sent events: send `Accept: text/event-stream`.',
@@ -34,9 +35,9 @@ builder.subscriptionField('orderUpdated', (t) =>
     subscribe: (_root, { id }, context, info) => {
       const { actor, services } = context
       const query = queryFromInfo({ context, info })
-      return services.events.followOrder(actor, () => services.orders.get(actor, id), {
+      return services.events.followOrder(actor, () => getOrder(context, id), {
         key: JSON.stringify(query),
-        load: (uuid) => services.orders.find(actor, uuid, query),
+        load: (uuid) => findOrder(context, uuid, query),
       })
     },
     resolve: (order) => order,

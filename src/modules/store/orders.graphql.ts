@@ -13,7 +13,10 @@ import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import { MAX_ACTION_ARGS_BYTES } from './order-input.ts'
+import { cancelOrder } from './cancel-order.ts'
+import { confirmOrder } from './confirm-order.ts'
+import { createOrder, MAX_ACTION_ARGS_BYTES } from './create-order.ts'
+import { countOrders, getOrder, listOrders } from './orders.ts'
 import { shownRefunds } from './refunds.graphql.ts'
 
 /** The status of an order. */
@@ -78,7 +81,7 @@ export const OrderType = builder.prismaObject('Order', {
       type: 'JSONObject',
       description:
         'Arguments for the webhook of the network app. Empty when there were none, and once they are erased because the order is over.',
-      resolve: (order, _args, { services }) => services.orders.readActionArgs(order),
+      resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.show(id, actionArgs),
     }),
     actionArgsErasedAt: t.field({
       type: 'DateTime',
@@ -198,7 +201,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One of your orders. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
-    resolve: (query, _root, { id }, { actor, services }) => services.orders.get(actor, id, query),
+    resolve: (query, _root, { id }, context) => getOrder(context, id, query),
   }),
   orders: t.prismaConnection(
     {
@@ -211,12 +214,11 @@ builder.queryFields((t) => ({
         search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status, search }, { actor, services }) =>
-        services.orders.count(actor, omitNullish({ status, search })),
-      resolve: (query, _root, { status, search, offset, ...page }, { actor, services, cutsPages }) => {
+      totalCount: (_connection, { status, search }, context) => countOrders(context, omitNullish({ status, search })),
+      resolve: (query, _root, { status, search, offset, ...page }, context) => {
         assertCursors('id', page)
         const filter = omitNullish({ status, search })
-        return services.orders.list(actor, filter, { ...withOffset(query, offset), cutsPages })
+        return listOrders(context, filter, { ...withOffset(query, offset), cutsPages: context.cutsPages })
       },
     },
     OrderConnection,
@@ -230,9 +232,7 @@ builder.mutationFields((t) => ({
       'Orders a network app; to be confirmed within 15 minutes unless the operator says otherwise (`expiresAt`). Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      order: await services.orders.create(actor, omitNullish(input), idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ order: await createOrder(context, omitNullish(input)) }),
   }),
   confirmOrder: t.field({
     type: ConfirmOrderPayload,
@@ -240,18 +240,13 @@ builder.mutationFields((t) => ({
       'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => {
-      const { id, ...payment } = omitNullish(input)
-      return { order: await services.orders.confirm(actor, id, payment, idempotency) }
-    },
+    resolve: async (_root, { input }, context) => ({ order: await confirmOrder(context, omitNullish(input)) }),
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,
     description:
       'Cancels an order that is not paid: nothing is charged for it any more. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
     args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      order: await services.orders.cancel(actor, input.id, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ order: await cancelOrder(context, input) }),
   }),
 }))

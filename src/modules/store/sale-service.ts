@@ -8,7 +8,7 @@ import { fromId, uuidFrom } from '../../shared/ids.ts'
 import { idInput, parse } from '../../shared/input.ts'
 import { countLimit } from '../../shared/lists.ts'
 import { assertMay } from '../../shared/policy.ts'
-import { nextStatuses } from './order-status.ts'
+import { nextStatuses } from './orders.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type SaleQuery = Omit<Prisma.OrderFindManyArgs, 'where'>

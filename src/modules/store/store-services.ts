@@ -14,7 +14,6 @@ import type { ActionArgs } from './action-args.ts'
 import { createApiKeyService } from './api-key-service.ts'
 import { createNetworkAppService } from './network-app-service.ts'
 import { createOrderMail } from './order-mail.ts'
-import { createOrderService } from './order-service.ts'
 import { createRefundService } from './refund-service.ts'
 import { createSaleService } from './sale-service.ts'
 
@@ -53,7 +52,6 @@ export function createStoreServices(deps: Dependencies) {
     services: {
       apiKeys: createApiKeyService(deps),
       networkApps: createNetworkAppService(deps),
-      orders: createOrderService(deps),
       refunds: createRefundService(deps),
       sales: createSaleService(deps),
       deliveries,

@@ -8,6 +8,8 @@ import { quoteRevert } from '../assets/revert-asset.ts'
 import { quoteUpdate } from '../assets/update-asset.ts'
 import type { WithdrawalQuote } from '../coins/withdrawal-service.ts'
 import { withdrawalFields } from '../coins/withdrawals.graphql.ts'
+import { quoteConfirmOrder } from '../store/confirm-order.ts'
+import { quoteCreateOrder } from '../store/create-order.ts'
 import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
 import type { RefundQuote } from '../store/refund-service.ts'
 import { RefundOrderInput } from '../store/refunds.graphql.ts'
@@ -141,11 +143,8 @@ function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<
   if (input.revertAsset) {
     return quoteRevert(context, omitNullish(input.revertAsset))
   }
-  if (input.createOrder) return services.orders.quoteCreation(actor, omitNullish(input.createOrder))
-  if (input.confirmOrder) {
-    const { id, ...payment } = omitNullish(input.confirmOrder)
-    return services.orders.quotePayment(actor, id, payment)
-  }
+  if (input.createOrder) return quoteCreateOrder(context, omitNullish(input.createOrder))
+  if (input.confirmOrder) return quoteConfirmOrder(context, omitNullish(input.confirmOrder))
   if (input.withdraw) return services.withdrawals.quote(actor, omitNullish(input.withdraw))
   return services.refunds.quote(actor, omitNullish(input.refundOrder!))
 }

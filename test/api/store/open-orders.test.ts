@@ -1,5 +1,7 @@
 /** How many orders may wait to be confirmed, and how long the arguments of orders are kept. */
+
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { answerWith, startReceiver } from '../../support/receiver.ts'
@@ -26,7 +28,7 @@ const expireAll = async (user: SignedIn) => {
     `update orders set expires_at = now() - interval '1 ms' where buyer_id = $1::uuid and status = 'CREATED'`,
     [user.id],
   )
-  await app.services.orders.expire()
+  await expireOrders(app.context)
 }
 const keptOf = async (id: string) =>
   (
@@ -92,8 +94,8 @@ it('Orders of everybody else expire when one buyer fails, who is left alone for 
   await app.sql(
     `create trigger test_refuse before update on wallets for each row execute function test_refuse('${bad.id}')`,
   )
-  await app.services.orders.expire()
-  await app.services.orders.expire()
+  await expireOrders(app.context)
+  await expireOrders(app.context)
   const statusOf = async ({ id }: SignedIn) =>
     (await app.sql('select status::text from orders where buyer_id = $1::uuid', [id]))[0]?.status
   expect([await statusOf(bad), await statusOf(good)]).toEqual(['CREATED', 'EXPIRED'])
@@ -128,7 +130,7 @@ describe('the arguments of an order', () => {
       ])
     await age(ids[0]!, 29)
     await age(ids[1]!, 31)
-    await app.services.orders.sweepArguments()
+    await eraseOrderArguments(app.context)
     expect([await keptOf(ids[0]!), await keptOf(ids[1]!)]).toEqual([kept, erased])
     const shown = await Promise.all(ids.map((id) => user.rest('GET', `store/network-app-orders/${id}/`)))
     expect(shown.map(({ body }) => body.action_args)).toEqual([actionArgs, {}])
@@ -150,11 +152,11 @@ describe('the arguments of an order', () => {
     await app.sql(`update orders set settled_at = now() - interval '31 days' where id = $1::uuid`, [
       fromId(order.id)!.uuid,
     ])
-    await app.services.orders.sweepArguments()
+    await eraseOrderArguments(app.context)
     expect(await keptOf(order.id)).toEqual(kept)
     await deliver()
     expect(receiver.calls.map(({ body }) => JSON.parse(body).data.action_args)).toEqual([actionArgs, actionArgs])
-    await app.services.orders.sweepArguments()
+    await eraseOrderArguments(app.context)
     expect(await keptOf(order.id)).toEqual(erased)
     expect(expectError(await replay(), 'VALIDATION_FAILED').body.error.details.id).toEqual([
       expect.stringMatching(/arguments are erased/),

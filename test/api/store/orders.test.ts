@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { expireOrders } from '../../../src/modules/store/expire-orders.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { type Api, bothApis, type Caller, type Input } from '../../support/api.ts'
 import { codeOf, expectOk } from '../../support/expect-error.ts'
@@ -188,7 +189,7 @@ describe.each(bothApis)('confirm an order over $name', (api) => {
       [uuidOf(id)],
     )
     ;(await confirm(buyer, id)).fails('ORDER_EXPIRED')
-    await app.services.orders.expire()
+    await expireOrders(app.context)
     ;(await confirm(buyer, id)).fails('ORDER_EXPIRED')
     expect((await api.readOrder(buyer, { id })).ok().status).toBe(api.name === 'REST' ? 'FAILURE' : 'EXPIRED')
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })

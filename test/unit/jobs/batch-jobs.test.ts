@@ -1,4 +1,5 @@
 /** Every sweep: an item that can never be dealt with holds up no other, is told once, and stands where an operator looks. */
+
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
@@ -6,6 +7,7 @@ import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures
 import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
 import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'
 import { fromId, UUID } from '../../../src/shared/ids.ts'
 import { expectOk } from '../../support/expect-error.ts'
 import { deposit } from '../../support/person.ts'
@@ -20,7 +22,7 @@ await app.sql(
   [fromId(called.appId)!.uuid],
 )
 const { database } = app.installation
-const { orders, deletions } = app.services
+const { deletions } = app.services
 
 interface Scene {
   /** Makes an item that is due, and returns its identifier. */
@@ -53,7 +55,7 @@ const scenes: Record<SweepName, Scene> = {
       return uuid
     },
     done: `status = 'EXPIRED'`,
-    run: orders.expire,
+    run: () => expireOrders(app.context),
   },
   'ask-for-thumbnails': {
     table: 'assets',
@@ -74,7 +76,7 @@ const scenes: Record<SweepName, Scene> = {
       return uuid
     },
     done: 'action_args is null',
-    run: () => orders.sweepArguments(),
+    run: () => eraseOrderArguments(app.context),
   },
   'erase-arguments-of-deleted': {
     table: 'orders',

@@ -1,5 +1,7 @@
 /** What holds until a moment does not hold at that moment. The database's clock stands still here, so nothing races with it. */
+
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { expireOrders } from '../../../src/modules/store/expire-orders.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -45,10 +47,10 @@ describe('an order', () => {
     const statusOf = async () =>
       (await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid]))[0]!.status
     await app.stopClock(justBefore(endOf('orders', order.id)))
-    await app.services.orders.expire()
+    await expireOrders(app.context)
     expect(await statusOf()).toBe('CREATED')
     await app.stopClock(endOf('orders', order.id))
-    await app.services.orders.expire()
+    await expireOrders(app.context)
     expect(await statusOf()).toBe('EXPIRED')
   })
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { violatedConstraint } from '../../../src/db/database-types.ts'
 import { OrderStatus } from '../../../src/db/prisma/client.ts'
 import { boolean, statement, textOf, uuid } from '../../../src/db/sql.ts'
-import { isPaid, nextStatuses } from '../../../src/modules/store/order-status.ts'
+import { isPaid, nextStatuses } from '../../../src/modules/store/orders.ts'
 import { createStore } from '../../support/store.ts'
 import { createTestApp } from '../../support/test-app.ts'
 

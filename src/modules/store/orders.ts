@@ -1,0 +1,97 @@
+/** Reading orders. `create-order.ts`, `confirm-order.ts`, `cancel-order.ts` and `expire-orders.ts` change them. */
+import type { Use } from '../../context.ts'
+import type { Order, OrderStatus, Prisma } from '../../db/prisma/client.ts'
+import type { Actor, UserActor } from '../../shared/actor.ts'
+import { DomainError, notFound } from '../../shared/errors.ts'
+import { uuidFrom } from '../../shared/ids.ts'
+import { type Cuttable, readClientOf, type Search, searched } from '../../shared/lists.ts'
+import { assertMay, visibleOrders } from '../../shared/policy.ts'
+import { awaitStandbys, findOrderState, type OrderRow } from './orders.sql.ts'
+
+type Reader = Use<'actor' | 'database'>
+
+/** The fields of an order to load. Made from the GraphQL selection. */
+export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
+
+/** Filter of a list of orders. */
+export interface OrderFilter {
+  status?: Order['status'] | undefined
+  search?: Search
+}
+
+/** Statuses that can follow each status. The trigger `orders_status_step` rejects all other changes. */
+export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
+  CREATED: ['PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED'],
+  PENDING: ['SUCCESS', 'FAILURE', 'REFUNDED'],
+  // A failed delivery can be sent again.
+  FAILURE: ['SUCCESS', 'REFUNDED'],
+  // An administrator can refund an order at any time.
+  SUCCESS: ['REFUNDED'],
+  EXPIRED: [],
+  CANCELLED: [],
+  REFUNDED: [],
+}
+
+/** Returns whether an order with this status has been paid. True for refunded orders. */
+export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)
+
+/** Returns whether an order can no longer be confirmed, even if the expiry job has not processed it yet. */
+export const isExpired = ({ status, overdue }: { status: OrderStatus; overdue: boolean }) =>
+  status === 'EXPIRED' || (status === 'CREATED' && overdue)
+
+/** The error ORDER_EXPIRED. */
+export const orderExpired = () =>
+  new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
+
+/** The error of a statement that found the wallet locked. */
+export const walletBusy = () =>
+  new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
+
+/** Types a row of a writing statement as Prisma's model. */
+export const asOrder = (row: OrderRow) => row as unknown as Order
+
+/** Returns an order of the actor by its UUID, or null. */
+export const findOrder = ({ actor, database }: Reader, uuid: string, query: OrderQuery = {}): Promise<Order | null> =>
+  database.read.order.findFirst({ ...query, where: { id: uuid, ...visibleOrders(actor) } })
+
+/** Returns an order of the actor by its UUID. Throws NOT_FOUND. */
+export async function getOrderByUuid(context: Reader, uuid: string, query?: OrderQuery): Promise<Order> {
+  const order = await findOrder(context, uuid, query)
+  if (!order) throw notFound('Order')
+  return order
+}
+
+/** Returns an order of the actor. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+export async function getOrder(context: Reader, id: string, query?: OrderQuery): Promise<Order> {
+  assertMay(context.actor, 'order:read')
+  return getOrderByUuid(context, uuidFrom(id, 'order', 'Order'), query)
+}
+
+/** Returns the current state of a buyer's order, to explain why it was not changed. Throws NOT_FOUND. */
+export async function readOrderState({ database }: Use<'database'>, buyer: UserActor, uuid: string) {
+  const [state] = await database.query(findOrderState, { order: uuid, buyer: buyer.id })
+  if (state) return state
+  await database.query(awaitStandbys)
+  throw notFound('Order')
+}
+
+function whereOf(actor: Actor, { search, ...filter }: OrderFilter): Prisma.OrderWhereInput {
+  assertMay(actor, 'order:read')
+  return { ...filter, ...visibleOrders(actor), ...searched(search, (word) => [{ networkAppName: word }]) }
+}
+
+/** Returns the actor's orders, newest first. Throws NOT_AUTHENTICATED, VALIDATION_FAILED. */
+export async function listOrders(
+  { actor, database }: Reader,
+  filter: OrderFilter,
+  { cutsPages, ...query }: OrderQuery & Cuttable,
+): Promise<Order[]> {
+  const where = whereOf(actor, filter)
+  const orderBy: Prisma.OrderOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
+  return readClientOf(database, cutsPages).order.findMany({ ...query, orderBy, where })
+}
+
+/** Returns the number of orders on all pages of `listOrders`. */
+export async function countOrders({ actor, database }: Reader, filter: OrderFilter): Promise<number> {
+  return database.read.order.count({ where: whereOf(actor, filter) })
+}
