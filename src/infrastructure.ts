@@ -10,9 +10,9 @@ import type { FindFiles } from './files/store-owner.ts'
 import { createCustody } from './keys/custody.ts'
 import { createEnvelopeCipher } from './keys/envelope-cipher.ts'
 import type { CoinPlan, Custody, EnvelopeCipher, KeyRing, KeyVault } from './keys/key-types.ts'
-import { createLocalKeyVault } from './keys/local-key-vault.ts'
+import { createLocalKeyVault } from './keys/key-vault.ts'
 import { assertDatabaseNotLost } from './keys/lost-database.ts'
-import { createPasswordHasher, type WatchedHasher } from './keys/passwords.ts'
+import { createPasswordHasher, type WatchedHasher } from './keys/password-hasher.ts'
 import {
   assertKeySharesHeld,
   assertKeysHeld,
@@ -161,7 +161,7 @@ const keyPairs = {
 }
 
 async function startDatabase(dir: string, log: Log, isService: boolean) {
-  const { startEmbeddedDatabase } = await import('./keys/embedded-database.ts')
+  const { startEmbeddedDatabase } = await import('./keys/lost-database.ts')
   return startEmbeddedDatabase(dir, log, isService)
 }
 

@@ -20,9 +20,9 @@ import type {
   OrderMailJob,
   ThumbnailJob,
 } from './jobs/queues.ts'
+import { createLocalCipher } from './keys/envelope-cipher.ts'
 import type { Custody, EnvelopeCipher, KeyVault } from './keys/key-types.ts'
-import { createLocalCipher } from './keys/local-cipher.ts'
-import type { WatchedHasher } from './keys/passwords.ts'
+import type { WatchedHasher } from './keys/password-hasher.ts'
 import { createMailComposer } from './mail/mail-templates.ts'
 import type { Mailer } from './mail/mail-types.ts'
 import { createAccountServices } from './modules/accounts/account-services.ts'

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { bytes, statement, text, uuid } from '../../src/db/sql.ts'
 import { createEnvelopeCipher } from '../../src/keys/envelope-cipher.ts'
-import { createLocalKeyVault } from '../../src/keys/local-key-vault.ts'
+import { createLocalKeyVault } from '../../src/keys/key-vault.ts'
 import { webhookSecretContext } from '../../src/modules/store/network-app-service.ts'
 import { toId } from '../../src/shared/ids.ts'
 import { ask } from './client.ts'

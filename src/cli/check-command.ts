@@ -35,8 +35,8 @@ async function checkAll(installation: Infrastructure): Promise<Finding[]> {
   // What comes next rests on them: not even every question can be asked.
   if (tables.rows.length > 0) return [tables]
   const { checkInvariants } = await import('../db/invariants/check-invariants.ts')
-  const { checkSealed } = await import('../keys/unreadable-keys.ts')
-  const { checkOwners } = await import('../keys/owners.ts')
+  const { checkSealed } = await import('../keys/check-keys.ts')
+  const { checkOwners } = await import('../keys/check-keys.ts')
   const { checkFiles } = await import('../modules/assets/pinned-files.ts')
   const { findWaitingWork } = await import('./waiting.ts')
   return [

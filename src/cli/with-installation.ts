@@ -48,7 +48,7 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string, dir: string
     await assertOwnSessions(directUrl, url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     return work(directUrl, dir)
   }
-  const { startEmbeddedDatabase } = await import('../keys/embedded-database.ts')
+  const { startEmbeddedDatabase } = await import('../keys/lost-database.ts')
   const { createLog } = await import('../telemetry/log.ts')
   const embedded = await startEmbeddedDatabase(dir, createLog(quieter(logLevel)))
   try {

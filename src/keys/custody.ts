@@ -1,10 +1,10 @@
-/** Custodial key pairs: the private key is sealed under the user's own data key, and that is wrapped by the key vault. */
+/** Custodial key pairs. The private key is encrypted with a data key of the user, and the key vault wraps the data key. */
 import { randomBytes } from 'node:crypto'
-import { seal, unseal } from './aes-gcm.ts'
+import { seal, unseal } from './envelope-cipher.ts'
 import type { CoinPlan, Custody, KeyVault, KeyWrapping, SealedKey, SignedCoins } from './key-types.ts'
 
-/** What knows the curve may be loaded when it is first needed. */
 type Awaitable<T> = T | Promise<T>
+/** Operations on the chain's curve. Asynchronous, so that their library can be loaded on first use. */
 interface KeyPairs {
   createKeyPair(): Awaitable<{ address: string; privateKey: Uint8Array }>
   /** EIP-191 personal_sign, 0x-prefixed. */
@@ -12,16 +12,16 @@ interface KeyPairs {
   signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): Awaitable<SignedCoins[]>
 }
 
-/** 1: wrapped by the key-encryption key alone. 2: also by the owner's key share. */
+/** 1: wrapped by the key-encryption key only. 2: also by the owner's key share. */
 const VERSION = 2
 
-/** Owner, purpose and version are authenticated, so that no ciphertext can stand in for another. */
+/** Owner, purpose and version are authenticated, so a ciphertext cannot be used in place of another. */
 const contextOf = (userId: string, purpose: 'data-key' | 'private-key', version: number) =>
   `${userId}\n${purpose}\nv${version}`
-/** How private keys are sealed has never changed, and a new wrapping leaves them as they are. */
+/** Version 1 for all private keys: a new wrapping does not encrypt them again. */
 const privateKeyContext = (userId: string) => contextOf(userId, 'private-key', 1)
 
-/** Custodial key pairs, opened for one signature at a time; `keyPairs` knows the chain's curve. */
+/** Creates the custody of key pairs. A private key is decrypted for one call only. */
 export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: KeyPairs }): Custody {
   async function wrap(userId: string, dataKey: Uint8Array): Promise<KeyWrapping> {
     const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, contextOf(userId, 'data-key', VERSION))
@@ -32,10 +32,10 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
     const context = contextOf(userId, 'data-key', version)
     if (version === 1) return vault.unwrap(vaultKeyId, wrappedDataKey, context)
     if (version === 2) return vault.unwrapFor(userId, vaultKeyId, wrappedDataKey, context)
-    throw new Error(`A sealed key is of version ${version}, which is not known.`)
+    throw new Error(`A wrapped key has the unknown version ${version}.`)
   }
 
-  /** The private key is in the clear until `use` is done. */
+  /** Decrypts the private key for the duration of `use`. */
   async function open<T>(userId: string, key: SealedKey, use: (privateKey: Uint8Array) => Awaitable<T>): Promise<T> {
     const dataKey = await unwrap(userId, key)
     let privateKey: Uint8Array | undefined

@@ -1,19 +1,18 @@
-/** What a rotation of the key-encryption key reads and writes: three columns of sealed texts, and the custodial keys. */
+/** Statements of the key rotation. Wrapped keys are in three columns of encrypted texts and in the custodial keys. */
 
 import { boolean, bytes, int, orNull, type RowOf, smallint, statement, text, uuid } from '../db/sql.ts'
 import { auditSql } from '../modules/audit/audit-sql.ts'
 
-/** Where something lies that the key vault wrapped. */
+/** Places of wrapped keys. */
 export type KeyHolder = 'user_keys' | 'orders' | 'network_apps' | 'network_apps_previous'
 
-/** Rows of a page: all of them, so that a page costs the same whatever is left in it. */
+/** A page has all rows, so it costs the same at any progress. */
 const page = { after: uuid, limit: int }
 
 const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
-/** A wrapped custodial key, and whether it is to be wrapped anew. */
+/** A wrapped custodial key. It is stale unless it has the current key and version. */
 export type KeyRow = RowOf<typeof keyColumns>
 
-/** A page of the custodial keys' wrappings. What is not of the current key and version is stale. */
 export const findKeys = statement(
   'keys_page',
   { parameters: { ...page, currentKey: text, currentVersion: smallint }, columns: keyColumns },
@@ -22,7 +21,7 @@ export const findKeys = statement(
    from user_keys where user_id > $after order by user_id limit $limit`,
 )
 
-/** Replaces a wrapping, if it is still as it was read (`before`). */
+/** Replaces a wrapping unless it changed since it was read (`before`). */
 export const replaceKey = statement(
   'keys_replace',
   {
@@ -33,7 +32,7 @@ export const replaceKey = statement(
    where user_id = $user and wrapped_data_key = $before returning user_id`,
 )
 
-/** Whether it lies there still as it was read. */
+/** Returns whether the wrapping is unchanged. No row: the key was deleted. */
 export const findKey = statement(
   'keys_find',
   { parameters: { user: uuid, before: bytes }, columns: { is_same: boolean } },
@@ -41,7 +40,7 @@ export const findKey = statement(
 )
 
 const textsOf = (table: string, column: string) => ({
-  /** An envelope is null unless it is to be rewrapped. `currentPrefix`: how everything begins that the current key wraps. */
+  /** `envelope` is null if the current key wraps it already. `currentPrefix` is the prefix of those envelopes. */
   page: statement(
     `sealed_page_${column}`,
     { parameters: { ...page, currentPrefix: bytes }, columns: { id: uuid, envelope: orNull(bytes) } },
@@ -49,7 +48,6 @@ const textsOf = (table: string, column: string) => ({
        case when substring(${column} from 1 for octet_length($currentPrefix)) <> $currentPrefix then ${column} end as envelope
      from ${table} where id > $after order by id limit $limit`,
   ),
-  /** `before`: the envelope as it was read. */
   replace: statement(
     `sealed_replace_${column}`,
     { parameters: { row: uuid, before: bytes, envelope: bytes }, columns: { id: uuid } },
@@ -62,7 +60,7 @@ const textsOf = (table: string, column: string) => ({
   ),
 })
 
-/** For each column of sealed texts: how it is read page by page, and how one text is replaced and found again. */
+/** Statements for each column of encrypted texts. */
 export const sealedTexts = {
   orders: textsOf('orders', 'action_args'),
   network_apps: textsOf('network_apps', 'webhook_secret'),
@@ -74,7 +72,7 @@ const holders = { user_keys: int, orders: int, network_apps: int, network_apps_p
   typeof int
 >
 
-/** How much of what a key wraps. `prefix`: how every sealed text begins that it wraps. */
+/** Counts the rows of a key. `prefix` is the prefix of its envelopes. */
 export const countWrapped = statement(
   'keys_count_wrapped',
   { parameters: { key: text, prefix: bytes }, columns: holders },
@@ -86,7 +84,7 @@ export const countWrapped = statement(
        as network_apps_previous`,
 )
 
-/** How many custodial keys are of another version than the current one, and how much is wrapped in all. */
+/** Counts custodial keys of other versions, and all wrapped rows. */
 export const countAll = statement(
   'keys_count_all',
   { parameters: { currentVersion: smallint }, columns: { old_versions: int, total: int } },
@@ -95,7 +93,7 @@ export const countAll = statement(
        + (select count(webhook_secret) + count(previous_secret) from network_apps))::int as total`,
 )
 
-/** Writes a rotation into the audit trail. */
+/** Writes a rotation into the audit log. */
 export const noteRotation = statement(
   'keys_note_rotation',
   { parameters: { currentKey: text } },

@@ -1,6 +1,6 @@
 /**
- * Rotates the key-encryption key: everything that an earlier key wraps is wrapped anew, row by row, beside a busy service.
- * What the wrapped keys seal stays byte for byte. It can end at any row; the next run goes on with what is left.
+ * Rotates the key-encryption key while the service runs: every data key that an earlier key wraps is wrapped again, row by row. Ciphertexts do not change. A rotation
+ * can stop at any row, and the next run continues.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
@@ -22,34 +22,34 @@ import {
 } from './key-rotation.sql.ts'
 import type { Custody, EnvelopeCipher, KeyRing } from './key-types.ts'
 
-/** A key-encryption key, and how much it wraps. */
+/** A key-encryption key with the number of rows it wraps. */
 export interface WrappedByKey {
   id: string
   isCurrent: boolean
-  /** How many rows it wraps. */
+  /** Number of rows by table. */
   wraps: Record<KeyHolder, number>
   total: number
 }
 
-/** What all keys wrap. */
+/** Usage of all keys. */
 export interface KeyStatus {
   /** The current key first, then earlier ones, newest first. */
   keys: WrappedByKey[]
-  /** Custodial keys that are not bound to a key share yet. */
+  /** Number of custodial keys without a key share. */
   oldVersions: number
-  /** Rows that a key wraps which the vault does not hold. */
+  /** Number of rows whose key the vault does not hold. */
   lost: number
 }
 
-/** What came of a rotation. */
+/** Result of a rotation. */
 export interface Rotation {
-  /** The key that wraps now. */
+  /** ID of the current key. */
   current: string
-  /** Whether this run made it. */
+  /** True if this run created the current key. */
   isNew: boolean
-  /** How many rows were wrapped anew. */
+  /** Number of rows that were wrapped again. */
   rewrapped: number
-  /** Rows that do not open, and why. */
+  /** Rows that cannot be decrypted. */
   unreadable: { holder: KeyHolder; id: string; reason: string }[]
 }
 
@@ -60,14 +60,14 @@ interface Dependencies {
   keyRing: KeyRing
 }
 
-/** Rows that are read at once, and rows that are written at once. */
+/** Rows that are read at once. */
 const PAGE = 500
-const AT_ONCE = 8
-/** A server that runs has seen the new key after a second; what it wrapped until then is found by another pass. Milliseconds. */
+/** Rows that are written at once. */
+const CONCURRENCY = 8
+/** Running servers use the new key after a second. Another pass finds what they wrapped until then. */
 const BETWEEN_PASSES_MS = 1_500
-const PASSES = 5
-const TRIES = 20
-/** Milliseconds. */
+const MAX_PASSES = 5
+const MAX_TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
 interface Page {
@@ -77,16 +77,16 @@ interface Page {
 
 type Outcome = 'rewrapped' | 'changed' | Error
 
-/** A row, and what wraps it anew; undefined where that is not due. */
+/** A row, and the function that wraps it again. Undefined if the current key wraps it already. */
 interface StaleRow {
   id: string
   work: (() => Promise<Outcome>) | undefined
 }
 
-/** Rotates the key-encryption key; what `createKeyRotation` makes. */
+/** Rotates the key-encryption key. */
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
-/** Rotates the key-encryption key, also beside running servers (decision 10). */
+/** Creates the rotation of the key-encryption key. It works while servers run (decision 10). */
 export function createKeyRotation({ database, custody, envelopeCipher, keyRing }: Dependencies) {
   const contexts = {
     orders: actionArgsContext,
@@ -101,11 +101,11 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
       const { wrappedDataKey, version, vaultKeyId } = await custody.rewrap(user, old)
       const wrapping = { user, before, wrappedDataKey, version, vaultKeyId }
       if ((await database.query(replaceKey, wrapping)).length > 0) return 'rewrapped'
-      // Nothing may be left of an account that was deleted meanwhile.
+      // The account was deleted in the meantime, and rewrapping created a key share again.
       if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
       return 'changed'
     } catch (error) {
-      // A part that is away says nothing of a row.
+      // An unavailable part says nothing about the row.
       if (isUnavailable(error)) throw error
       const [found] = await database.query(findKey, { user, before })
       return found?.is_same ? (error as Error) : 'changed'
@@ -123,7 +123,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     }
   }
 
-  /** What of a table is wrapped by another key than the current one, a page at a time. */
+  /** Yields the rows of a table page by page. Rows of another key than the current one have work. */
   function findStale(holder: KeyHolder, current: string) {
     const keysOf = async (page: Page) => {
       const stale = { currentKey: current, currentVersion: custody.version }
@@ -148,28 +148,28 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     })
   }
 
-  /** What is safe to do again, once more while a part is away or this process has just woken: for ten seconds or so. */
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  /** Retries idempotent work for about ten seconds while a part is unavailable. */
+  async function retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await work()
       } catch (error) {
-        if (!isUnavailable(error) || tries === TRIES) throw error
+        if (!isUnavailable(error) || tries === MAX_TRIES) throw error
         await delay(BETWEEN_TRIES_MS)
       }
     }
   }
 
-  /** Goes through everything once. */
+  /** Rewraps all stale rows once. */
   async function pass(current: string, onRow: () => void): Promise<Pick<Rotation, 'rewrapped' | 'unreadable'>> {
     const unreadable: Rotation['unreadable'] = []
     let rewrapped = 0
     for (const holder of Object.keys(names) as KeyHolder[]) {
       for await (const rows of findStale(holder, current)) {
         const stale = rows.flatMap(({ id, work }) => (work ? [{ id, work }] : []))
-        for (let start = 0; start < stale.length; start += AT_ONCE) {
+        for (let start = 0; start < stale.length; start += CONCURRENCY) {
           await Promise.all(
-            stale.slice(start, start + AT_ONCE).map(async ({ id, work }) => {
+            stale.slice(start, start + CONCURRENCY).map(async ({ id, work }) => {
               const outcome = await work()
               if (outcome instanceof Error) unreadable.push({ holder, id: names[holder](id), reason: outcome.message })
               if (outcome !== 'rewrapped') return
@@ -201,12 +201,11 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   }
 
   return {
-    /** What each key wraps. */
     status,
 
     /**
-     * Goes on with a rotation that was interrupted; when nothing was left of one, makes a new key and moves everything
-     * under it. `onProgress` is told how many rows were wrapped anew, of about how many.
+     * Continues an interrupted rotation. If there is none, creates a new key and rewraps everything with it. `onProgress` receives the number of rewrapped rows and
+     * the estimated total.
      */
     async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
       let done = 0
@@ -221,10 +220,10 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
         const { current } = await keyRing.ids()
         const total = done + (await left())
         const onRow = () => onProgress(++done, Math.max(done, total))
-        let last = await patiently(() => pass(current, onRow))
-        for (let more = 1; last.rewrapped > 0 && more < PASSES; more += 1) {
+        let last = await retryWhileUnavailable(() => pass(current, onRow))
+        for (let more = 1; last.rewrapped > 0 && more < MAX_PASSES; more += 1) {
           await delay(BETWEEN_PASSES_MS)
-          last = await patiently(() => pass(current, onRow))
+          last = await retryWhileUnavailable(() => pass(current, onRow))
         }
         return { current, unreadable: last.unreadable }
       }
@@ -241,8 +240,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     },
 
     /**
-     * Destroys the earlier keys that the vault keeps itself; returns their ids. Raises CONFLICT when one of them still
-     * wraps something, or did until a moment ago.
+     * Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one of them still wraps a row, or was replaced too recently.
      */
     async destroyEarlier(): Promise<string[]> {
       const used = (await status()).keys.filter(({ isCurrent, total }) => !isCurrent && total > 0)
@@ -255,7 +253,7 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
   }
 }
 
-/** Rows as an operator can look them up. */
+/** Public IDs of rows. */
 const names: Record<KeyHolder, (uuid: string) => string> = {
   user_keys: (uuid) => toId('user', uuid),
   orders: (uuid) => toId('order', uuid),

@@ -1,78 +1,71 @@
-/** Keys, secrets and passwords. */
+/** Types of keys, secrets and passwords. */
 
-/** A data key as the vault wrapped it. */
+/** A data key, wrapped by a key-encryption key of the vault. */
 export interface WrappedKey {
-  /** The key-encryption key that wrapped it. */
+  /** ID of the key-encryption key. */
   keyId: string
   wrapped: Uint8Array
 }
 
 /**
- * Wraps and unwraps data keys under key-encryption keys that never leave the vault. The current one wraps; earlier ones
- * still unwrap. What is wrapped for an owner needs the owner's key share too, which only the vault holds.
+ * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key that is wrapped for an owner
+ * also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
  */
 export interface KeyVault {
-  /** `context` is bound as additional authenticated data. */
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
-  /** Raises when the bytes were not wrapped by `keyId` for exactly this context. */
+  /** Throws LostKeyError if the bytes were not wrapped by `keyId` for this context. */
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** As `wrap`, for one owner, a UUID; makes the owner's key share where there is none. */
+  /** Wraps a key for an owner. Creates the owner's key share if there is none. */
   wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
-  /** As `unwrap`. Raises also when the owner was forgotten. */
+  /** Throws LostKeyError as `unwrap` does, and if the owner's key share was destroyed. */
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** Destroys the owner's key share: what was wrapped for the owner opens never again. May be called again. */
+  /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
   forget(owner: string): Promise<void>
-  /**
-   * Writes down for good that the owner was deleted, which a database that comes back from a backup does not know. From then
-   * on nothing can be wrapped for the owner. May be called again.
-   */
+  /** Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner afterwards. Idempotent. */
   markDeleted(owner: string): Promise<void>
-  /** Owners that have a key share, in no order. */
+  /** Owners with a key share, unordered. */
   owners(): AsyncIterable<string>
-  /** Owners that were marked as deleted, in no order. */
+  /** Owners that are marked as deleted, unordered. */
   deletedOwners(): AsyncIterable<string>
-  /** A key of 32 bytes for one purpose: for signatures of our own links. It stays the same when keys are rotated. */
+  /** Derives a 32-byte key for one purpose, such as signing links. Key rotations do not change it. */
   derive(purpose: string): Uint8Array
 }
 
-/** The vault's key-encryption keys, for an operator. */
+/** The vault's key-encryption keys, for operators. */
 export interface KeyRing {
-  /** Which key wraps now, and which ones still unwrap, newest first. */
+  /** IDs of the current key and of earlier keys, newest first. */
   ids(): Promise<{ current: string; earlier: string[] }>
-  /** Makes a new current key; false when the operator sets it. */
+  /** Creates a new current key. Returns false if the operator configures the key. */
   renew(): Promise<boolean>
-  /** Destroys the earlier keys that the vault keeps itself, and returns their ids. Raises CONFLICT when they wrapped too recently. */
+  /** Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if they were replaced too recently. */
   destroyEarlier(): Promise<string[]>
 }
 
-/** A custodial private key as it lies in the database. */
-export interface SealedKey extends KeyWrapping {
-  sealedPrivateKey: Uint8Array
-}
-
-/** The part of a sealed key that a rotation writes anew. */
+/** A wrapped data key of a user. A rotation replaces it. */
 export interface KeyWrapping {
-  /** How it is wrapped: 1 by the vault's key alone, 2 also by the owner's key share. */
+  /** 1: wrapped by the key-encryption key only. 2: also by the owner's key share. */
   version: number
   vaultKeyId: string
   wrappedDataKey: Uint8Array
 }
 
-/**
- * A transfer of the chain's own coin that is to be signed. Included, it costs its sender `value` and `gasLimit` times `gasPrice`, to the
- * wei. All in wei.
- */
+/** A custodial private key as it is stored in the database. */
+export interface SealedKey extends KeyWrapping {
+  sealedPrivateKey: Uint8Array
+}
+
+/** A coin transfer to sign. Its cost is exactly `value` plus `gasLimit` times `gasPrice`. All amounts in wei. */
 export interface CoinPlan {
   chainId: number
   nonce: number
-  /** With EIP-55 checksum. */
+  /** Address with EIP-55 checksum. */
   to: string
   value: bigint
   gasPrice: bigint
   gasLimit: bigint
 }
 
-/** One of them, signed. */
+/** A signed coin transfer. */
 export interface SignedCoins {
   hash: string
   raw: Uint8Array
@@ -80,46 +73,46 @@ export interface SignedCoins {
   gasPrice: bigint
 }
 
-/** Custodial key pairs. Private keys exist in the clear only inside these calls. */
+/** Custodial key pairs. Private keys are decrypted only inside these calls. */
 export interface Custody {
-  /** A new key pair for `userId`; only the address is public. */
+  /** Creates a key pair for a user. Only the address is public. */
   create(userId: string): Promise<SealedKey & { address: string }>
-  /** EIP-191 personal_sign of `text`, 0x-prefixed. Raises LostKeyError when the key does not open. */
+  /** Signs `text` with EIP-191 personal_sign. The signature is 0x-prefixed. Throws LostKeyError. */
   sign(userId: string, key: SealedKey, text: string): Promise<string>
-  /** Signs transfers of coins from the user's address. Raises LostKeyError when the key does not open. */
+  /** Signs coin transfers from the user's address. Throws LostKeyError. */
   signCoins(userId: string, key: SealedKey, plans: readonly CoinPlan[]): Promise<SignedCoins[]>
-  /** The version that keys are wrapped in now. */
+  /** Version of new wrappings. */
   readonly version: number
-  /** The same data key under the vault's current key. Raises when it cannot be unwrapped. */
+  /** Wraps the same data key with the vault's current key. Throws LostKeyError. */
   rewrap(userId: string, wrapping: KeyWrapping): Promise<KeyWrapping>
-  /** Makes the user's key useless for good, also to somebody who holds a copy of the database. May be called again. */
+  /** Makes the user's key useless permanently, even for someone with a copy of the database. Idempotent. */
   forget(userId: string): Promise<void>
 }
 
-/** Small secrets at rest: each sealed under a key of its own, which the key vault wraps. */
+/** Encrypts small secrets. Each has a data key of its own, which the key vault wraps. */
 export interface EnvelopeCipher {
-  /** `context` names owner, purpose and version; it is authenticated, so that no sealed text can stand in for another. */
+  /** `context` names owner, purpose and version. It is authenticated, so a ciphertext cannot be used in place of another. */
   seal(text: string, context: string): Promise<Uint8Array>
-  /** Raises LostKeyError when the bytes were not sealed for exactly this context, or their key is gone. */
+  /** Throws LostKeyError if the bytes were not encrypted for this context, or their key is lost. */
   open(sealed: Uint8Array, context: string): Promise<string>
-  /** The same sealed text with its key wrapped by the vault's current key. Raises when it cannot be unwrapped. */
+  /** Wraps the data key of the same ciphertext with the vault's current key. Throws LostKeyError. */
   rewrap(sealed: Uint8Array, context: string): Promise<Uint8Array>
-  /** How everything begins whose key that key-encryption key wraps. */
+  /** Prefix of all envelopes whose data key is wrapped by this key-encryption key. */
   prefixOf(vaultKeyId: string): Uint8Array
 }
 
-/** Texts that are kept for days only, sealed under one key of this installation. */
+/** Encrypts short-lived texts with one key of this installation. */
 export interface LocalCipher {
-  /** Base64. `context` is authenticated, so that no sealed text can stand in for another. */
+  /** Returns base64. `context` is authenticated. */
   seal(text: string, context: string): string
-  /** Raises LostKeyError when it was not sealed for exactly this context. */
+  /** Throws LostKeyError if the text was not encrypted for this context. */
   open(sealed: string, context: string): string
 }
 
-/** Passwords, hashed with argon2id behind a bounded queue. */
+/** Hashes passwords with argon2id behind a bounded queue. */
 export interface PasswordHasher {
-  /** Raises UNAVAILABLE when too many are waiting. */
+  /** Throws UNAVAILABLE if the queue is full. */
   hash(password: string): Promise<string>
-  /** Takes the same time for an unknown account: pass undefined. Raises UNAVAILABLE when too many are waiting. */
+  /** Pass undefined for an unknown account: the call takes the same time. Throws UNAVAILABLE if the queue is full. */
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }

@@ -1,33 +1,46 @@
-/** An empty database beside keys of accounts is not theirs: a name with a slip in it, or a restore that is not done yet. */
+/** Detects an empty database next to keys of accounts: a misspelled database name, or an unfinished restore. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readMigrationStatus } from '../db/migrations.ts'
+import type { EmbeddedPostgres } from '../embedded/embedded-postgres.ts'
+import type { Log } from '../shared/log.ts'
 import { FixableError } from '../shared/operator-errors.ts'
-import { createKeyShares } from './key-shares.ts'
+import { makePrivateFolders } from '../shared/private-files.ts'
+import { openKeyShares } from './key-vault.ts'
 
-async function holdsKeyShares(dir: string): Promise<boolean> {
-  const keysDir = join(dir, 'keys')
-  const keyShares = createKeyShares({ dir: join(keysDir, 'counterparts'), deletedDir: join(keysDir, 'deleted') })
-  for await (const _owner of keyShares.owners()) return true
+async function hasKeyShares(dir: string): Promise<boolean> {
+  for await (const _owner of openKeyShares(dir).owners()) return true
   return false
 }
 
 const lost = (dir: string, finding: string, fix: string) =>
   new FixableError(
-    `${finding}, and ${join(dir, 'keys')} holds keys of accounts.`,
+    `${finding}, but ${join(dir, 'keys')} holds keys of accounts.`,
     `${fix} For a new installation set ANNAL_DIR to another folder.`,
   )
 
-/** Raises a FixableError where the embedded database in `dir` is gone and the keys of its accounts are there. */
+/** Throws a FixableError if the embedded database in `dir` is missing but keys of its accounts exist. */
 export async function assertClusterNotLost(dir: string): Promise<void> {
   const folder = join(dir, 'postgres')
-  if (existsSync(join(folder, 'PG_VERSION')) || !(await holdsKeyShares(dir))) return
+  if (existsSync(join(folder, 'PG_VERSION')) || !(await hasKeyShares(dir))) return
   if (!existsSync(folder)) throw lost(dir, `${folder} is missing`, 'Restore it from the backup.')
   throw lost(dir, `${folder} is empty`, 'Mount it, or restore it from the backup.')
 }
 
-/** Raises a FixableError where the database was never migrated and there are keys of accounts in `dir`. */
+/** Throws a FixableError if the database was never migrated but keys of accounts exist in `dir`. */
 export async function assertDatabaseNotLost(databaseUrl: string, dir: string): Promise<void> {
-  if (!(await holdsKeyShares(dir)) || (await readMigrationStatus(databaseUrl)).applied.length > 0) return
-  throw lost(dir, 'The database is empty', 'Name that of the accounts in DATABASE_URL, or restore it from the backup.')
+  if (!(await hasKeyShares(dir)) || (await readMigrationStatus(databaseUrl)).applied.length > 0) return
+  throw lost(
+    dir,
+    'The database is empty',
+    'Set DATABASE_URL to the database of the accounts, or restore it from the backup.',
+  )
+}
+
+/** Starts the embedded database of the installation in `dir`. Throws the errors of `makePrivateFolders`, `assertClusterNotLost` and `startEmbeddedPostgres`. */
+export async function startEmbeddedDatabase(dir: string, log: Log, isService = false): Promise<EmbeddedPostgres> {
+  await makePrivateFolders(dir)
+  await assertClusterNotLost(dir)
+  const { startEmbeddedPostgres } = await import('../embedded/embedded-postgres.ts')
+  return startEmbeddedPostgres({ dir, log, isService })
 }

@@ -1,6 +1,18 @@
 /** Files and folders of the installation. Files are written atomically and survive a power failure. Only their owner can read them. */
 import { randomBytes } from 'node:crypto'
-import { lchownSync, lstatSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { errorCode, FixableError, ifMissing, systemReason } from './operator-errors.ts'
@@ -104,6 +116,26 @@ export async function createFile(file: string, content: Content): Promise<boolea
     await rm(temporary)
     await syncFolder(dirname(file))
   }
+}
+
+/** Returns the trimmed content of a file, and creates the file if it does not exist. Of several processes, one creates it and all return its content. */
+export function readOrCreate(file: string, makeContent: () => string): string {
+  if (!existsSync(file)) {
+    const temporary = `${file}.${randomBytes(6).toString('hex')}`
+    writeFileSync(temporary, makeContent(), { mode: 0o600, flag: 'wx', flush: true })
+    try {
+      giveToOwner(temporary)
+      linkSync(temporary, file)
+      const folder = openSync(dirname(file), 'r')
+      fsyncSync(folder)
+      closeSync(folder)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    } finally {
+      rmSync(temporary)
+    }
+  }
+  return readFileSync(file, 'utf8').trim()
 }
 
 /** Writes a file atomically. It is on the disk when the promise resolves. */

@@ -8,7 +8,7 @@ import { keyPairs } from '../../src/chain/key-pairs.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/db/database.ts'
 import { bytes, smallint, statement, text, uuid } from '../../src/db/sql.ts'
 import { createCustody } from '../../src/keys/custody.ts'
-import { createLocalKeyVault } from '../../src/keys/local-key-vault.ts'
+import { createLocalKeyVault } from '../../src/keys/key-vault.ts'
 import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { onFailingDisk } from '../support/failing-disk.ts'
@@ -105,7 +105,7 @@ describe('annal keys', () => {
     const { result } = await onFailingDisk(disk, () => annal(['keys', 'rotate']))
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.stderr).toContain(
-      `There is no room for a new key in ${join(dir, 'keys')}. Make room or grow the disk`,
+      `There is no space for a new key in ${join(dir, 'keys')}. Free space or grow the disk`,
     )
     expect(await annal(['keys', 'status'])).toEqual(before)
   })

@@ -327,7 +327,7 @@ describe('what is embedded', () => {
 
     await rename(join(dir, 'postgres'), aside)
     await mkdir(join(dir, 'postgres'))
-    await expectEmbeddedRefused(dir, /postgres is empty, and \S+keys holds keys of accounts\. Mount it, or restore it/)
+    await expectEmbeddedRefused(dir, /postgres is empty, but \S+keys holds keys of accounts\. Mount it, or restore it/)
     await rm(join(dir, 'postgres'), { recursive: true })
     await rename(join(other, 'postgres'), join(dir, 'postgres'))
     await expectEmbeddedRefused(dir, /refuses our password|do not belong to this database/)

@@ -25,7 +25,7 @@ it('a database takes the vault it is first opened with, and no other', async () 
   await (await start(dirOf('first'))).close()
   await (await start(dirOf('first'))).close()
   const id = readFileSync(join(dirOf('first'), 'keys/vault-id'), 'utf8')
-  const refusal = new RegExp(`do not belong to this database: it is sealed by the vault ${id}, and there is none`)
+  const refusal = new RegExp(`do not belong to this database: it needs the vault ${id}, but the folder holds none`)
   await expect(start(dirOf('second'))).rejects.toThrow(refusal)
 
   const annal = (dir: string, ...args: string[]) => annalHere(variables(dir), args)
@@ -55,8 +55,8 @@ it('a vault with keys of accounts is not started on an empty database, which sta
   const [{ finding, fix }] = JSON.parse(doctor.stdout)
   expect([doctor.code, finding, fix]).toEqual([
     1,
-    `The database is empty, and ${join(dir, 'keys')} holds keys of accounts.`,
-    expect.stringMatching(/^Name that of the accounts in DATABASE_URL, .* set ANNAL_DIR to another folder\.$/),
+    `The database is empty, but ${join(dir, 'keys')} holds keys of accounts.`,
+    expect.stringMatching(/^Set DATABASE_URL to the database of the accounts, .* set ANNAL_DIR to another folder\.$/),
   ])
   const refused = openInfrastructure(readConfig(env), createTestLog(), { isService: true })
   await expect(refused).rejects.toThrow(`${finding} ${fix}`)
@@ -69,7 +69,7 @@ it('a vault with keys of accounts is not started on an empty database, which sta
   await server.end()
 
   const embedded = await annalHere({ ANNAL_DIR: dir }, ['jobs'])
-  const gone = `${join(dir, 'postgres')} is missing, and ${join(dir, 'keys')} holds keys of accounts. Restore it`
+  const gone = `${join(dir, 'postgres')} is missing, but ${join(dir, 'keys')} holds keys of accounts. Restore it`
   expect(embedded).toMatchObject({ code: 1, stderr: expect.stringContaining(gone) })
   const { stdout } = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
   expect(JSON.parse(stdout)).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is missing, and') }])
@@ -102,7 +102,7 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   for (const _time of ['once', 'again']) {
     expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })
   }
-  expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} None is missing.\n` })
+  expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} No key is missing.\n` })
   await (await start(dir)).close()
   writeFileSync(file, key)
   expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({

@@ -2,7 +2,7 @@
 import { inject } from 'vitest'
 import type { Database } from '../../src/db/database-types.ts'
 import type { Custody } from '../../src/keys/key-types.ts'
-import { createPasswordHasher } from '../../src/keys/passwords.ts'
+import { createPasswordHasher } from '../../src/keys/password-hasher.ts'
 import { insertPerson, type TestUser, type UserOptions } from './person.ts'
 
 export type { TestActor, TestUser, UserOptions } from './person.ts'

@@ -60,7 +60,7 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   // Without a key of its own it is made of the vault's, which nothing here may make.
   if (chain.treasuryKey === undefined && !(await isVaultKnown(database)))
     return [toKnow('Nothing is sealed yet: the first start makes the treasury.')]
-  const { createLocalKeyVault } = await import('../../keys/local-key-vault.ts')
+  const { createLocalKeyVault } = await import('../../keys/key-vault.ts')
   const { createTreasury, earlierTreasurySentence, findEarlierTreasuries } = await import(
     '../../modules/coins/treasury/treasury.ts'
   )

@@ -17,7 +17,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   } catch (error) {
     return [wrong((error as Error).message, restore)]
   }
-  const { createLocalKeyVault } = await import('../../keys/local-key-vault.ts')
+  const { createLocalKeyVault } = await import('../../keys/key-vault.ts')
   const vault = createLocalKeyVault({ ...keys, dir })
   try {
     await assertKeysHeld(database, vault.ring, dir)

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../../src/chain/lease.ts'
 import { createPreparer } from '../../../src/chain/relay/commit-signer.ts'
+import { findUnreadable } from '../../../src/keys/check-keys.ts'
 import type { Custody } from '../../../src/keys/key-types.ts'
-import { findUnreadable } from '../../../src/keys/unreadable-keys.ts'
 import { noopTracer } from '../../../src/telemetry/telemetry-types.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -91,7 +91,7 @@ describe('an account whose key does not open', () => {
     await vault.forget(user.id)
     const found = await findUnreadable(app.installation, 1_000)
     expect(found.filter(({ subject }) => !before.some((row) => row.subject === subject))).toEqual([
-      { subject: user.publicId, problem: expect.stringMatching(/^its key does not open/) },
+      { subject: user.publicId, problem: expect.stringMatching(/^its key cannot be decrypted/) },
     ])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswordHasher } from '../../../src/keys/passwords.ts'
+import { createPasswordHasher } from '../../../src/keys/password-hasher.ts'
 
 describe('A password', () => {
   it('is kept as Argon2id with 64 MiB and two passes, and verified', async () => {

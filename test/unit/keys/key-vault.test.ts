@@ -7,7 +7,7 @@ import { keyPairs } from '../../../src/chain/key-pairs.ts'
 import { createCustody } from '../../../src/keys/custody.ts'
 import { createEnvelopeCipher } from '../../../src/keys/envelope-cipher.ts'
 import type { SealedKey } from '../../../src/keys/key-types.ts'
-import { createLocalKeyVault } from '../../../src/keys/local-key-vault.ts'
+import { createLocalKeyVault } from '../../../src/keys/key-vault.ts'
 import { eventually } from '../../support/eventually.ts'
 
 let root: string
@@ -30,7 +30,7 @@ const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterpar
 
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
   const { address, privateKey } = keyPairs.createKeyPair()
-  const { seal } = await import('../../../src/keys/aes-gcm.ts')
+  const { seal } = await import('../../../src/keys/envelope-cipher.ts')
   const dataKey = randomBytes(32)
   const { keyId, wrapped } = await vault.wrap(dataKey, `${id}\ndata-key\nv1`)
   const sealedPrivateKey = seal(dataKey, privateKey, `${id}\nprivate-key\nv1`)
@@ -249,7 +249,7 @@ describe('the key ring', () => {
     const { dir } = open()
     const file = join(dir, 'keys', 'key-encryption-key')
     await writeFile(file, 'geheim')
-    const sentence = `${file} is damaged: it is no key of 64 hex digits. Restore ANNAL_DIR/keys from the backup.`
+    const sentence = `${file} is damaged: expected 64 hex digits. Restore ANNAL_DIR/keys from the backup.`
     for (const key of [undefined, hex()]) expect(() => open({ dir, key })).toThrow(sentence)
   })
 })

@@ -5,19 +5,19 @@ import { createSemaphore } from '../shared/semaphore.ts'
 import type { QueueLoad } from '../telemetry/telemetry-types.ts'
 import type { PasswordHasher } from './key-types.ts'
 
-/** The library's `Algorithm.Argon2id`; its const enum does not survive type stripping. */
+/** The library's `Algorithm.Argon2id`. Type stripping does not support its const enum. */
 const ARGON2ID = 2
 
-/** KiB (64 MiB), filled twice in one lane: OWASP's second recommendation with more memory. */
+/** Memory of a hash, in KiB. OWASP's second recommendation has less. */
 const MEMORY_COST = 65_536
 
-/** Each hash takes 64 MiB and a core. Two run at once, or one if two would leave no core to everything else. */
+/** Each hash takes 64 MiB and a core. Two run at once, or one if two would leave no core for other work. */
 const placesOn = (processors: number) => Math.max(1, Math.min(2, processors - 1))
 
-/** A hasher that tells how full its queue is. */
+/** A hasher that reports the load of its queue. */
 export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
 
-/** Creates the hasher of passwords (argon2id). At most 120 hashes wait, for at most 30 seconds. `memoryCost` in KiB. */
+/** Creates the password hasher. At most 120 hashes wait, for at most 30 seconds. `memoryCost` is in KiB. */
 export function createPasswordHasher({
   memoryCost = MEMORY_COST,
   processors = availableParallelism(),

@@ -1,0 +1,316 @@
+/**
+ * The local key vault: key-encryption keys and a key share for each owner. Key-encryption keys come from the environment or from files of mode
+ * 0600: `key-encryption-key` is the current key, and `ring` holds a copy of every key that may still be needed.
+ */
+import { createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DomainError, LostKeyError, unavailable } from '../shared/errors.ts'
+import { errorCode, FixableError, ifMissing } from '../shared/operator-errors.ts'
+import { createFile, readOrCreate, removeFile, removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
+import { seal, unseal } from './envelope-cipher.ts'
+import type { KeyRing, KeyVault } from './key-types.ts'
+
+/** A key-encryption key of 32 bytes. */
+interface RingKey {
+  id: string
+  key: Buffer
+}
+
+/** Rest period of a key between its replacement and its destruction, in milliseconds. Requests that began with it have finished then. */
+const REST_MS = 15 * 60_000
+/** Interval between checks for a new key file, in milliseconds. */
+const CHECK_INTERVAL_MS = 1_000
+const KEY_SHARE_BYTES = 32
+
+/** Path of the file with the vault's identity in the installation's folder `dir`. */
+export const vaultIdFile = (dir: string): string => join(dir, 'keys', 'vault-id')
+
+/** Returns the identity of the vault in the installation's folder `dir`, or undefined if there is none. */
+export function readVaultId(dir: string): string | undefined {
+  try {
+    return readFileSync(vaultIdFile(dir), 'utf8').trim()
+  } catch (error) {
+    return ifMissing(error)
+  }
+}
+
+const isKey = (hex: string) => /^[0-9a-f]{64}$/i.test(hex)
+const newKey = () => randomBytes(32).toString('hex')
+
+function toRingKey(hex: string): RingKey {
+  if (!isKey(hex)) throw new Error('A key-encryption key is damaged: expected 64 hex digits.')
+  const key = Buffer.from(hex, 'hex')
+  return { id: `local:${createHash('sha256').update(key).digest('hex').slice(0, 16)}`, key }
+}
+
+/** Returns the content of a key file if it is valid. Throws a FixableError. */
+function checked(hex: string, file: string): string {
+  if (isKey(hex)) return hex
+  throw new FixableError(`${file} is damaged: expected 64 hex digits.`, 'Restore ANNAL_DIR/keys from the backup.')
+}
+
+const readKey = (file: string) => checked(readFileSync(file, 'utf8').trim(), file)
+
+/** Returns a text that changes when the file is replaced. */
+function versionOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found ? `${found.ino} ${found.mtimeMs}` : ''
+}
+
+/** Explains a full disk to the operator. Returns other errors unchanged. */
+function explainWriteError(error: unknown, dir: string): unknown {
+  const code = errorCode(error)
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
+  return new FixableError(
+    `There is no space for a new key in ${dir}.`,
+    'Free space or grow the disk, and rotate again. `annal gc` removes unused file blocks.',
+    { cause: error },
+  )
+}
+
+interface RingOptions {
+  dir: string
+  /** 64 hex digits. Undefined to use the file, which is created at the first start. */
+  key: string | undefined
+  /** Earlier keys besides those in files, newest first. */
+  previousKeys: readonly string[]
+  /** Throws UNAVAILABLE if the folder does not belong to this installation any more. */
+  assertOwn: () => void
+}
+
+/** The key ring, as the vault uses it. */
+interface LocalKeyRing extends KeyRing {
+  current(): RingKey
+  /** Finds a key by its ID. Reads the files again for an unknown ID. Throws LostKeyError. */
+  find(id: string): RingKey
+  oldest(): RingKey
+}
+
+/** Reads the keys, and creates the first one if there is none. Throws if a file is damaged. */
+function openKeyRing({ dir, key, previousKeys, assertOwn }: RingOptions): LocalKeyRing {
+  const file = join(dir, 'key-encryption-key')
+  const ringDir = join(dir, 'ring')
+  const copyOf = ({ id }: RingKey) => join(ringDir, id.replace(':', '-'))
+  const usesFiles = key === undefined
+
+  /** Returns the keys, newest first. */
+  function read(): [RingKey, ...RingKey[]] {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const hexes = usesFiles ? [checked(readOrCreate(file, newKey), file)] : [key]
+    hexes.push(...previousKeys)
+    if (existsSync(ringDir)) {
+      // Names with a dot are temporary files that a crash left behind.
+      const files = readdirSync(ringDir).filter((name) => !name.includes('.'))
+      const found = files.map((name) => ({ path: join(ringDir, name), madeAt: statSync(join(ringDir, name)).mtimeMs }))
+      hexes.push(...found.sort((a, b) => b.madeAt - a.madeAt).map(({ path }) => readKey(path)))
+    }
+    // The operator may have moved the key from the file to the environment. That is a rotation, too.
+    if (!usesFiles && existsSync(file)) hexes.push(readKey(file))
+    const keys = new Map(hexes.map(toRingKey).map((each) => [each.id, each]))
+    return [...keys.values()] as [RingKey, ...RingKey[]]
+  }
+
+  // The version is read before the keys. A key that is written in between is then read again, and not missed.
+  let version = versionOf(file)
+  let keys = read()
+  // The monotonic clock: after a change of the system clock, a destroyed key must not continue to wrap.
+  let checkedAt = performance.now()
+
+  function reload() {
+    // An unmounted or exchanged folder has no key, or the keys of another installation.
+    assertOwn()
+    version = versionOf(file)
+    keys = read()
+  }
+
+  return {
+    current() {
+      if (usesFiles && performance.now() - checkedAt > CHECK_INTERVAL_MS) {
+        checkedAt = performance.now()
+        if (versionOf(file) !== version) reload()
+      }
+      return keys[0]
+    },
+    find(id) {
+      const known = () => keys.find((each) => each.id === id)
+      if (!known()) reload()
+      const found = known()
+      if (!found) throw new LostKeyError(`The key vault does not hold the key ${id}.`)
+      return found
+    },
+    oldest: () => keys.at(-1)!,
+    async ids() {
+      reload()
+      return { current: keys[0].id, earlier: keys.slice(1).map(({ id }) => id) }
+    },
+    async renew() {
+      reload()
+      if (!usesFiles) return false
+      const fresh = toRingKey(newKey())
+      try {
+        // Both keys are in the ring before the current one is replaced, so concurrent rotations lose no key.
+        for (const each of [keys[0], fresh]) await createFile(copyOf(each), each.key.toString('hex'))
+        await replaceFile(file, fresh.key.toString('hex'))
+      } catch (error) {
+        throw explainWriteError(error, dir)
+      }
+      reload()
+      return true
+    },
+    async destroyEarlier() {
+      reload()
+      const wait = usesFiles ? REST_MS - (Date.now() - statSync(file).mtimeMs) : 0
+      const filesOf = (each: RingKey) => [
+        copyOf(each),
+        ...(!usesFiles && existsSync(file) && toRingKey(readKey(file)).id === each.id ? [file] : []),
+      ]
+      const earlier = keys.slice(1).filter((each) => filesOf(each).some((path) => existsSync(path)))
+      if (earlier.length > 0 && wait > 0) {
+        throw new DomainError(
+          'CONFLICT',
+          `An earlier key can be destroyed ${REST_MS / 60_000} minutes after its replacement, because requests may still use it. Try again in ${Math.ceil(wait / 60_000)} minutes.`,
+          { retryAfter: Math.ceil(wait / 1_000) },
+        )
+      }
+      for (const path of earlier.flatMap(filesOf)) await removeFile(path)
+      // A start that was killed while it created a key left another copy.
+      await removeTemporaryFiles(file, Date.now() - REST_MS)
+      reload()
+      return earlier.map(({ id }) => id)
+    },
+  }
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+function shareFile(folder: string, owner: string) {
+  // The owner becomes a path.
+  if (!uuid.test(owner)) throw new TypeError('An owner must be a UUID in lowercase.')
+  return join(folder, owner.slice(-2), owner)
+}
+
+const exists = async (path: string) => (await stat(path).catch(ifMissing)) !== undefined
+
+/** Yields the owners that files in the folders of `dir` are named after. Skips temporary files. */
+async function* ownersIn(dir: string): AsyncGenerator<string> {
+  const list = async (folder: string) => (await readdir(folder).catch(ifMissing)) ?? []
+  for (const folder of await list(dir)) {
+    for (const name of await list(join(dir, folder))) if (uuid.test(name)) yield name
+  }
+}
+
+/**
+ * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the key-encryption key
+ * do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when a method resolves.
+ */
+export function openKeyShares(dir: string, assertOwn = () => {}) {
+  const sharesDir = join(dir, 'keys', 'counterparts')
+  const deletedDir = join(dir, 'keys', 'deleted')
+  const fileOf = (owner: string) => shareFile(sharesDir, owner)
+
+  const isDeleted = (owner: string) => exists(shareFile(deletedDir, owner))
+
+  async function find(owner: string): Promise<Buffer | undefined> {
+    const keyShare = await readFile(fileOf(owner)).catch(ifMissing)
+    if (keyShare && keyShare.length !== KEY_SHARE_BYTES) throw new LostKeyError(`The key share of ${owner} is damaged.`)
+    return keyShare
+  }
+
+  return {
+    isDeleted,
+    find,
+    /** Returns whether the owner has a key share, intact or not. */
+    has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
+    /** Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError for a deleted owner. */
+    async findOrCreate(owner: string): Promise<Buffer> {
+      const keyShare = await find(owner)
+      if (keyShare) return keyShare
+      if (await isDeleted(owner)) throw new LostKeyError(`${owner} was deleted.`, { isForGood: true })
+      assertOwn()
+      await createFile(fileOf(owner), randomBytes(KEY_SHARE_BYTES)).catch((error: unknown) => {
+        throw unavailable('The key vault', error)
+      })
+      const created = await find(owner)
+      if (!created) throw new Error(`The key share of ${owner} was destroyed.`)
+      return created
+    },
+    /** Removes the key share, if there is one. Does not overwrite it: journals, snapshots and flash memory keep old blocks anyway. */
+    async forget(owner: string): Promise<void> {
+      assertOwn()
+      await removeFile(fileOf(owner))
+    },
+    async markDeleted(owner: string): Promise<void> {
+      assertOwn()
+      await createFile(shareFile(deletedDir, owner), '')
+    },
+    owners: () => ownersIn(sharesDir),
+    deletedOwners: () => ownersIn(deletedDir),
+  }
+}
+
+/** The two steps of HKDF-SHA256. The result of the first is stored. The second derives a key for each purpose. */
+const extract = (key: Uint8Array) => createHmac('sha256', 'annal').update(key).digest()
+const expand = (root: Uint8Array, purpose: string) =>
+  createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
+
+interface VaultOptions {
+  /** The installation's folder. The vault is in its folder `keys`. */
+  dir: string
+  /** 64 hex digits. Undefined to use a file, which is created at the first start. */
+  key: string | undefined
+  /** Earlier keys, newest first. */
+  previousKeys?: readonly string[]
+  /** Identity of the vault. Without it, an unmounted or exchanged folder is not detected later. */
+  id?: string | undefined
+}
+
+/** The vault with its key ring, which operators rotate. */
+export type LocalKeyVault = KeyVault & { ring: KeyRing }
+
+/** Opens the vault in `dir`, and creates the missing files at the first start. Throws if a file is damaged. */
+export function createLocalKeyVault({ dir, key, previousKeys = [], id }: VaultOptions): LocalKeyVault {
+  const keysDir = join(dir, 'keys')
+  const assertOwn = () => {
+    if (id !== undefined && readVaultId(dir) !== id)
+      throw unavailable('The key vault', new Error(`The folder ${keysDir} is not the one of this installation.`))
+  }
+  const ring = openKeyRing({ dir: keysDir, key, previousKeys, assertOwn })
+  const { find, findOrCreate, isDeleted, has: _has, ...keyShares } = openKeyShares(dir, assertOwn)
+  // Derived from the first key once and stored: links and retries must survive a rotation. It reveals nothing about that key.
+  const root = Buffer.from(
+    readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
+    'hex',
+  )
+  if (root.length !== 32) throw new Error('The derivation key is damaged: expected 64 hex digits.')
+
+  const wrappingKey = ({ id, key }: RingKey, owner: string, keyShare: Uint8Array) =>
+    new Uint8Array(hkdfSync('sha256', key, keyShare, `annal\nwrap-for\n${id}\n${owner}`, 32))
+
+  return {
+    ...keyShares,
+    ring,
+    async wrap(dataKey, context) {
+      const { id, key } = ring.current()
+      return { keyId: id, wrapped: seal(key, dataKey, `${id}\n${context}`) }
+    },
+    async unwrap(keyId, wrapped, context) {
+      return unseal(ring.find(keyId).key, wrapped, `${keyId}\n${context}`)
+    },
+    async wrapFor(owner, dataKey, context) {
+      const keyShare = await findOrCreate(owner)
+      const current = ring.current()
+      const wrapped = seal(wrappingKey(current, owner, keyShare), dataKey, `${current.id}\n${context}`)
+      return { keyId: current.id, wrapped }
+    },
+    async unwrapFor(owner, keyId, wrapped, context) {
+      const keyShare = await find(owner)
+      if (!keyShare) {
+        throw new LostKeyError(`The key vault holds no key share for ${owner}.`, { isForGood: await isDeleted(owner) })
+      }
+      return unseal(wrappingKey(ring.find(keyId), owner, keyShare), wrapped, `${keyId}\n${context}`)
+    },
+    derive: (purpose) => expand(root, purpose),
+  }
+}
