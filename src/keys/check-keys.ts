@@ -32,7 +32,10 @@ const holders = {
   network_apps_previous: { prefix: 'app', contextOf: webhookSecretContext, name: 'its previous webhook secret' },
 } satisfies Record<string, { prefix: IdPrefix; contextOf: (id: string) => string; name: string }>
 
-/** Decrypts everything that the vault's keys encrypt, row by row. Returns at most `limit` failures. Throws the errors of an unavailable vault. */
+/**
+ * Decrypts everything that the vault's keys encrypt, row by row. Returns at most `limit` failures. Throws the errors of an unavailable
+ * vault.
+ */
 export async function findUnreadable(
   { database, custody, envelopeCipher }: SealedParts,
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * Rotates the key-encryption key while the service runs: every data key that an earlier key wraps is wrapped again, row by row. Ciphertexts do not change. A rotation
- * can stop at any row, and the next run continues.
+ * Rotates the key-encryption key while the service runs: every data key that an earlier key wraps is wrapped again, row by row. Ciphertexts
+ * do not change. A rotation can stop at any row, and the next run continues.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
@@ -204,8 +204,8 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     status,
 
     /**
-     * Continues an interrupted rotation. If there is none, creates a new key and rewraps everything with it. `onProgress` receives the number of rewrapped rows and
-     * the estimated total.
+     * Continues an interrupted rotation. If there is none, creates a new key and rewraps everything with it. `onProgress` receives the
+     * number of rewrapped rows and the estimated total.
      */
     async rotate(onProgress: (done: number, total: number) => void): Promise<Rotation> {
       let done = 0
@@ -240,7 +240,8 @@ export function createKeyRotation({ database, custody, envelopeCipher, keyRing }
     },
 
     /**
-     * Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one of them still wraps a row, or was replaced too recently.
+     * Destroys the earlier keys that the vault stores. Returns their IDs. Throws CONFLICT if one of them still wraps a row, or was replaced
+     * too recently.
      */
     async destroyEarlier(): Promise<string[]> {
       const used = (await status()).keys.filter(({ isCurrent, total }) => !isCurrent && total > 0)

@@ -8,8 +8,8 @@ export interface WrappedKey {
 }
 
 /**
- * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key that is wrapped for an owner
- * also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
+ * Wraps and unwraps data keys with key-encryption keys that never leave the vault. The current one wraps. Earlier ones still unwrap. A key
+ * that is wrapped for an owner also needs the owner's key share, which only the vault holds. `context` is authenticated. Owners are UUIDs.
  */
 export interface KeyVault {
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
@@ -21,7 +21,10 @@ export interface KeyVault {
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Destroys the owner's key share. Keys that were wrapped for the owner can never be unwrapped again. Idempotent. */
   forget(owner: string): Promise<void>
-  /** Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner afterwards. Idempotent. */
+  /**
+   * Records permanently that the owner was deleted, in case the database is restored from a backup. Nothing can be wrapped for the owner
+   * afterwards. Idempotent.
+   */
   markDeleted(owner: string): Promise<void>
   /** Owners with a key share, unordered. */
   owners(): AsyncIterable<string>

@@ -202,8 +202,9 @@ async function* ownersIn(dir: string): AsyncGenerator<string> {
 }
 
 /**
- * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the key-encryption key
- * do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when a method resolves.
+ * Opens the key shares in the installation's folder `dir`. A key share is a file with 32 random bytes. Without it, a database dump and the
+ * key-encryption key do not decrypt anything of the owner. `deleted` has an empty file for each deleted owner. Changes are on the disk when
+ * a method resolves.
  */
 export function openKeyShares(dir: string, assertOwn = () => {}) {
   const sharesDir = join(dir, 'keys', 'counterparts')
@@ -223,7 +224,10 @@ export function openKeyShares(dir: string, assertOwn = () => {}) {
     find,
     /** Returns whether the owner has a key share, intact or not. */
     has: (owner: string): Promise<boolean> => exists(fileOf(owner)),
-    /** Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError for a deleted owner. */
+    /**
+     * Returns the key share of the owner, and creates it if there is none. Throws UNAVAILABLE if the file cannot be written, LostKeyError
+     * for a deleted owner.
+     */
     async findOrCreate(owner: string): Promise<Buffer> {
       const keyShare = await find(owner)
       if (keyShare) return keyShare
