@@ -34,7 +34,7 @@ it('a database takes the vault it is first opened with, and no other', async () 
   expect(await annal(dirOf('first'), 'check')).toMatchObject({ code: 0 })
 
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), 'another')
-  await expect(start(dirOf('second'))).rejects.toThrow(/and there is another/)
+  await expect(start(dirOf('second'))).rejects.toThrow(/but the folder holds another/)
   // An operator who knows better says so.
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), `${id}\n`)
   await (await start(dirOf('second'))).close()
@@ -72,7 +72,7 @@ it('a vault with keys of accounts is not started on an empty database, which sta
   const gone = `${join(dir, 'postgres')} is missing, but ${join(dir, 'keys')} holds keys of accounts. Restore it`
   expect(embedded).toMatchObject({ code: 1, stderr: expect.stringContaining(gone) })
   const { stdout } = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
-  expect(JSON.parse(stdout)).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is missing, and') }])
+  expect(JSON.parse(stdout)).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is missing, but') }])
   expect(existsSync(join(dir, 'postgres'))).toBe(false)
 })
 

@@ -71,7 +71,7 @@ describe('a deleted account', () => {
     expect((await remove(user)).status).toBe(204)
     await copyFile(join(config.dir, 'key share'), counterpartOf(user))
     expect((await ownersOf()).S2?.rows).toEqual([
-      { subject: user.publicId, problem: expect.stringContaining('key share is there') },
+      { subject: user.publicId, problem: expect.stringContaining('key share still exists') },
     ])
     await deletions.forgetAgain()
     expect((await ownersOf()).S2?.rows).toEqual([])
