@@ -1,16 +1,15 @@
-/** The only reader of the environment. All problems are told at once; an empty variable counts as unset. */
+/** Reads the configuration from the environment. All problems are reported together. An empty variable counts as unset. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
-import { contradictionsIn } from './config/contradictions.ts'
+import { hostOf } from './config/rules.ts'
 import { type Name, type Values, variables } from './config/variables.ts'
 import { limitsWith } from './shared/limits.ts'
 import type { Role } from './shared/process.ts'
 
-/** The configuration has problems; its message names all of them. */
+/** The configuration has problems. The message lists all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  /** Each names its variable. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
@@ -19,7 +18,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The text of a variable, or of the file that is named for it. Raises an Error that says what is wrong with the file. */
+/** Returns the value of a variable, or the content of its file. Throws an Error that describes the problem of the file. */
 function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): string | undefined {
   const own = env[name] || undefined
   const file = mayBeFile ? env[`${name}_FILE`] : undefined
@@ -29,17 +28,17 @@ function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): strin
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new Error(`The file that ${name}_FILE names cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new Error(`The file in ${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
-  if (text === '') throw new Error(`The file that ${name}_FILE names is empty.`)
+  if (text === '') throw new Error(`The file in ${name}_FILE is empty.`)
   return text
 }
 
-const refuse = (problems: string[]) => {
+const assertNone = (problems: string[]) => {
   if (problems.length) throw new ConfigError(problems)
 }
 
-/** Raises ConfigError that names every problem. */
+/** Parses all variables. Throws ConfigError with all problems. */
 function read(env: NodeJS.ProcessEnv): Values {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -52,8 +51,60 @@ function read(env: NodeJS.ProcessEnv): Values {
       problems.push(`${name}: ${(error as Error).message}`)
     }
   }
-  refuse(problems)
+  assertNone(problems)
   return values as Values
+}
+
+/** Returns the problems of combinations of variables. */
+function findContradictions(values: Values): string[] {
+  const problems: string[] = []
+  if (values.HEALTH_PORT && values.HEALTH_PORT === values.PORT && values.ROLES.includes('http')) {
+    problems.push('HEALTH_PORT and PORT are the same: probes need their own port.')
+  }
+  if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
+    problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
+  }
+  if (values.S3_BUCKET && values.IPFS_API_URL) {
+    problems.push('S3_BUCKET and IPFS_API_URL are both set: choose one file store.')
+  }
+  if (values.S3_ENDPOINT && !values.S3_BUCKET) {
+    problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files are stored on this machine.')
+  }
+  if (values.DATABASE_DIRECT_URL && !values.DATABASE_URL) {
+    problems.push('DATABASE_URL is needed with DATABASE_DIRECT_URL: it is the URL of the same database for requests.')
+  }
+  if (values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)) {
+    problems.push(
+      'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: gas for commits would be paid from the coins of users.',
+    )
+  }
+  if (values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS) {
+    problems.push('GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY: the documents that are allowed.')
+  }
+  if ((values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined)) {
+    problems.push('C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.')
+  }
+  if (values.NODE_ENV !== 'production') return problems
+  const embedded = [
+    !values.DATABASE_URL && 'the database (set DATABASE_URL)',
+    !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
+    !values.IPFS_API_URL && !values.S3_BUCKET && 'the file store (set S3_BUCKET or IPFS_API_URL)',
+    !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
+    !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
+  ].filter((part) => part !== false)
+  if (embedded.length && !values.ANNAL_EMBEDDED) {
+    problems.push(
+      `Embedded parts are not allowed in production: ${embedded.join(', ')}. ANNAL_EMBEDDED=true allows them.`,
+    )
+  }
+  if (!values.PUBLIC_URL) {
+    problems.push('PUBLIC_URL is needed in production: links in mails and permanent commits on the chain contain it.')
+  }
+  const host = values.MAIL_FROM && hostOf(values.MAIL_FROM)
+  if (!host?.includes('.') || /(^|\.)localhost$/i.test(host)) {
+    problems.push('MAIL_FROM is needed in production: an address of your own, such as Annal <no-reply@example.org>.')
+  }
+  return problems
 }
 
 /** Days that data is kept. */
@@ -68,26 +119,22 @@ function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_TRACES_SAMPLER_ARG:
   return { url: `${base.replace(/\/+$/, '')}/v1/traces`, share, exportEvery: 5_000 }
 }
 
-/** What is set, completed by a file `.env` where there is one. */
+/** Returns the environment, completed by the file `.env` if there is one. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env')
   return process.env
 }
 
-/** All that the environment says, checked and frozen. */
 export type Config = ReturnType<typeof readConfig>
 
-/**
- * The configuration, from the environment and a file `.env` when nothing else is given. `overrides`: what the command line
- * says of variables, which goes before. Raises ConfigError, which names every problem.
- */
+/** Returns the validated, frozen configuration. `overrides`: values from the command line. Throws ConfigError with all problems. */
 export function readConfig(
   env: NodeJS.ProcessEnv = environment(),
   overrides: Readonly<Partial<Record<Name, string | undefined>>> = {},
 ) {
   const values = read({ ...env, ...overrides })
   const production = values.NODE_ENV === 'production'
-  refuse(contradictionsIn(values))
+  assertNone(findContradictions(values))
   return Object.freeze({
     production,
     port: values.PORT,
@@ -119,7 +166,7 @@ export function readConfig(
       treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
       commitsPerTransaction: 64,
-      /** Wei. */
+      /** Wei per unit of gas. */
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
@@ -151,9 +198,9 @@ export function readConfig(
     },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,
-      /** Where it follows the chain, what it begins with. */
+      /** Gas fee. With GAS_FEE=auto, the initial one. */
       gasFee: values.GAS_FEE === 'auto' ? '0.079' : values.GAS_FEE,
-      /** Between which it follows the chain; undefined where it does not. */
+      /** Bounds of the gas fee with GAS_FEE=auto. */
       gasFeeBounds: values.GAS_FEE === 'auto' ? { least: '0.001', most: '1' } : undefined,
       currency: 'NUM',
       signUpPoints: values.SIGN_UP_POINTS,
@@ -185,13 +232,13 @@ export function readConfig(
   })
 }
 
-/** The value of a variable that is not set, as one would write it; undefined when there is none. */
+/** Returns the default of a variable as text, or undefined. */
 const defaultOf = (schema: z.ZodType): string | undefined => {
   const { data } = schema.safeParse(undefined)
   return data === undefined || String(data) === '' ? undefined : String(data)
 }
 
-/** Every variable with its meaning, in the order in which `annal config` prints them. */
+/** Returns all variables with their documentation, in the order of `annal config`. */
 export const describeConfig = () =>
   Object.entries(variables).map(([name, { doc, schema, ...rest }]) => ({
     name,
@@ -200,31 +247,31 @@ export const describeConfig = () =>
     default: defaultOf(schema),
   }))
 
-/** The access token that `annal import` sends to a server, `ANNAL_TOKEN`: no part of the configuration, which that server has. */
+/** Returns the access token that `annal import` sends to a server. It is not part of the configuration of a service. */
 export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string | undefined => env.ANNAL_TOKEN
 
-/** Names and values of the secret variables that are set in the environment instead of in a file. */
+/** Returns the secrets that are set in the environment instead of in a file. */
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): { name: string; value: string }[] =>
   Object.entries(variables).flatMap(([name, variable]) => {
     const value = env[name]
     return 'secret' in variable && value ? [{ name, value }] : []
   })
 
-/** Whether the secret key of AWS, which its SDK looks for, stands in a variable of its own. */
+/** Returns whether the AWS secret key is set in the environment. */
 export const hasPlainAwsSecret = (env: NodeJS.ProcessEnv = environment()): boolean => Boolean(env.AWS_SECRET_ACCESS_KEY)
 
-/** What operators set for tools of ours, and no server reads. */
+/** Variables of command-line tools. */
 const ofTools = ['ANNAL_TOKEN', 'ANNAL_URL', 'ANNAL_API_KEY']
 const prefixOf = (name: string) => name.slice(0, name.indexOf('_') + 1)
 
-/** How names of ours begin: as several do, but for those of a standard, which has more of them than we read. */
+/** Returns prefixes that several variables of Annal have. OTEL_ is left out, because the standard defines more variables than Annal reads. */
 function ownPrefixes(): string[] {
   const prefixes = Object.keys(variables).map(prefixOf).sort()
   const shared = prefixes.filter((prefix, at) => prefix !== '' && prefix === prefixes[at - 1])
   return [...new Set([...shared, 'SMTP_'])].filter((prefix) => prefix !== 'OTEL_')
 }
 
-/** As Kubernetes tells every container of a service that is called as we are. */
+/** Returns whether Kubernetes sets the variable for a service whose name starts like a variable of Annal. */
 const isOfKubernetes = (name: string) => /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/.test(name)
 
 /** Returns a sentence for each variable that is set without effect although its name looks like one of Annal's. */
@@ -242,12 +289,12 @@ export function findUnread(env: NodeJS.ProcessEnv = environment()): string[] {
           ]
     const whole = name.replace(/_FILE$/, '')
     if (whole !== name && whole in variables)
-      return [`${name} is not read: of ${whole} there is no file, as it is no secret.`]
-    return prefixes.includes(prefixOf(name)) ? [`${name} is no variable of Annal, and does nothing.`] : []
+      return [`${name} has no effect: ${whole} is not a secret and cannot be read from a file.`]
+    return prefixes.includes(prefixOf(name)) ? [`${name} is not a variable of Annal and has no effect.`] : []
   })
 }
 
-/** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
+/** Returns all variables with their effective values. Values of secrets are hidden. Throws ConfigError. */
 export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
   return describeConfig().map(({ name, doc, isSecret }) => {

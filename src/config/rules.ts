@@ -1,56 +1,45 @@
-/** How variables are written: what each kind allows, and what is said of anything else. */
+/** Schemas of environment variables. */
 import { z } from 'zod'
 import { parseDatabaseUrl } from '../db/parse-database-url.ts'
 import { limitsWith } from '../shared/limits.ts'
 import { AMOUNT } from '../shared/money.ts'
 import { roles } from '../shared/process.ts'
 
-/** An amount, as decimal text. */
 export const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
-/** Yes or no. */
 export const flag = z.stringbool({
   truthy: ['true', '1', 'yes', 'on'],
   falsy: ['false', '0', 'no', 'off'],
   error: 'Expected true or false.',
 })
-/** A whole number between two. */
 export const whole = (min: number, max: number) =>
   z
     .string()
     .transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : Number.NaN))
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
-/** A port. */
 export const port = whole(0, 65_535)
-/** A whole number above 0. */
 export const count = whole(1, 999_999_999)
-/** A share from 0 to 1. */
 export const share = z
   .string()
   .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.')
   .transform(Number)
-/** The identifier of a chain: some have more digits than 32 bits hold. */
+/** Some chain IDs exceed 32 bits. */
 export const chainId = whole(1, Number.MAX_SAFE_INTEGER)
-/** An address on the chain. */
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
-/** Several of them, separated by commas. */
 export const addresses = z
   .string()
   .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
   .pipe(z.array(address))
-/** An address of the web. */
 export const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
-/** Links are made by adding a path, so nothing may follow it. */
+/** Returns whether a path can be appended to a URL. True for an invalid URL, which has its own error. */
 export const isBare = (text: string) => {
   const url = URL.parse(text)
-  // What is no URL at all is told as that.
   if (!url) return true
   const { username, search, hash } = url
   return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
 }
-/** How many private keys secp256k1 has, and one. */
+/** Order of the curve secp256k1. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const isPrivateKey = (digits: string) => BigInt(`0x${digits}`) > 0n && BigInt(`0x${digits}`) < CURVE_ORDER
-/** Private keys, separated by commas. */
 export const relayKeys = z
   .string()
   .transform((text) => text.split(',').map((key) => key.trim().toLowerCase().replace(/^0x/, '')))
@@ -62,16 +51,15 @@ export const relayKeys = z
     (keys) => keys.every(isPrivateKey),
     'Expected private keys of secp256k1, which are above 0 and below its order.',
   )
-  .refine((keys) => new Set(keys).size === keys.length, 'The same key stands there twice.')
+  .refine((keys) => new Set(keys).size === keys.length, 'The list contains a key twice.')
   .transform((keys) => keys.map((key) => `0x${key}`))
 const mailbox = /^(?:[^<>@]*<([^<>@\s]+@([^<>@\s]+))>|([^<>@\s]+@([^<>@\s]+)))$/
-/** The host of a sender such as `Annal <no-reply@example.org>`; undefined when it is none. */
+/** Returns the host of a sender such as `Annal <no-reply@example.org>`, or undefined if it is invalid. */
 export const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
 const someRoles = `Expected some of ${roles.join(', ')}, separated by commas.`
-/** Roles, each once. */
 export const roleList = z
   .string()
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
@@ -101,5 +89,4 @@ export const limitOverrides = z.string().superRefine((text, context) => {
     context.addIssue((error as Error).message)
   }
 })
-/** An address or a block of addresses. */
 export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])

@@ -54,7 +54,7 @@ it('an address of another machine is named, and a variable that nobody reads is 
   const [warning, ...refusal] = stderr.trim().split('\n')
   expect(JSON.parse(warning!)).toMatchObject({
     msg: 'Environment variable ignored',
-    problem: 'DATABASE_URI is no variable of Annal, and does nothing.',
+    problem: 'DATABASE_URI is not a variable of Annal and has no effect.',
   })
   expect([code, refusal.join('\n')]).toEqual([
     1,

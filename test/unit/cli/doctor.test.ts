@@ -81,7 +81,7 @@ describe('annal doctor', () => {
     const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
     expect([code, of('configuration')]).toMatchObject([
       0,
-      [{ state: 'right' }, { state: 'warning', finding: 'DATABASE_URI is no variable of Annal, and does nothing.' }],
+      [{ state: 'right' }, { state: 'warning', finding: 'DATABASE_URI is not a variable of Annal and has no effect.' }],
     ])
   })
 

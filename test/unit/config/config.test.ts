@@ -47,7 +47,11 @@ describe('a server', () => {
     ['no sender in production', { ...production, MAIL_FROM: '' }, /MAIL_FROM is needed in production/],
     ['a sender of nowhere', { ...production, MAIL_FROM: 'Annal <a@localhost>' }, /MAIL_FROM is needed in production/],
     ['a sender that is none', { MAIL_FROM: 'Annal' }, /MAIL_FROM: Expected an address/],
-    ['one relay key twice', { CHAIN_RELAY_KEYS: `0x${KEY},${KEY.toUpperCase()}` }, /CHAIN_RELAY_KEYS: The same key/],
+    [
+      'one relay key twice',
+      { CHAIN_RELAY_KEYS: `0x${KEY},${KEY.toUpperCase()}` },
+      /CHAIN_RELAY_KEYS: The list contains a key twice/,
+    ],
     ['half a relay key', { CHAIN_RELAY_KEYS: KEY.slice(2) }, /CHAIN_RELAY_KEYS: Expected 64 hex digits/],
     ['an empty file', { DATABASE_URL_FILE: file('empty', ' \n') }, /DATABASE_URL: The file .* is empty/],
     [
@@ -122,7 +126,7 @@ describe('a server', () => {
     }
     const told = findUnread({ ...unread, ...others, ...read })
     expect(told.map((sentence) => sentence.split(' ')[0]).sort()).toEqual(Object.keys(unread).sort())
-    expect(told).toContain('GAS_FEE_FILE is not read: of GAS_FEE there is no file, as it is no secret.')
+    expect(told).toContain('GAS_FEE_FILE has no effect: GAS_FEE is not a secret and cannot be read from a file.')
   })
 
   it('may have its probes alone at PORT', () => {
@@ -138,6 +142,6 @@ describe('a server', () => {
 
   it('tells every problem at once', () => {
     expect(refusal({ PORT: 'x', PUBLIC_URL: 'javascript:1' })).toMatch(/PORT[\s\S]*PUBLIC_URL/)
-    expect(refusal({ NODE_ENV: 'production' })).toMatch(/embedded part[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
+    expect(refusal({ NODE_ENV: 'production' })).toMatch(/Embedded parts[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
   })
 })
