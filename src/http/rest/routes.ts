@@ -7,14 +7,13 @@ import { passwordRoutes } from '../../modules/accounts/passwords.rest.ts'
 import { profileRoutes } from '../../modules/accounts/profiles.rest.ts'
 import { sessionRoutes } from '../../modules/accounts/sessions.rest.ts'
 import { userRoutes } from '../../modules/accounts/users.rest.ts'
+import { assetChangeRoutes } from '../../modules/assets/asset-changes.rest.ts'
 import { assetLinkRoutes } from '../../modules/assets/asset-links.rest.ts'
-import { assetReadingRoutes } from '../../modules/assets/asset-readings.rest.ts'
 import { assetRoutes } from '../../modules/assets/assets.rest.ts'
-import { lookupRoutes } from '../../modules/assets/lookup.rest.ts'
 import { auditRoutes } from '../../modules/audit/audit.rest.ts'
 import { depositRoutes } from '../../modules/coins/deposits.rest.ts'
 import { withdrawalRoutes } from '../../modules/coins/withdrawals.rest.ts'
-import { assetVersionRoutes } from '../../modules/commits/asset-versions.rest.ts'
+import { commitRoutes } from '../../modules/commits/commits.rest.ts'
 import { contentCredentialsRoutes } from '../../modules/content-credentials/content-credentials.rest.ts'
 import { eventRoutes } from '../../modules/events/events.rest.ts'
 import { apiKeyRoutes } from '../../modules/store/api-keys.rest.ts'
@@ -37,10 +36,9 @@ export const routes: Route[] = [
   ...walletRoutes,
   ...auditRoutes,
   ...assetRoutes,
+  ...assetChangeRoutes,
   ...assetLinkRoutes,
-  ...assetReadingRoutes,
-  ...assetVersionRoutes,
-  ...lookupRoutes,
+  ...commitRoutes,
   ...contentCredentialsRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,

@@ -25,37 +25,38 @@ const pages = pageOf(200)
 builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
     ...urlSize,
-    description: 'Where people read about it. For a private asset the page is its owner’s; `createAssetLink` opens it.',
+    description:
+      'URL of the page of the asset. Only the owner can open the page of a private asset. `createAssetLink` opens it for others.',
     resolve: ({ nid }, _args, { baseUrl }) => baseUrl + assetPagePath(nid),
   }),
 )
 
 const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
-  description: 'A link by which strangers read the page of an asset. It is shown to the owner of the asset alone.',
+  description: 'A link to the page of an asset, for readers without an account. Only the owner of the asset sees it.',
   interfaces: [Node],
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
+    id: t.id({ description: 'ID, such as `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
     label: t.exposeString('label', {
       ...characters(LINK_LABEL_LENGTH),
-      description: 'What you know it by; may be empty.',
+      description: 'Your label for the link. May be empty.',
     }),
     url: t.string({
       ...urlSize,
       description:
-        'URL of the page. Anyone who has it can read the page, also of a private asset: treat it as a secret.',
+        'URL of the page. Anyone who has it can read the page, even of a private asset. Treat it as a secret.',
       resolve: ({ path }, _args, { baseUrl }) => baseUrl + path,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Time of expiry.' }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When you ended it; null when you did not.',
+      description: 'Time of revocation. Null if it is not revoked.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The hour in which it was last used, as its beginning; null when it never was.',
+      description: 'Start of the hour in which it was last used. Null if it was never used.',
     }),
   }),
 })
@@ -81,7 +82,7 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
       type: AssetLinkType,
       nullable: true,
       ...pages,
-      description: `The links to its page, newest first; those that ended are forgotten ${KEPT_DAYS} days later, when another one is made. Null for everybody but its owner. Raises VALIDATION_FAILED.`,
+      description: `The links to its page, newest first. Null for everyone except the owner. Creating a link deletes links that ended ${KEPT_DAYS} days ago. Raises VALIDATION_FAILED.`,
       args: { search: searchArg(t, 'the label'), offset: offsetArg(t) },
       resolve: async (asset, { offset, search, ...args }, context) =>
         owns(context.actor, asset)
@@ -99,15 +100,15 @@ builder.prismaObjectField(AssetType, 'links', (t) =>
 )
 
 const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
-  description: 'The asset, and how long the link is to be good.',
+  description: 'The asset, and the expiry time of the link.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: `When it ends, at most ${MAX_LINK_DAYS} days from now; in seven days when left out.`,
+      description: `Time of expiry, at most ${MAX_LINK_DAYS} days from now. Defaults to seven days.`,
     }),
     label: t.string({
-      description: `What you know it by, such as whom it is for, at most ${LINK_LABEL_LENGTH} characters. Nobody else sees it.`,
+      description: `Your label for the link, at most ${LINK_LABEL_LENGTH} characters. Only you see it.`,
     }),
   }),
 })
@@ -118,23 +119,23 @@ const CreateAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('CreateAss
 })
 
 const RevokeAssetLinkInput = builder.inputType('RevokeAssetLinkInput', {
-  description: 'The link to end.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the link.' }) }),
+  description: 'The link to revoke.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'ID of the link.' }) }),
 })
 
 const RevokeAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('RevokeAssetLinkPayload').implement({
-  description: 'The link that has ended.',
+  description: 'The revoked link.',
   fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
 })
 
 const RevokeAssetLinksInput = builder.inputType('RevokeAssetLinksInput', {
-  description: 'The asset whose links are to end.',
+  description: 'The asset whose links are revoked.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-/** No `id` of its own: to Relay what has the identifier of an asset is that asset. */
+/** It has no `id`: Relay would treat it as the asset. */
 const RevokeAssetLinksPayload = builder.objectRef<{ nid: string }>('RevokeAssetLinksPayload').implement({
-  description: 'The asset whose links have ended.',
+  description: 'The asset whose links were revoked.',
   fields: (t) => ({
     asset: t.read({
       type: AssetType,
@@ -148,23 +149,23 @@ builder.mutationFields((t) => ({
   createAssetLink: t.field({
     type: CreateAssetLinkPayload,
     description:
-      'Makes a link by which whoever has it reads the page of your asset and its proof, also while it is private, until the link ends. It is ' +
-      'free, and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
-    args: { input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and until when.' }) },
+      'Creates a link to the page of your asset. Anyone who has it can read the page and the proof until the link ends, even of a private asset. ' +
+      'It is free and writes no commit. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, VALIDATION_FAILED.',
+    args: {
+      input: t.arg({ type: CreateAssetLinkInput, required: true, description: 'The asset, and the expiry time.' }),
+    },
     resolve: async (_root, { input }, context) => ({ link: await createAssetLink(context, omitNullish(input)) }),
   }),
   revokeAssetLink: t.field({
     type: RevokeAssetLinkPayload,
     description:
-      'Ends one link to the page of your asset: the next request with it is refused. One that has ended stays as it is. Raises NOT_AUTHENTICATED, ' +
-      'NOT_FOUND.',
+      'Revokes a link to the page of your asset, immediately. A link that has ended stays unchanged. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link.' }) },
     resolve: async (_root, { input }, context) => ({ link: await revokeAssetLink(context, input) }),
   }),
   revokeAssetLinks: t.field({
     type: RevokeAssetLinksPayload,
-    description:
-      'Ends all links to the page of your asset that were made until now. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+    description: 'Revokes all links to the page of your asset. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: RevokeAssetLinksInput, required: true, description: 'The asset.' }) },
     resolve: async (_root, { input }, context) => ({ nid: await revokeAssetLinks(context, input) }),
   }),

@@ -1,4 +1,3 @@
-/** Links by which strangers read the page of a private asset. */
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
@@ -8,7 +7,7 @@ import { assetLinkParam, moment, nidParam, nothing, same, url } from '../../http
 import { notAssetOwner, validationFailed } from '../../shared/errors.ts'
 import { parseTimestamp } from '../../shared/input.ts'
 
-/** Maximum number of links that one operation reads. */
+/** Maximum number of links per operation. */
 const PART_SIZE = 200
 
 const linkRecord = z
@@ -23,7 +22,6 @@ const linkRecord = z
   })
   .meta({ id: 'AssetLink', description: 'A link to the page of an asset.' })
 
-/** What is read of a link. */
 export const AssetLinkRecord = graphql(/* GraphQL */ `
   fragment AssetLinkRecord on AssetLink {
     id
@@ -46,9 +44,9 @@ const create = defineRoute({
   path: 'assets/:nid/links',
   operationId: 'createAssetLink',
   tag: 'Assets',
-  summary: 'Make a link to the page of an asset',
+  summary: 'Create a link to the page of an asset',
   description:
-    'Whoever has it reads the page and the proof, also while the asset is private, until the link ends: treat it as a secret.',
+    'Anyone who has the link can read the page and the proof until the link ends, even of a private asset. Treat it as a secret.',
   params: nidParam,
   errors: ['ASSET_WRITE_PERMISSION_DENIED'],
   body: z
@@ -56,7 +54,7 @@ const create = defineRoute({
       expires_at: same('CreateAssetLinkInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
       label: same('CreateAssetLinkInput.label', z.string()).optional(),
     })
-    .meta({ id: 'CreateAssetLink', description: 'Until when it is to be good, and what it is called.' }),
+    .meta({ id: 'CreateAssetLink', description: 'Expiry time and label of a link.' }),
   action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {
@@ -111,20 +109,20 @@ const list = defineList({
   `),
   variables: ({ params }, part) => ({ id: params.nid!, ...part }),
   connectionOf: ({ asset }) => {
-    // GraphQL shows no list to other users than the owner.
+    // GraphQL returns null for other users than the owner.
     if (asset!.links === null) throw notAssetOwner()
     return asset!.links
   },
   present: presentLink,
 })
 
-/** A path of its own: `DELETE assets/{nid}/links/` is what a caller sends whose identifier got lost. */
+/** The ID is not below `assets/{nid}/links/`: a request with an empty ID would revoke all links. */
 const revoke = defineRoute({
   method: 'DELETE',
   path: 'asset-links/:id',
   operationId: 'revokeAssetLink',
   tag: 'Assets',
-  summary: 'End one link to the page of an asset',
+  summary: 'Revoke a link to the page of an asset',
   params: assetLinkParam,
   action: 'asset:update',
   operation: graphql(/* GraphQL */ `
@@ -147,7 +145,7 @@ const revokeAll = defineRoute({
   path: 'assets/:nid/links',
   operationId: 'revokeAssetLinks',
   tag: 'Assets',
-  summary: 'End all links to the page of an asset',
+  summary: 'Revoke all links to the page of an asset',
   params: nidParam,
   errors: ['ASSET_WRITE_PERMISSION_DENIED'],
   action: 'asset:update',
@@ -164,10 +162,9 @@ const revokeAll = defineRoute({
   present: () => undefined,
 })
 
-/** Links to assets. */
 export const assetLinkRoutes = [create, list, revoke, revokeAll]
 
-/** A moment of the body; undefined when it is left out. Raises VALIDATION_FAILED. */
+/** Returns a time of the body, or undefined. Throws VALIDATION_FAILED. */
 function momentFrom({ body }: Pick<RestRequest, 'body'>, name: string): Date | undefined {
   const text = body.text(name)
   if (!text) return undefined

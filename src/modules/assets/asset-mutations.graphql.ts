@@ -1,5 +1,3 @@
-/** Registering, changing and deleting assets. */
-
 import type { Asset } from '../../db/prisma/client.ts'
 import { builder, type InputFields, maxCostField, omitNullish } from '../../graphql/builder.ts'
 import { showing } from '../../graphql/fast-path/payload-selection.ts'
@@ -14,24 +12,24 @@ import { registerAsset } from './register-asset.ts'
 import { revertAsset } from './revert-asset.ts'
 import { updateAsset } from './update-asset.ts'
 
-const onTheChain = 'It stands on the chain for good, where everybody reads it, also of a private asset'
+const onTheChain = 'The chain keeps it forever, and anyone can read it there, even of a private asset'
 
-/** What a registration and an update give alike. */
+/** Input fields that registrations and updates share. */
 const metadataFields = (t: InputFields) => ({
   ...metadataInputFields(t).changeable,
   commitMessage: t.string({
-    description: `What you say about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
+    description: `Message about this change, at most ${inputLengths.commitMessage} characters. ${onTheChain}.`,
   }),
   maxCost: maxCostField(t),
 })
 
-/** What custom fields may be, for both inputs. */
+/** Rules for custom fields, for both inputs. */
 const customRules =
-  'Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify ' +
-  'the file, which are refused in upper and lower case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
+  'You choose the keys. A key that the tree uses itself, such as assetCreator or license, replaces the value of the tree. Keys that identify ' +
+  'the file are rejected in any case: assetCid, assetSha256, encodingFormat, assetTimestampCreated. ' +
   'At most 10 KB and 16 levels deep.'
 
-/** Of a registration, all but the file. */
+/** Input fields of a registration, without the file. */
 export const registrationFields = (t: InputFields) => ({
   assetFileMimeType: t.string({
     description:
@@ -50,14 +48,13 @@ const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
   }),
 })
 
-/** What an update takes; a quote of one takes the same. */
 export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
   description:
     'The changes to the metadata of an asset. Fields that are left out stay unchanged. White space at both ends of texts is removed.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
     expectedHead: t.id({
-      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+      description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
     }),
     nitCommitCustom: t.field({
       type: 'JSONObject',
@@ -67,24 +64,23 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
   }),
 })
 
-/** What a revert takes; a quote of one takes the same. */
 export const RevertAssetInput = builder.inputType('RevertAssetInput', {
   description: 'The version to revert an asset to.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
     revertTo: t.string({ required: true, description: `The version: ${versionDescription}.` }),
     expectedHead: t.id({
-      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+      description: 'ID of the newest commit that you saw. If there is a newer one, the request fails with CONFLICT.',
     }),
     commitMessage: t.string({
-      description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out. ${onTheChain}.`,
+      description: `Message about this change, at most ${inputLengths.commitMessage} characters. Defaults to \`Revert to commit_…\`. ${onTheChain}.`,
     }),
     maxCost: maxCostField(t),
   }),
 })
 
 const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
-  description: 'The asset to take out of the service.',
+  description: 'The asset to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
@@ -100,7 +96,7 @@ const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'T
 const RevertAssetPayload = assetPayload('RevertAssetPayload', 'The reverted asset.')
 
 const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
-  description: 'What was deleted.',
+  description: 'The deleted asset.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
 })
 
@@ -108,7 +104,7 @@ builder.mutationFields((t) => ({
   registerAsset: t.field({
     type: RegisterAssetPayload,
     description:
-      'Registers a file and writes its first commit; charges the update fee and gas. ' +
+      'Registers a file and writes its first commit. Charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND, INSUFFICIENT_STORAGE.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: showing('asset', async (query, { input }, context) => {
@@ -119,10 +115,10 @@ builder.mutationFields((t) => ({
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,
     description:
-      'Changes metadata in one commit; charges the update fee and gas, or nothing when nothing changes. ' +
+      'Changes metadata in one commit. Charges the update fee and gas, or nothing if nothing changes. ' +
       'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
-    args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
+    args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'The changes.' }) },
     resolve: showing('asset', async (query, { input }, context) => ({
       asset: await updateAsset(context, omitNullish(input), query()),
     })),
@@ -134,7 +130,7 @@ builder.mutationFields((t) => ({
       'Everything else stays, such as the file, the tag, signatures and `publicAccess`. The history keeps all commits. ' +
       'Charges the update fee and gas, or nothing if nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
       'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
-    args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
+    args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'The version.' }) },
     resolve: showing('asset', async (query, { input }, context) => ({
       asset: await revertAsset(context, omitNullish(input), query()),
     })),
@@ -142,7 +138,7 @@ builder.mutationFields((t) => ({
   deleteAsset: t.field({
     type: DeleteAssetPayload,
     description:
-      'Erases the metadata and unpins file and trees; the chain keeps the commits, and what their messages say. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+      'Erases the metadata, the file and the trees. The chain keeps the commits and their messages. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
     resolve: async (_root, { input }, context) => ({ id: await deleteAsset(context, input) }),
   }),

@@ -22,11 +22,11 @@ const urlOf = (context: Context, { id, publicAccess }: { id: string; publicAcces
   fileUrl(context, { assetId: id, cid, isOpen: publicAccess })
 const historyPages = pageOf(1000)
 
-/** `Asset`, of which nothing is private: who may not see an asset does not get one. */
+/** `Asset`. Callers who may not see an asset do not get it, so none of its fields is private. */
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
   interfaces: [Node],
-  // Read with every asset; what is rarer is read when it is asked for.
+  // Read with every asset. Rare fields select their own columns.
   select: {
     id: true,
     nid: true,
@@ -42,7 +42,7 @@ export const AssetType = builder.prismaObject('Asset', {
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
     uuid: t.string({
       ...characters(36),
-      description: 'UUID of this registration: another one when the file is registered anew after a deletion.',
+      description: 'UUID of this registration. A new registration of the file after a deletion has a new UUID.',
       resolve: ({ id }) => id,
     }),
     assetFileName: t.exposeString('fileName', {
@@ -55,21 +55,21 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     assetFileSize: t.string({
       ...characters(20),
-      description: 'Bytes, as a decimal string.',
+      description: 'File size in bytes, as a decimal string.',
       select: { fileSize: true },
       resolve: ({ fileSize }) => String(fileSize),
     }),
     assetFileUrl: t.string({
       ...urlSize,
-      description: 'Where the bytes can be read. For a private asset the link works for an hour.',
+      description: 'URL of the file. For a private asset it works for at least an hour without credentials.',
       resolve: (asset, _args, context) => urlOf(context, asset, asset.nid),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
       nullable: true,
       description:
-        'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
-        'raster image. For a private asset the link works for an hour.',
+        'URL of a WebP thumbnail of at most 512 × 512 pixels. Null until it is made, and for files that are not raster images. ' +
+        'For a private asset it works for at least an hour without credentials.',
       select: { thumbnailCid: true },
       resolve: ({ thumbnailCid, ...asset }, _args, context) =>
         thumbnailCid === null ? null : urlOf(context, asset, thumbnailCid),
@@ -114,26 +114,26 @@ export const AssetType = builder.prismaObject('Asset', {
       nullable: true,
     }),
     headId: t.id({
-      description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
+      description: 'ID of the newest commit. Send it as `expectedHead` to reject your change if there is a newer one.',
       resolve: (asset) => toId('commit', asset.headCommitId),
     }),
     uploadedAt: t.expose('uploadedAt', {
       type: 'DateTime',
-      description: 'When it was registered.',
+      description: 'Time of registration.',
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'When its metadata last changed.',
+      description: 'Time of the last metadata change.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
-    isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
+    isOwn: t.boolean({ description: 'True if you own it.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     isOriginalOwner: t.boolean({
-      description: 'Whether its owner is who registered it.',
+      description: 'True if its owner registered it.',
       select: { creatorId: true },
       resolve: ({ ownerId, creatorId }) => ownerId === creatorId,
     }),
-    owner: t.relation('owner', { type: UserType, description: 'Whose asset it is.' }),
-    creator: t.relation('creator', { type: UserType, description: 'Who registered it.' }),
+    owner: t.relation('owner', { type: UserType, description: 'The owner.' }),
+    creator: t.relation('creator', { type: UserType, description: 'The user who registered it.' }),
     registration: t.field({
       type: CommitType,
       description: 'The first commit.',
@@ -208,7 +208,7 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
       cursor: 'id',
       ...pageOf(100),
       totalCount: true,
-      description: 'Their assets that you may see, newest first.',
+      description: 'The assets of the user that you may see, newest first.',
       query: (args, { actor }) => {
         assertCursors('id', args)
         return { orderBy: { id: 'desc' }, where: visibleAssets(actor) }
@@ -219,14 +219,14 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
 )
 
 const AssetFilter = builder.inputType('AssetFilter', {
-  description: 'Conditions that all hold.',
+  description: 'Conditions. An asset must meet all of them.',
   fields: (t) => ({
     owner: t.string({
-      description: "The owner's e-mail address; left out, the list is your own when you are signed in.",
+      description: "The owner's e-mail address. Without it, a signed-in user gets their own assets.",
     }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
-    tag: t.string({ description: 'The whole tag, its capitals and small letters as they are.' }),
-    isOriginalOwner: t.boolean({ description: 'Whether the owner registered it.' }),
+    tag: t.string({ description: 'The complete tag, case-sensitive.' }),
+    isOriginalOwner: t.boolean({ description: 'True for assets that their owner registered.' }),
   }),
 })
 
@@ -251,8 +251,8 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'Whether a file is registered: every asset of it that you may see, oldest first. Give its SHA-256 or its CID. An empty page proves nothing: ' +
-        'a file that differs by one byte is another file, and what is private is found by its owner alone. Raises VALIDATION_FAILED.',
+        'The registrations of a file that you may see, oldest first. Send its SHA-256 or its CID. An empty page proves nothing: ' +
+        'a file that differs by one byte is a different file, and only the owner finds a private asset. Raises VALIDATION_FAILED.',
       args: {
         sha256: t.arg.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
         cid: t.arg.string({
@@ -281,7 +281,7 @@ builder.queryFields((t) => ({
         'Your assets, or public assets when you are not signed in. With an owner in the filter, the assets of that user that you may see. ' +
         'Newest first. In lists of other users’ assets, `search` and the order by update consider only the newest 10,000 assets.',
       args: {
-        filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
+        filter: t.arg({ type: AssetFilter, description: 'Conditions of the list.' }),
         search: searchArg(t, searchedTexts),
         orderBy: orderByArg(t),
         offset: offsetArg(t),

@@ -1,4 +1,4 @@
-/** What GraphQL makes of the tables of an asset's metadata: descriptions, sizes and inputs. */
+/** GraphQL descriptions, sizes and inputs of the metadata fields. */
 import type { InputFieldsFromShape } from '@pothos/core'
 import type { builder, InputFields } from '../../graphql/builder.ts'
 import { characters, jsonTextBytes } from '../../graphql/limits/sizes.ts'
@@ -19,19 +19,19 @@ const sized = {
   flag: () => undefined,
 }
 
-/** Description and size of an output field. */
+/** Returns the description and the maximum size of an output field. */
 export const describe = (field: MetadataField) => ({ description: field.description, ...sized[field.kind](field) })
 
 const bytesOf = (field: MetadataField) => sized[field.kind](field)?.extensions.size.bytes ?? 0
 
-/** What each field was and what it became. */
+/** Maximum size of the changes of a commit, in bytes. */
 export const CHANGES_BYTES =
   2 * (customField.size + Object.values<MetadataField>(metadataFields).reduce((sum, field) => sum + bytesOf(field), 0))
 
-/** What a tree says of the file and of who registered it. */
+/** Maximum size of the parts of a tree that identify the file and its creator, in bytes. */
 const IDENTITY_BYTES = 4_000
 
-/** An asset tree. */
+/** Maximum size of an asset tree, in bytes. */
 export const TREE_BYTES =
   IDENTITY_BYTES +
   customField.size +
@@ -43,7 +43,7 @@ type Inputs<Name extends keyof GivenValues> = InputFieldsFromShape<
   'InputObject'
 >
 
-/** Input fields, of which any may be left out. */
+/** Returns the optional input fields. */
 export const metadataInputFields = (t: InputFields) => {
   const input = ({ kind, description }: MetadataField) =>
     kind === 'flag' ? t.boolean({ description }) : t.string({ description })

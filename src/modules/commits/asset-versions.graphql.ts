@@ -1,5 +1,3 @@
-/** Versions of assets, and the differences between them. */
-
 import { builder } from '../../graphql/builder.ts'
 import { jsonBytes, pageOf, wholeDocument } from '../../graphql/limits/sizes.ts'
 import { metadataIn } from '../assets/asset-tree.ts'
@@ -20,20 +18,20 @@ import { MAX_TREE_BYTES, MAX_TREES, mergeTrees } from './merge-trees.ts'
 const REGISTRATION = 1
 const versionPages = pageOf(100, 20, TREE_BYTES)
 
-const saidIn = <Name extends 'caption' | 'headline' | 'altText'>(tree: string, name: Name) =>
+const fieldIn = <Name extends 'caption' | 'headline' | 'altText'>(tree: string, name: Name) =>
   (metadataIn(tree) as Partial<Metadata>)[name] ?? metadataFields[name].empty
 
 const AssetVersionType = builder.prismaObject('Commit', {
   variant: 'AssetVersion',
   description:
-    'An asset as one of its commits left it, read from the asset tree of that commit. Fields that are not in the tree have no earlier versions: ' +
-    'tag, publicAccess, meta, signedMetadata and signature. Raises NOT_FOUND once the tree was erased with its asset.',
+    'An asset after one of its commits, read from the asset tree of that commit. Fields that are not in the tree have no earlier versions: ' +
+    'tag, publicAccess, meta, signedMetadata and signature. Raises NOT_FOUND after the tree was erased with its asset.',
   select: { id: true, tree: true },
   fields: (t) => ({
     commit: t.variant(CommitType, { description: 'The commit.' }),
-    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ tree }) => saidIn(tree, 'caption') }),
-    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ tree }) => saidIn(tree, 'headline') }),
-    altText: t.string({ ...describe(metadataFields.altText), resolve: ({ tree }) => saidIn(tree, 'altText') }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ tree }) => fieldIn(tree, 'caption') }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ tree }) => fieldIn(tree, 'headline') }),
+    altText: t.string({ ...describe(metadataFields.altText), resolve: ({ tree }) => fieldIn(tree, 'altText') }),
     nitCommitCustom: t.field({
       ...jsonBytes(customField.size),
       type: 'JSONObject',
@@ -86,8 +84,8 @@ builder.prismaObjectFields(AssetType, (t) => ({
     ...jsonBytes(TREE_BYTES),
     type: AssetVersionType,
     nullable: true,
-    description: 'The asset as a commit left it. Raises NOT_FOUND if the commit belongs to another asset.',
-    args: { commitId: t.arg.id({ required: true, description: 'Identifier of the commit.' }) },
+    description: 'The asset after a commit. Raises NOT_FOUND if the commit belongs to another asset.',
+    args: { commitId: t.arg.id({ required: true, description: 'ID of the commit.' }) },
     resolve: (query, { id }, { commitId }, context) => getCommit(context, id, commitId, query),
   }),
   versions: t.read({
@@ -113,7 +111,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     nullable: true,
     description: `The newest commit at a time. ${ERRORS}`,
     args: {
-      at: t.arg.string({ description: `The version: ${versionDescription}. The newest commit when left out.` }),
+      at: t.arg.string({ description: `The version: ${versionDescription}. Defaults to the newest commit.` }),
     },
     resolve: async (query, { id }, { at }, context) =>
       findCommitBySequence(context, id, await findVersion(context, id, at, 'at'), query),
@@ -123,8 +121,8 @@ builder.prismaObjectFields(AssetType, (t) => ({
     nullable: true,
     description: `The differences between two versions, in either order. ${ERRORS}`,
     args: {
-      from: t.arg.string({ description: `The first version: ${versionDescription}. The registration when left out.` }),
-      to: t.arg.string({ description: `The second version: ${versionDescription}. The newest commit when left out.` }),
+      from: t.arg.string({ description: `The first version: ${versionDescription}. Defaults to the registration.` }),
+      to: t.arg.string({ description: `The second version: ${versionDescription}. Defaults to the newest commit.` }),
     },
     resolve: async ({ id }, { from, to }, context) => ({
       asset: id,
@@ -137,8 +135,8 @@ builder.prismaObjectFields(AssetType, (t) => ({
 const AssetTreeInput = builder.inputType('AssetTreeInput', {
   description: 'An asset tree and the time of its commit.',
   fields: (t) => ({
-    assetTreeCid: t.field({ type: 'CID', required: true, description: 'As a commit names it.' }),
-    createdAt: t.field({ type: 'DateTime', required: true, description: 'When it was committed.' }),
+    assetTreeCid: t.field({ type: 'CID', required: true, description: 'CID of the tree, as in a commit.' }),
+    createdAt: t.field({ type: 'DateTime', required: true, description: 'Time of its commit.' }),
   }),
 })
 
@@ -148,7 +146,7 @@ interface Merge {
 }
 
 const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
-  description: 'What several asset trees tell together.',
+  description: 'The merged content of several asset trees.',
   fields: (t) => ({
     mergedAssetTree: t.expose('merged', {
       ...jsonBytes(MAX_TREE_BYTES),
@@ -158,7 +156,7 @@ const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
     assetTrees: t.expose('trees', {
       ...wholeDocument(MAX_TREE_BYTES, MAX_TREES),
       type: ['JSONObject'],
-      description: 'The trees, in the order in which they were asked for.',
+      description: 'The trees, in the order of the request.',
     }),
   }),
 })

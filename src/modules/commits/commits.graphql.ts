@@ -9,16 +9,14 @@ import { readTree } from '../assets/asset-tree.ts'
 import { CHANGES_BYTES, TREE_BYTES } from '../assets/metadata.graphql.ts'
 import { actionNameOf, actionResultOf } from './commit-data.ts'
 
-/** The way of a commit to the chain. */
 export const CommitStatus = builder.enumType('CommitStatus', {
-  description:
-    "Status of a commit's chain transaction. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
+  description: "Status of a commit's chain transaction. A chain reorganization moves INCLUDED back to BROADCAST.",
   values: {
-    PENDING: { description: 'Accepted and paid for; not yet sent to the chain.' },
+    PENDING: { description: 'Accepted and paid. Not yet sent to the chain.' },
     BROADCAST: { description: 'Signed and sent to the chain.' },
-    INCLUDED: { description: 'In a block, though not yet deep enough to be settled.' },
-    FINAL: { description: 'Settled.' },
-    FAILED: { description: 'Can never reach the chain; the charge was refunded.' },
+    INCLUDED: { description: 'In a block that does not have enough confirmations.' },
+    FINAL: { description: 'In a block with enough confirmations.' },
+    FAILED: { description: 'Cannot reach the chain. The charge was refunded.' },
   } as const,
 })
 
@@ -31,37 +29,37 @@ const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
 } as const
 
-/** `Commit`, to be seen by whoever sees its asset. */
+/** `Commit`. Everyone who sees the asset sees it. */
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
-  // Read with every commit; what is rarer is read when it is asked for.
+  // Read with every commit. Rare fields select their own columns.
   select: { id: true, sequence: true, message: true, createdAt: true },
   fields: (t) => ({
-    id: t.id({ description: 'Identifier, as in `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
+    id: t.id({ description: 'ID, such as `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
     sequence: t.int({
-      description: 'Position in the history of the asset; 1 is its registration.',
+      description: 'Position in the history of the asset. 1 is the registration.',
       resolve: ({ sequence }) => sequence,
     }),
     message: t.string({
       ...characters(inputLengths.commitMessage),
-      description: 'What the author said about it, which stands on the chain for good.',
+      description: 'Message of the author. The chain keeps it forever.',
       resolve: ({ message }) => message,
     }),
     changes: t.expose('changes', {
       ...jsonBytes(CHANGES_BYTES),
       type: 'JSONObject',
-      description: 'What changed: `{"caption": ["old", "new"]}`.',
+      description: 'Changed fields with their old and new values: `{"caption": ["old", "new"]}`.',
     }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'When it was accepted.',
+      description: 'Time of acceptance.',
       resolve: ({ createdAt }) => createdAt,
     }),
-    user: t.relation('author', { type: UserType, description: 'Who made the change.' }),
+    user: t.relation('author', { type: UserType, description: 'The user who made the change.' }),
     treeCid: t.expose('treeCid', {
       type: 'CID',
-      description: 'Where the asset tree at this commit is stored.',
+      description: 'CID of the asset tree at this commit.',
     }),
     treeSha256: t.exposeString('treeSha256', {
       ...characters(64),
@@ -72,7 +70,7 @@ export const CommitType = builder.prismaObject('Commit', {
       type: 'JSONObject',
       nullable: true,
       description:
-        'The asset tree at this commit: what its metadata said, in the public layout. It is there from acceptance on, before it is stored under `treeCid`, where its exact bytes are. Raises NOT_FOUND once it was erased.',
+        'The asset tree at this commit: the metadata in the public layout. It is available from acceptance, before its exact bytes are stored under `treeCid`. Raises NOT_FOUND after it was erased.',
       select: { tree: true },
       resolve: ({ tree }) => readTree(tree),
     }),
@@ -80,7 +78,7 @@ export const CommitType = builder.prismaObject('Commit', {
       ...characters(132),
       nullable: true,
       description:
-        "The committer's EIP-191 signature over `treeSha256`; null until it is signed, shortly after acceptance.",
+        "The committer's EIP-191 signature of `treeSha256`. Null until it is signed, shortly after acceptance.",
       select: relay,
       resolve: (commit) => commit.relay?.treeSignature ?? null,
     }),
@@ -92,7 +90,7 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     committer: t.field({
       type: 'Address',
-      description: 'Address of who made and signed the change.',
+      description: 'Address of the user who made and signed the change.',
       select: author,
       resolve: (commit) => commit.author.wallet!.address,
     }),
@@ -108,12 +106,12 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     action: t.field({
       type: 'CID',
-      description: 'Where the description of the action is stored.',
+      description: 'CID of the description of the action.',
       resolve: ({ sequence }, _args, { linkConfig }) => linkConfig.actionNids[actionNameOf(sequence)]!,
     }),
     actionResult: t.string({
       ...urlSize,
-      description: 'What came of the action: the URL of the asset.',
+      description: 'Result of the action: the URL of the asset.',
       select: creator,
       resolve: ({ asset }, _args, { linkConfig }) => actionResultOf(linkConfig.publicUrl, asset.nid),
     }),
@@ -126,20 +124,20 @@ export const CommitType = builder.prismaObject('Commit', {
     transactionHash: t.string({
       ...characters(66),
       nullable: true,
-      description: 'Hash of the chain transaction, which may carry other commits, too; null until it is signed.',
+      description: 'Hash of the chain transaction, which may carry other commits. Null until it is signed.',
       select: relay,
       resolve: (commit) => commit.relay?.transactionHash ?? null,
     }),
     blockNumber: t.int({
       nullable: true,
-      description: 'Block that includes it; null until then.',
+      description: 'Number of the block that includes it. Null until then.',
       select: relay,
       resolve: (commit) => commit.relay?.blockNumber ?? null,
     }),
     gasUsed: t.int({
       nullable: true,
       description:
-        'Gas that it took on the chain: where its transaction carries several commits, its part by the bytes of its event. Null until it is included, and of commits from before this was kept.',
+        'Gas used on the chain. If the transaction carries several commits, the share of this commit by the bytes of its event. Null until it is included, and for old commits without a record.',
       select: cost,
       resolve: (commit) => commit.relay?.gasUsed ?? null,
     }),
@@ -147,14 +145,14 @@ export const CommitType = builder.prismaObject('Commit', {
       type: 'Decimal',
       nullable: true,
       description:
-        "What that cost the service, in the chain's own coin, shared in the same way to the last digit. The author is charged `gas` of the quote, whatever this is. Null as `gasUsed` is.",
+        "Fee that the service paid for that gas, in the chain's native coin. The author is charged `gas` of the quote instead. Null whenever `gasUsed` is null.",
       select: cost,
       resolve: (commit) => (commit.relay?.feePaid ? fromUnits(BigInt(commit.relay.feePaid.toFixed())) : null),
     }),
     explorerUrl: t.string({
       ...urlSize,
       nullable: true,
-      description: 'Where a person can look at the transaction, if an explorer is known for the chain.',
+      description: 'URL of the transaction in a block explorer, if one is configured.',
       select: relay,
       resolve: (commit, _args, { linkConfig }) =>
         commit.relay?.transactionHash ? linkConfig.explorerUrl(commit.relay.transactionHash) : null,
@@ -162,7 +160,6 @@ export const CommitType = builder.prismaObject('Commit', {
   }),
 })
 
-/** A page of a history; by sequences, which have no gaps. */
 export const CommitConnection = builder.connectionObject(
   { type: CommitType, name: 'CommitConnection', description: 'A page of a history.' },
   { name: 'CommitEdge', description: 'A commit with its cursor.' },

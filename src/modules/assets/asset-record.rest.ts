@@ -1,12 +1,13 @@
+/** The REST record of an asset, and the descriptions that routes which change an asset share. */
 import { z } from 'zod'
+import type { RestRequest } from '../../http/rest/define-route.ts'
 import type { AssetRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../../http/rest/values.ts'
+import { always, anyObject, metadataFlag, metadataText, moment, nidParam, same, url } from '../../http/rest/values.ts'
 import { rawJson } from '../../http/send.ts'
 import { mediaKindOf } from './file-types.ts'
 import { metadataFields } from './metadata.ts'
 
-/** What is read of an asset. */
 export const AssetRecord = graphql(/* GraphQL */ `
   fragment AssetRecord on Asset {
     nid
@@ -51,7 +52,7 @@ export const AssetRecord = graphql(/* GraphQL */ `
 
 const creatorAddresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
 
-/** Of a workflow and a marketplace that Annal does not have; old readers touch them unguarded. */
+/** Fields of features that Annal does not have. Older clients read them without a check. */
 const absent = z.object({
   post_creation_workflow_id: always(''),
   mint_workflow_id: always(null),
@@ -65,20 +66,21 @@ const absent = z.object({
   supporting_file: always(null),
 })
 
-/** An asset as it is answered. */
 export const assetRecord = z
   .object({
     id: z.string().describe('The nid: the CIDv1 of the file’s bytes.'),
     cid: z.string().describe('The same as `id`.'),
     uuid: same('Asset.uuid', z.string()),
-    type: z.enum(['image', 'video', 'audio', 'file']).describe('What kind of file it is, by its MIME type.'),
+    type: z.enum(['image', 'video', 'audio', 'file']).describe('Kind of file, by its MIME type.'),
     asset_file_name: same('Asset.assetFileName', z.string()),
     asset_file_mime_type: same('Asset.assetFileMimeType', z.string()),
     asset_file_size: z.number().int().describe('Size of the file in bytes.'),
     asset_file: same('Asset.assetFileUrl', url),
     asset_file_thumbnail: url
       .nullable()
-      .describe('Where a small picture of an image is; until it is made, where the image is. Null for other files.'),
+      .describe(
+        'URL of the thumbnail of a picture, or of the picture until the thumbnail is made. Null for other files.',
+      ),
     sharable_copy: url.describe('The same as `asset_file`.'),
     proof_hash: same('Asset.proofHash', z.string()),
     caption: metadataText(metadataFields.caption),
@@ -88,40 +90,40 @@ export const assetRecord = z
     public_access: metadataFlag(metadataFields.publicAccess),
     uploaded_at: same('Asset.uploadedAt', moment),
     updated_at: same('Asset.updatedAt', moment),
-    owner: z.string().optional().describe('E-mail address of the owner; told to the owner alone.'),
+    owner: z.string().optional().describe('E-mail address of the owner. Only the owner sees it.'),
     owner_name: z.string().describe('Username of the owner.'),
     owner_profile_display_name: z.string().describe('Display name of the owner.'),
     owner_addresses: creatorAddresses,
-    creator_name: z.string().describe('Username of who registered it.'),
-    creator_profile_display_name: z.string().describe('Display name of who registered it.'),
+    creator_name: z.string().describe('Username of the creator.'),
+    creator_profile_display_name: z.string().describe('Display name of the creator.'),
     creator_addresses: creatorAddresses,
     is_original_owner: same('Asset.isOriginalOwner', z.boolean()),
-    information: z.unknown().describe('What `meta` says, as it was sent; an empty object when there is none.'),
-    parsed_meta: z.unknown().describe('What `meta` says, as it was sent; null when there is none.'),
+    information: z.unknown().describe('The JSON of `meta`, as it was sent. An empty object without `meta`.'),
+    parsed_meta: z.unknown().describe('The JSON of `meta`, as it was sent. Null without `meta`.'),
     signature: z
       .array(z.unknown())
       .transform((list): unknown => list)
-      .describe('The list that `signature` says, as it was sent; empty when there is none.'),
-    signed_metadata: z.string().describe('The metadata that was signed, as it was sent; empty when there is none.'),
-    digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, when it is text.'),
-    parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, when it is text.'),
-    nit_commit_custom: anyObject.optional().describe('Custom fields of the asset tree; left out when there are none.'),
+      .describe('The JSON list of `signature`, as it was sent. Empty without `signature`.'),
+    signed_metadata: z.string().describe('The signed metadata, as it was sent. Empty if there is none.'),
+    digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, if it is text.'),
+    parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, if it is text.'),
+    nit_commit_custom: anyObject.optional().describe('Custom fields of the asset tree. Missing if there are none.'),
     integrity_info: z
       .array(
         z.object({
           search_id: z.string().describe('Hash of the chain transaction that carries the registration.'),
-          explorer_url: z.string().describe('Its page in a block explorer. Empty when no explorer is configured.'),
+          explorer_url: z.string().describe('URL of its page in a block explorer. Empty if no explorer is configured.'),
         }),
       )
-      .describe('Empty until the registration is on its way to the chain.'),
+      .describe('Empty until the registration is sent to the chain.'),
     ...absent.shape,
   })
   .meta({ id: 'Asset', description: 'A registered file with its metadata.' })
 
-/** JSON text as it is answered; undefined when there is none, or it says something else than is wanted. */
-function told(text: string | null, isWanted: (value: unknown) => boolean): string | undefined {
+/** Returns JSON text as it was sent, or undefined if it is missing or of another type. */
+function jsonIf(text: string | null, isExpected: (value: unknown) => boolean): string | undefined {
   try {
-    return text !== null && isWanted(JSON.parse(text)) ? rawJson(text) : undefined
+    return text !== null && isExpected(JSON.parse(text)) ? rawJson(text) : undefined
   } catch {
     return undefined
   }
@@ -129,11 +131,11 @@ function told(text: string | null, isWanted: (value: unknown) => boolean): strin
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** Readers show it wherever they show an image: until it is made the image stands in for it. */
+/** Clients show the thumbnail wherever they show a picture, so the picture replaces it until it is made. */
 const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
   thumbnailUrl ?? (mediaKindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
 
-const untouched: z.output<typeof absent> = {
+const absentValues: z.output<typeof absent> = {
   post_creation_workflow_id: '',
   mint_workflow_id: null,
   nft_token_id: null,
@@ -146,9 +148,8 @@ const untouched: z.output<typeof absent> = {
   supporting_file: null,
 }
 
-/** An asset as old callers read it. */
 export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetRecord> {
-  const meta = told(asset.meta, (value) => value !== null)
+  const meta = jsonIf(asset.meta, (value) => value !== null)
   const custom = asset.nitCommitCustom as Record<string, unknown>
   return {
     id: asset.nid,
@@ -177,10 +178,10 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
     creator_profile_display_name: asset.creator.displayName,
     creator_addresses: { asset_wallet_address: asset.creator.address },
     is_original_owner: asset.isOriginalOwner,
-    // The phone app restores captures from it.
+    // The phone app restores captures from this field.
     information: meta ?? {},
     parsed_meta: meta ?? null,
-    signature: told(asset.signature, Array.isArray) ?? [],
+    signature: jsonIf(asset.signature, Array.isArray) ?? [],
     signed_metadata: asset.signedMetadata ?? '',
     digital_source_type: textOf(custom.digitalSourceType),
     parent_asset_cid: textOf(custom.parentAssetCid),
@@ -188,6 +189,37 @@ export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetR
     integrity_info: asset.registration.transactionHash
       ? [{ search_id: asset.registration.transactionHash, explorer_url: asset.registration.explorerUrl ?? '' }]
       : [],
-    ...untouched,
+    ...absentValues,
   }
 }
+
+/** Returns the beginning of the `ETag`. */
+export const versionOf = ({ headId }: AssetRecordFragment) => headId
+
+/** Returns the commit ID in `If-Match: "<commit>"`. Ignores the suffix after `+` of an `ETag`. */
+export const expectedHead = (request: RestRequest) =>
+  request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(/\+.*/, '')
+
+const ifMatch = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .describe('The `ETag` of the asset. If the asset has changed since, the response is 409 `conflict`.'),
+})
+
+/** Description of routes that change an asset. */
+export const assetChange = {
+  params: nidParam,
+  headers: ifMatch,
+  errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
+  action: 'asset:update',
+  answer: assetRecord,
+} as const
+
+/** Description of routes that quote a change. */
+export const quotedChange = {
+  params: nidParam,
+  headers: ifMatch,
+  errors: ['ASSET_WRITE_PERMISSION_DENIED'],
+  action: 'asset:update',
+} as const

@@ -1,0 +1,343 @@
+/** Routes of commits: histories, trees and proofs. */
+import { z } from 'zod'
+import { defineList } from '../../http/rest/define-list.ts'
+import {
+  type Description,
+  type DirectDescription,
+  type DirectRequest,
+  defineRoute,
+  type RestRequest,
+} from '../../http/rest/define-route.ts'
+import type { CommitRecordFragment } from '../../http/rest/generated/graphql.ts'
+import { graphql } from '../../http/rest/generated/index.ts'
+import { anyObject, fileBytes, givenList, lowerCase, nidParam, same, url } from '../../http/rest/values.ts'
+import { sendDownload } from '../../http/send.ts'
+import { validationFailed } from '../../shared/errors.ts'
+import { readerByLink } from '../assets/asset-links.ts'
+import { versionDescription } from './asset-versions.ts'
+import { proveHistory } from './verify-history.ts'
+
+export const CommitRecord = graphql(/* GraphQL */ `
+  fragment CommitRecord on Commit {
+    id
+    transactionHash
+    treeCid
+    treeSha256
+    treeSignature
+    author
+    committer
+    provider
+    createdAt
+    action
+    actionName
+    actionResult
+    message
+    changes
+    status
+    gasUsed
+    feePaid
+  }
+`)
+
+/** The signature of an asset tree. Existing callers read it as a string, so it is never null. */
+const treeSignature = z
+  .string()
+  .describe(
+    'EIP-191 signature of the SHA-256 of the asset tree, by the wallet of the author. Empty until it is signed.',
+  )
+
+/** The REST record of a commit. Older clients read some fields under two names. */
+const commitRecord = z
+  .object({
+    id: same('Commit.id', z.string()),
+    transaction: z
+      .string()
+      .describe('Hash of the chain transaction, which may carry other commits. Empty until it is signed.'),
+    txHash: z.string().describe('The same as `transaction`.'),
+    assetTreeCid: same('Commit.treeCid', z.string()),
+    assetTreeSha256: same('Commit.treeSha256', z.string()),
+    assetTreeSignature: treeSignature,
+    author: same('Commit.author', z.string()),
+    committer: same('Commit.committer', z.string()),
+    provider: same('Commit.provider', z.string()),
+    timestampCreated: z.number().int().describe('Time of acceptance, in seconds since 1970.'),
+    action: same('Commit.action', z.string()),
+    actionName: same('Commit.actionName', z.string()),
+    actionNid: z.string().describe('The same as `action`.'),
+    actionResult: same('Commit.actionResult', url),
+    abstract: z.string().describe('The same as `commitMessage`.'),
+    commitMessage: same('Commit.message', z.string()),
+    changes: same('Commit.changes', z.record(z.string(), z.unknown())),
+    status: same('Commit.status', z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])),
+    gasUsed: same('Commit.gasUsed', z.number().int().nullable()),
+    feePaid: same('Commit.feePaid', z.string().nullable()),
+  })
+  .meta({
+    id: 'Commit',
+    description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
+  })
+
+const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
+
+const presentCommit = (commit: CommitRecordFragment): z.output<typeof commitRecord> => ({
+  id: commit.id,
+  transaction: commit.transactionHash ?? '',
+  txHash: commit.transactionHash ?? '',
+  assetTreeCid: commit.treeCid,
+  assetTreeSha256: commit.treeSha256,
+  assetTreeSignature: commit.treeSignature ?? '',
+  author: commit.author,
+  committer: commit.committer,
+  provider: commit.provider,
+  timestampCreated: seconds(commit.createdAt),
+  action: commit.action,
+  actionName: commit.actionName,
+  actionNid: commit.action,
+  actionResult: commit.actionResult,
+  abstract: commit.message,
+  commitMessage: commit.message,
+  changes: commit.changes,
+  status: lowerCase(commit.status),
+  gasUsed: commit.gasUsed,
+  feePaid: commit.feePaid,
+})
+
+const historyOperation = graphql(/* GraphQL */ `
+  query RestHistory(
+    $id: ID!
+    $limit: Int!
+    $offset: Int!
+    $after: Int
+    $newestFirst: Boolean!
+    $search: String
+  ) {
+    asset(id: $id) {
+      nid
+      commitCount(search: $search)
+      history(limit: $limit, offset: $offset, after: $after, newestFirst: $newestFirst, search: $search) {
+        sequence
+        ...CommitRecord
+      }
+    }
+  }
+`)
+
+const positionOf = (commit: { sequence: number } | undefined) => (commit ? String(commit.sequence) : null)
+
+const historyRoute = (
+  path: string,
+  description: Pick<Description, 'operationId' | 'summary' | 'params'> & { filters?: z.core.$ZodLooseShape },
+  nidOf: (request: RestRequest) => string,
+) =>
+  defineList(
+    {
+      path,
+      tag: 'Assets',
+      ...description,
+      action: 'asset:read',
+      record: commitRecord,
+      plural: 'History',
+      searched: 'the message',
+      order: 'oldest',
+      operation: historyOperation,
+      variables: (request, { first, last, after, before, offset = 0, search }) => {
+        const position = after ?? before
+        return {
+          id: nidOf(request),
+          limit: first ?? last!,
+          offset,
+          after: position === undefined ? undefined : Number(position),
+          newestFirst: last !== undefined,
+          search,
+        }
+      },
+      connectionOf: ({ asset }, { last }) => {
+        const { commitCount, history } = asset!
+        const nodes = last === undefined ? history : history.toReversed()
+        return {
+          totalCount: commitCount,
+          pageInfo: { startCursor: positionOf(nodes[0]), endCursor: positionOf(nodes.at(-1)) },
+          nodes,
+        }
+      },
+      present: presentCommit,
+    },
+    {
+      key: 'commits',
+      shape: nidParam.shape,
+      facts: ({ asset }) => ({ nid: asset!.nid }),
+      description: 'The commits of an asset, oldest first. Reading them is free.',
+    },
+  )
+
+const histories = [
+  historyRoute(
+    'assets/:nid/history',
+    {
+      operationId: 'getAssetHistory',
+      summary: 'Read the history of an asset',
+      params: nidParam,
+    },
+    ({ params }) => params.nid!,
+  ),
+  historyRoute(
+    'history',
+    {
+      operationId: 'getHistory',
+      summary: 'Read the history of an asset (nid in the query)',
+      filters: nidParam.shape,
+    },
+    ({ query }) => query.get('nid') ?? '',
+  ),
+]
+
+const assetTree = z
+  .object({
+    ...nidParam.shape,
+    commit: same('Commit.id', z.string()),
+    assetTreeCid: same('Commit.treeCid', z.string()),
+    assetTreeSha256: same('Commit.treeSha256', z.string()),
+    assetTreeSignature: treeSignature,
+    timestampCreated: z.number().int().describe('Time of acceptance, in seconds since 1970.'),
+    commitMessage: same('Commit.message', z.string()),
+    assetTree: anyObject.describe('The tree.'),
+  })
+  .meta({ id: 'AssetTree', description: 'The metadata of an asset at one of its commits.' })
+
+const readTree = defineRoute({
+  method: 'GET',
+  path: 'assets/:nid/tree',
+  operationId: 'getAssetTree',
+  tag: 'Assets',
+  summary: 'Read the asset tree of a version',
+  description:
+    'Returns the asset tree of the newest commit at a time, or of the newest commit. The exact bytes that were hashed and signed are at `/ipfs/<assetTreeCid>` once they are stored.',
+  params: nidParam,
+  query: z.object({
+    at: z.string().optional().describe(`The version: ${versionDescription}.`),
+  }),
+  errors: ['NOT_FOUND'],
+  action: 'asset:read',
+  operation: graphql(/* GraphQL */ `
+    query RestAssetTree($id: ID!, $at: String) {
+      asset(id: $id) {
+        nid
+        commitAt(at: $at) {
+          id
+          message
+          treeCid
+          treeSha256
+          treeSignature
+          createdAt
+          tree
+        }
+      }
+    }
+  `),
+  variables: ({ params, query }) => ({ id: params.nid!, at: query.get('at') || undefined }),
+  answer: assetTree,
+  present: ({ asset }) => {
+    const commit = asset!.commitAt!
+    return {
+      nid: asset!.nid,
+      commit: commit.id,
+      assetTreeCid: commit.treeCid,
+      assetTreeSha256: commit.treeSha256,
+      assetTreeSignature: commit.treeSignature ?? '',
+      timestampCreated: seconds(commit.createdAt),
+      commitMessage: commit.message,
+      assetTree: commit.tree!,
+    }
+  },
+})
+
+const givenTree = z
+  .object({
+    assetTreeCid: z.string().describe('CID of the tree, as in a commit.'),
+    timestampCreated: z.number().describe('Time of the commit, in seconds since 1970.'),
+  })
+  .meta({ id: 'AssetTreeAtTime', description: 'An asset tree and the time of its commit.' })
+
+const mergedTrees = z
+  .object({
+    mergedAssetTree: anyObject.describe('The newest value of every key.'),
+    assetTrees: z.array(anyObject).describe('The trees, in the order of the request.'),
+  })
+  .meta({ id: 'MergedAssetTrees', description: 'Asset trees, and their merged content.' })
+
+const invalidTree = () =>
+  validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
+
+/** Larger numbers are milliseconds. */
+const MAX_SECONDS = 100_000_000_000
+
+/** Accepts seconds, milliseconds (from some scripts) and text. */
+function timeOf(value: unknown): Date {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof number !== 'number') throw invalidTree()
+  const time = new Date(number > MAX_SECONDS ? number : number * 1000)
+  if (Number.isNaN(time.getTime())) throw invalidTree()
+  return time
+}
+
+function treeOf(value: unknown) {
+  const { assetTreeCid, timestampCreated } = Object(value)
+  if (typeof assetTreeCid !== 'string') throw invalidTree()
+  return { assetTreeCid, createdAt: timeOf(timestampCreated) }
+}
+
+const mergeTrees = defineRoute({
+  method: 'POST',
+  path: 'assets/merge-trees',
+  operationId: 'mergeAssetTrees',
+  tag: 'Assets',
+  summary: 'Merge asset trees',
+  description:
+    'Returns the newest value of every top-level key. The body is a list. The request changes nothing and is free.',
+  errors: ['NOT_FOUND'],
+  body: z
+    .object({ trees: givenList(givenTree).describe('The trees of commits, with their times.') })
+    .meta({ id: 'MergeAssetTrees', description: 'The trees to merge.' }),
+  action: 'asset:read',
+  listAs: 'trees',
+  operation: graphql(/* GraphQL */ `
+    query RestMergeTrees($trees: [AssetTreeInput!]!) {
+      mergedAssetTree(trees: $trees) {
+        mergedAssetTree
+        assetTrees
+      }
+    }
+  `),
+  variables: ({ body }) => ({ trees: (body.list('trees') ?? []).map(treeOf) }),
+  answer: mergedTrees,
+  present: ({ mergedAssetTree: { mergedAssetTree, assetTrees } }) => ({ mergedAssetTree, assetTrees }),
+})
+
+/** Routes that read histories and trees. */
+export const commitRoutes = [...histories, readTree, mergeTrees]
+
+export const proofDescription: DirectDescription = {
+  operationId: 'getAssetProof',
+  tag: 'Assets',
+  summary: 'Download a proof of an asset’s history',
+  description:
+    'Returns a CAR file with every tree that you may see, and the transactions, receipts and block headers of its commits. `annal-verify proof.car` checks it offline. Compare the hash of a block to be certain. While the chain has no commit, the response is 409 `conflict`.',
+  access: 'everybody',
+  params: nidParam,
+  query: z.object({
+    link: z.string().optional().describe('Part of a link to the page of the asset.'),
+    expires: z.string().optional().describe('Part of an old link without an ID.'),
+    signature: z.string().optional().describe('Part of a link to the page of the asset.'),
+  }),
+  errors: ['CONFLICT'],
+  answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car', schema: fileBytes } },
+}
+
+/** Streams a proof as a download. Throws NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before it sends anything. */
+export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
+  const actor = await readerByLink(context, params.nid!, query)
+  const mediaType = 'application/vnd.ipld.car; version=1'
+  await proveHistory({ ...context, actor }, params.nid!, (nid, content) =>
+    sendDownload(req, res, { name: `${nid}.proof.car`, mediaType, content }),
+  )
+}
