@@ -58,7 +58,7 @@ async function readAll(page: lists.ExportPage) {
   }
 }
 
-describe('a list of an export', () => {
+describe('the pages of an export list', () => {
   it.each([
     ['commits', lists.readCommits, 'commits c join assets a on a.id = c.asset_id where a.owner_id = $1'],
     ['assets', lists.readAssets, 'assets where owner_id = $1'],
@@ -68,7 +68,7 @@ describe('a list of an export', () => {
     ['links', lists.readAssetLinks, 'asset_links l join assets a on a.id = l.asset_id where a.owner_id = $1'],
     ['sessions', lists.readSessions, 'access_tokens where user_id = $1'],
     ['events', lists.readEvents, 'events where owner_id = $1'],
-  ])('has all %s once, and no page reads more than its rows', async (_, page, from) => {
+  ])('contain each of the %s once, and read only their own rows', async (_, page, from) => {
     const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${from}`, [user])
     const { found, buffers } = await readAll(page)
     expect(found.length).toBe(rows[0]!.count)

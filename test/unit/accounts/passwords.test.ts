@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createPasswordHasher } from '../../../src/keys/password-hasher.ts'
 
-describe('A password', () => {
-  it('is kept as Argon2id with 64 MiB and two passes, and verified', async () => {
+describe('a password', () => {
+  it('is hashed with Argon2id (64 MiB, two passes) and can be verified', async () => {
     const passwords = createPasswordHasher()
     const encoded = await passwords.hash('correct horse')
     expect(encoded).toMatch(/^\$argon2id\$v=19\$m=65536,t=2,p=1\$/)
@@ -10,7 +10,7 @@ describe('A password', () => {
     expect(await passwords.verify(encoded, 'correct horsE')).toBe(false)
   })
 
-  it('of no account matches nothing', async () => {
+  it('does not match when the account does not exist', async () => {
     expect(await createPasswordHasher().verify(undefined, 'correct horse')).toBe(false)
   })
 
@@ -19,7 +19,7 @@ describe('A password', () => {
     [2, 1],
     [3, 2],
     [16, 2],
-  ])('on %i processors is one of %i that are hashed at once, and the others wait', async (processors, atOnce) => {
+  ])('is hashed on %i processors by at most %i concurrent hashes; the others wait', async (processors, atOnce) => {
     const passwords = createPasswordHasher({ memoryCost: 8, processors })
     const asked = ['one', 'two', 'three'].map((password) => passwords.hash(password))
     expect(passwords.load()).toMatchObject({ running: atOnce, waiting: 3 - atOnce })

@@ -16,7 +16,7 @@ const facts = {
 }
 
 describe('the asset tree', () => {
-  it('has the bytes of the public layout, key by key', () => {
+  it('has exactly the bytes of the public layout', () => {
     const custom = {
       own: { b: 1, a: [1, null] },
       usedBy: 'https://example.org',
@@ -46,7 +46,7 @@ describe('the asset tree', () => {
 }`)
   })
 
-  it('has the custom fields in the place of ours where they describe the asset, never where they identify the file', () => {
+  it('lets custom fields override descriptive fields, but never fields that identify the file', () => {
     const custom = {
       headline: 'Theirs',
       abstract: { en: 'theirs' },
@@ -60,7 +60,7 @@ describe('the asset tree', () => {
     expect(Object.keys(tree)).toEqual([...Object.keys(JSON.parse(writeTree(facts))), 'digitalSourceType'])
   })
 
-  it('leaves out what the asset does not say', () => {
+  it('omits empty fields', () => {
     expect(Object.keys(JSON.parse(writeTree(facts)))).toEqual([
       'assetCid',
       'assetSha256',
@@ -73,7 +73,7 @@ describe('the asset tree', () => {
     ])
   })
 
-  it('is the same for the same facts', () => {
+  it('is identical for identical input', () => {
     expect(writeTree({ ...facts })).toBe(writeTree(structuredClone(facts)))
   })
 })
@@ -87,14 +87,14 @@ describe('merging custom fields', () => {
     [{}, { a: null }, {}],
     [{}, { a: { nested: null } }, { a: { nested: null } }],
     [{ a: 1 }, { a: false, b: 0, c: '' }, { a: false, b: 0, c: '' }],
-  ])('%j with %j is %j', (old, given, merged) => {
+  ])('merges %j with %j to %j', (old, given, merged) => {
     const before = structuredClone(old)
     expect(mergeCustom(old, given)).toEqual(merged)
     expect(old).toEqual(before)
   })
 })
 
-describe('comparing', () => {
+describe('comparing trees', () => {
   const asset: Metadata = { ...nothing, caption: 'Old', custom: { same: { a: 1, b: [1, 2] }, gone: 1 } }
   it.each<[string, Partial<Metadata>, object]>([
     ['nothing', {}, {}],
@@ -120,7 +120,7 @@ describe('comparing', () => {
       { custom: { ...asset.custom, gone: [] } },
       { nit_commit_custom: [{ gone: 1 }, { gone: [] }] },
     ],
-  ])('tells %s', (_, change, changes) => {
+  ])('reports %s', (_, change, changes) => {
     expect(compare(asset, { ...asset, ...change })).toEqual(changes)
   })
 })

@@ -61,7 +61,7 @@ const settled = () =>
     (rows) => rows.every(({ status }) => status === 'FINAL'),
   )
 
-describe('nothing that was written down stands in the database', () => {
+describe('the database contains none of the erased values', () => {
   it('after an asset is deleted', async () => {
     const user = await app.newUser()
     const marks = createMarks('asset')
@@ -73,7 +73,7 @@ describe('nothing that was written down stands in the database', () => {
     expect(await marks.found()).toEqual(['media type'])
   })
 
-  it('after an asset is deleted while a link to it is made', async () => {
+  it('after an asset is deleted while a link to it is created', async () => {
     const user = await app.newUser()
     const marks = createMarks('link')
     const { id: nid } = await user.register()

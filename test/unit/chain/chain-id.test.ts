@@ -17,7 +17,7 @@ await chain.rpc.call(
   quantity(100n * 10n ** 18n),
 )
 
-it('commits are settled on it, and judged by both interfaces', async () => {
+it('commits become final on the configured chain ID, and both APIs verify them', async () => {
   const user = await app.newUser({ num: '10' })
   const { id } = await user.register()
   await eventually(

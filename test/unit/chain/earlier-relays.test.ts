@@ -26,14 +26,14 @@ async function registered(): Promise<string> {
   return id
 }
 
-it('a history that an earlier relay account wrote holds as before, and nobody has to name the account', async () => {
+it('verifies a history written by a previous relay account without naming that account', async () => {
   const id = await registered()
   const said = await annalHere({ ...app.env, CHAIN_RELAY_KEYS: ANOTHER_KEY }, ['verify', id, '--json'])
   expect(JSON.parse(said.stdout)).toMatchObject({ verdict: 'holds', commits: [{ recorder: account }], foreign: 0 })
   expect(said.code).toBe(0)
 })
 
-it('a check tells of what an earlier account wrote that a database from a backup does not know, however the account is written down', async () => {
+it('`annal check` reports commits of a previous account that a restored database lacks, in any spelling of the address', async () => {
   const id = await registered()
   const before = await createTestDatabase()
   onTestFinished(() => before.drop())

@@ -15,7 +15,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it('a file’s life waits for the one that ended before it, though a clock that was ahead told when that began', async () => {
+it('a new registration of a file is ordered after the deleted one, even if a fast clock dated the deleted one', async () => {
   const owner = await world.addUser()
   const first = await world.addAsset(owner)
   const commit = await world.addCommit(first)

@@ -17,7 +17,7 @@ useRelayScene((scene) => {
 })
 
 describe('the relay', () => {
-  it('brings a commit onto the chain as an event that an independent reader decodes', async () => {
+  it('puts a commit on the chain as an event that an independent reader can decode', async () => {
     const owner = await world.addUser()
     const asset = await world.addAsset(owner)
     await world.addCommit(asset, 'the first')
@@ -52,7 +52,7 @@ describe('the relay', () => {
     )
   })
 
-  it('keeps the order of every asset, over several lanes and batches', async () => {
+  it("keeps the order of each asset's commits across several lanes and batches", async () => {
     // So many that they have not one lane by chance.
     const assets = await world.addCommits(24, 5)
     world.relay(chain.url)
@@ -69,7 +69,7 @@ describe('the relay', () => {
     expect(lanes.size).toBe(relayKeys.length)
   })
 
-  it('takes up what is accepted while it runs, soon after it is told', async () => {
+  it('sends a new commit soon after it is notified', async () => {
     const asset = await world.addAsset(await world.addUser())
     const relay = world.relay(chain.url)
     await eventually(async () => relay.status().registry, Boolean)
@@ -80,7 +80,7 @@ describe('the relay', () => {
     }
   })
 
-  it('takes up what another process accepted, without being told', async () => {
+  it('sends a commit that another process accepted, without a notification', async () => {
     const asset = await world.addAsset(await world.addUser())
     const relay = world.relay(chain.url)
     await eventually(async () => relay.status().registry, Boolean)
@@ -88,7 +88,7 @@ describe('the relay', () => {
     await eventually(world.statuses, all('FINAL', 1))
   })
 
-  it('two relays on one database send each commit once; when one stops the other goes on', async () => {
+  it('sends each commit once with two relays on one database; one continues when the other stops', async () => {
     const [asset] = await world.addCommits(1, 40)
     const relays = [world.relay(chain.url), world.relay(chain.url)]
     await eventually(world.statuses, all('FINAL', 40))
@@ -110,7 +110,7 @@ describe('the relay', () => {
     )
   })
 
-  it('a commit whose author’s key is gone fails and is refunded once', async () => {
+  it('fails and refunds a commit once if the key of its author no longer exists', async () => {
     const owner = await world.addUser()
     const commit = await world.addCommit(await world.addAsset(owner))
     const before = await world.sql('select num::text from wallets')
@@ -133,7 +133,7 @@ describe('the relay', () => {
     ).toEqual(expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))))
   })
 
-  it('a commit that is on the chain is never failed, refunded, or signed for another nonce', async () => {
+  it('never fails, refunds or re-signs a commit that is on the chain', async () => {
     await world.addCommits(1, 1)
     world.relay(chain.url)
     await eventually(world.statuses, (found) => found.FINAL === 1)
@@ -157,7 +157,7 @@ describe('the relay', () => {
     expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
   })
 
-  it('a commit that cannot be built holds up only its own asset', async () => {
+  it('delays only the asset of a commit that cannot be built', async () => {
     const [broken, ...others] = await world.addCommits(6, 3)
     const sign = world.custody.sign
     let isBroken = true
@@ -181,7 +181,7 @@ describe('the relay', () => {
     }
   })
 
-  it('what a deleted asset’s commits told is erased once they are settled, and they still reach the chain', async () => {
+  it("erases the contents of a deleted asset's commits after they are final, and still sends them", async () => {
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset, 'private words')
     await world.sql('update assets set deleted_at = now()')
@@ -192,7 +192,7 @@ describe('the relay', () => {
     expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)
   })
 
-  it('settles no commit before it is deep enough', async () => {
+  it('marks no commit final before it has enough confirmations', async () => {
     const [asset] = await world.addCommits(2, 1)
     const relay = world.relay(chain.url, { confirmations: 5 })
     await eventually(world.statuses, all('INCLUDED', 2))
@@ -227,7 +227,7 @@ describe('the relay', () => {
     )
   })
 
-  it('a missing or refused registry address is said clearly', async () => {
+  it('reports a missing or invalid registry address clearly', async () => {
     await world.addCommits(1, 1)
     const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
     await eventually(async () => relay.status().lastError, Boolean)

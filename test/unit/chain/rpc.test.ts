@@ -48,7 +48,7 @@ describe('JSON-RPC', () => {
       /limits us: Too many connections/,
     ],
   ]
-  it.each(outages)('a node that %s is unavailable, and the reason names its host', async (_, fault, reason) => {
+  it.each(outages)('reports a node that %s as unavailable, with its host name', async (_, fault, reason) => {
     // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
     const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
     proxy.fault = fault
@@ -66,7 +66,7 @@ describe('JSON-RPC', () => {
     expect(answered).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
-  it('an answer that is longer than anybody wants to hold is none, by HTTP and by a socket', async () => {
+  it('rejects an oversized response over HTTP and over a socket', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'annal-rpc-'))
     const path = join(dir, 'node.ipc')
     const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
@@ -91,7 +91,7 @@ describe('JSON-RPC', () => {
     }
   })
 
-  it('a refusal is an outcome of its call alone', async () => {
+  it('reports an error response for the failed call only', async () => {
     const [good, bad] = await createRpc({ url: chain.url }).batch([
       { method: 'eth_chainId', params: [] },
       { method: 'eth_nothing', params: [] },
@@ -101,7 +101,7 @@ describe('JSON-RPC', () => {
     await expect(createRpc({ url: chain.url }).call('eth_nothing')).rejects.toThrow(RpcError)
   })
 
-  it('what a contract says is a refusal of the call, whatever it says of limits', async () => {
+  it("treats a contract's revert message as an error of the call, even if the message mentions limits", async () => {
     proxy.fault = refuses({ code: 3, message: 'execution reverted: rate limit' })
     const error = await createRpc({ url: proxy.url })
       .call('eth_call')
@@ -115,7 +115,7 @@ describe('JSON-RPC', () => {
     ['a sender of Besu', -32007, 'Sender account not authorized to send transactions'],
     ['logs of Nethermind', -32005, 'Too many logs requested. Max logs per response is 20000.'],
     ['a question that takes Nethermind too long', -32016, 'eth_getLogs request was canceled due to enabled timeout.'],
-  ])('what would be refused again is a refusal of the call and no limit: %s', async (_, code, message) => {
+  ])('treats a permanent error as an error of the call, not as a rate limit: %s', async (_, code, message) => {
     proxy.fault = refuses({ code, message })
     const error = await createRpc({ url: proxy.url })
       .call('eth_getLogs')
@@ -123,7 +123,7 @@ describe('JSON-RPC', () => {
     expect(error).toBeInstanceOf(RpcError)
   })
 
-  it('an answer that leaves a call out is none, and says so', async () => {
+  it('rejects a batch response that omits a call, and says so', async () => {
     proxy.fault = async (_, pass) => (await pass()).slice(1)
     await expect(createRpc({ url: proxy.url }).batch(calls)).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/left a call of a batch without an answer$/) },
@@ -142,12 +142,12 @@ describe('JSON-RPC', () => {
     ['by its status and a message', 400, '{"message":"batch requests are not supported"}'],
     ['by a message alone', 200, '{"message":"batch requests are not supported","code":31}'],
   ]
-  it.each(refusals)('a node that refuses batches %s is asked one by one', async (_, status, text) => {
+  it.each(refusals)('sends single calls to a node that rejects batches %s', async (_, status, text) => {
     proxy.fault = (asked, pass) => (asked.length > 1 ? page(status, 'application/json', text)(asked, pass) : undefined)
     expect(await createRpc({ url: proxy.url }).batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
-  it('a node that takes no batches is asked one by one, and not asked again for a batch', async () => {
+  it('sends single calls to a node without batch support, and never tries a batch again', async () => {
     const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}'
     let batches = 0
     proxy.fault = (calls, pass) => {
@@ -162,14 +162,14 @@ describe('JSON-RPC', () => {
     expect(batches).toBe(1)
   })
 
-  it('splits what is more than a node takes at once, and keeps the order', async () => {
+  it('splits a batch that is too large for the node, and keeps the order', async () => {
     const heights = Array.from({ length: 7 }, (_, index) => ({ method: 'web3_sha3', params: [`0x0${index}`] }))
     const split = await createRpc({ url: chain.url, batchSize: 3 }).batch(heights)
     expect(split).toEqual(await createRpc({ url: chain.url }).batch(heights))
     expect(new Set(split.map(({ result }) => result)).size).toBe(7)
   })
 
-  it('gives up when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     proxy.fault = hangs
     const giveUp = new AbortController()
     const waiting = createRpc({ url: proxy.url }).until(giveUp.signal).call('eth_chainId')
@@ -177,7 +177,7 @@ describe('JSON-RPC', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  it('credentials in the address are sent and never shown', async () => {
+  it('sends the credentials of the URL and never prints them', async () => {
     const url = new URL(chain.url)
     Object.assign(url, { username: 'ana', password: 'secret', pathname: '/v1/key' })
     const rpc = createRpc({ url: url.href })

@@ -17,7 +17,7 @@ const gwei = 1_000_000_000n
 const registry = new Interface(artefact.abi)
 
 describe('keys', () => {
-  it('a text signed by a new key pair is recovered to its checksummed address', () => {
+  it('recovers the checksummed address from a signature of a new key pair', () => {
     const { address, privateKey } = createKeyPair()
     expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
     expect(privateKey).toHaveLength(32)
@@ -25,12 +25,12 @@ describe('keys', () => {
     expect(recoverSigner('other', signText(privateKey, 'text'))).not.toBe(address)
   })
 
-  it('signatures are those of an independent wallet', async () => {
+  it('produces the same signatures as an independent wallet', async () => {
     const wallet = Wallet.createRandom()
     expect(signText(Buffer.from(wallet.privateKey.slice(2), 'hex'), 'abc')).toBe(await wallet.signMessage('abc'))
   })
 
-  it('a malformed relay key is refused without being repeated', () => {
+  it('rejects a malformed relay key without printing it', () => {
     expect(() => createRelayAccount('0xsecret')).toThrow(/^A relay key is not a private key/)
     expect(() => createRelayAccount('secret')).not.toThrow(/secret/)
   })
@@ -39,47 +39,42 @@ describe('keys', () => {
 describe('transactions', () => {
   const account = createRelayAccount(relayKeys[0] ?? '')
 
-  it.each([0, 1, 127, 128, 255, 256, 70_000])(
-    'one with nonce %i is what an independent reader expects',
-    async (nonce) => {
-      const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
-      const plan = {
-        chainId: 31337,
-        nonce,
-        to: account.address,
-        data,
-        gasLimit: 200_000n,
-        maxFeePerGas: 30n * gwei,
-        maxPriorityFeePerGas: 0n,
-      }
-      const { raw, hash } = signTransaction(account, plan)
-      const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
-      expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
-      expect(read.serialized).toBe(
-        await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }),
-      )
-      expect(nonceOf(raw)).toBe(nonce)
-      expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
-    },
-  )
+  it.each([0, 1, 127, 128, 255, 256, 70_000])('match an independent decoder for nonce %i', async (nonce) => {
+    const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
+    const plan = {
+      chainId: 31337,
+      nonce,
+      to: account.address,
+      data,
+      gasLimit: 200_000n,
+      maxFeePerGas: 30n * gwei,
+      maxPriorityFeePerGas: 0n,
+    }
+    const { raw, hash } = signTransaction(account, plan)
+    const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
+    expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
+    expect(read.serialized).toBe(await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }))
+    expect(nonceOf(raw)).toBe(nonce)
+    expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
+  })
 
-  it.each([0, 1, 31, 32, 33, 1000])('a commit call with %i characters is what the library writes', (length) => {
+  it.each([0, 1, 31, 32, 33, 1000])('encode a commit of %i characters like the ABI library', (length) => {
     const text = '照'.repeat(length)
     const library = new Interface(['function commit(string, string)'])
     expect(encodeCommit('bafynid', text)).toBe(library.encodeFunctionData('commit', ['bafynid', text]))
   })
 
-  it('a commit call can be read back', () => {
+  it('can be decoded again', () => {
     const commit = { nid: 'bafynid', commitData: 'Übergröße 照片' }
     expect(decodeCommits(encodeCommit(commit.nid, commit.commitData))).toEqual([commit])
     expect(() => decodeCommits('0x')).toThrow()
   })
 })
 
-describe('a call that carries several commits', () => {
+describe('a call with several commits', () => {
   const library = new Interface(['function commitBatch(string[], string[])'])
 
-  it.each([2, 3, 40])('of %i is what the library writes, and can be read back in its order', (count) => {
+  it.each([2, 3, 40])('with %i commits is encoded like the ABI library and decoded in order', (count) => {
     const commits = Array.from({ length: count }, (_, index) => ({
       nid: `bafynid${'照'.repeat(index)}`,
       commitData: 'x'.repeat(index * 7),
@@ -90,12 +85,12 @@ describe('a call that carries several commits', () => {
     expect(decodeCommits(data)).toEqual(commits)
   })
 
-  it('is the single call where there is one', () => {
+  it('is the single call for one commit', () => {
     expect(encodeCommits([{ nid: 'bafynid', commitData: 'x' }])).toBe(encodeCommit('bafynid', 'x'))
   })
 })
 
-describe('what a transaction cost', () => {
+describe('the cost of a transaction', () => {
   const topic = registry.getEvent('Commit')!.topicHash
   const place = { transactionHash: '0x', blockNumber: '0x1', blockHash: '0x' }
   const log = (characters: number): LogReply => ({
@@ -107,7 +102,7 @@ describe('what a transaction cost', () => {
   })
 
   it.each([[[1]], [[1, 1, 1]], [[130, 2_000, 7]], [Array.from({ length: 64 }, (_, index) => 100 + index)]])(
-    'is shared by the bytes of its commits, to the wei (%j)',
+    'is divided among its commits by size, exact to the wei (%j)',
     (sizes) => {
       const costs = costsOf(receipt(sizes))
       expect(costs.reduce((sum, { gas }) => sum + gas, 0)).toBe(100_001)
@@ -118,26 +113,26 @@ describe('what a transaction cost', () => {
     },
   )
 
-  it('has what a chain charges for the one below it', () => {
+  it('includes the L1 data fee of a rollup', () => {
     expect(costsOf(receipt([8, 8], { l1Fee: '0x3' }))).toEqual([
       { gas: 50_000, fee: 50000500050002n },
       { gas: 50_001, fee: 50000500050002n },
     ])
   })
 
-  it('is nothing where the node does not say it', () => {
+  it('is unknown if the node does not report it', () => {
     expect(feeOf({})).toBe(0n)
     expect(feeOf({ gasUsed: '0x5208' })).toBe(0n)
   })
 
-  it('is nobody’s where it failed, or left no event of a commit', () => {
+  it('is charged to no commit if the transaction failed or emitted no commit event', () => {
     expect(costsOf(receipt([8], { status: '0x0' }))).toEqual([])
     expect(costsOf(receipt([], { logs: [{ ...log(8), topics: ['0x'] }] }))).toEqual([])
   })
 })
 
 describe('fees', () => {
-  it('follow the market up to the cap, and stop there', () => {
+  it('follow the market up to the cap', () => {
     expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({
       maxFeePerGas: 21n * gwei,
       maxPriorityFeePerGas: gwei,
@@ -146,7 +141,7 @@ describe('fees', () => {
     expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 9n * gwei)).toBeUndefined()
   })
 
-  it.each([0n, 1n, 7n, gwei, 123_456_789n])('a replacement of %s raises both by at least 12.5 %%', (fee) => {
+  it.each([0n, 1n, 7n, gwei, 123_456_789n])('rise by at least 12.5 %% for a replacement of %s', (fee) => {
     const raised = raiseFees(
       { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
       { nextBaseFee: 0n, tip: 0n },
@@ -158,7 +153,7 @@ describe('fees', () => {
     }
   })
 
-  it('a replacement is worth the market, and never above the cap', () => {
+  it('of a replacement follow the market and never exceed the cap', () => {
     const previous = { maxFeePerGas: 3n * gwei, maxPriorityFeePerGas: gwei }
     expect(raiseFees(previous, { nextBaseFee: 20n * gwei, tip: gwei }, 500n * gwei)?.maxFeePerGas).toBe(41n * gwei)
     expect(raiseFees(previous, { nextBaseFee: gwei, tip: gwei }, 3n * gwei)).toBeUndefined()
@@ -183,7 +178,7 @@ describe('commit data', () => {
     message: '',
   }
 
-  it('has the keys of the public layout, in their order', () => {
+  it('has the keys of the public layout in order', () => {
     expect(encodeCommitData(describeCommit(facts))).toBe(
       `{"assetTreeCid":"bafktree","assetTreeSha256":"${'a'.repeat(64)}","assetTreeSignature":"0x01","author":"0xauthor",` +
         '"committer":"0xcommitter","provider":"annal","timestampCreated":1683286764,"action":"bafyfirst",' +
@@ -191,21 +186,21 @@ describe('commit data', () => {
     )
   })
 
-  it('calls every later commit an update', () => {
+  it('names every later commit an update', () => {
     expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({
       actionName: 'action-commit',
       action: 'bafyother',
     })
   })
 
-  it('what others write into the registry is not taken for ours', () => {
+  it('of other writers in the registry is ignored', () => {
     expect(parseCommitData(encodeCommitData(describeCommit(facts)))).toEqual(describeCommit(facts))
     for (const text of ['', '{', '[]', 'null', '{"assetTreeCid":1}']) expect(parseCommitData(text)).toBeUndefined()
   })
 })
 
 describe('the pace of signing', () => {
-  it('makes way for requests, and never so long that commits stand still', () => {
+  it('yields to requests, but never stops signing', () => {
     expect(restAfter(2)).toBe(30)
     // Measured beside requests that took the processor: the signature itself was quick.
     expect(restAfter(2_000)).toBeLessThanOrEqual(100)

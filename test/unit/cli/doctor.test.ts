@@ -39,7 +39,7 @@ async function doctor(env: Record<string, string> = {}, ...only: string[]) {
 }
 
 describe('annal doctor', () => {
-  it('looks at everything, and has a fix for whatever is not right', async () => {
+  it('checks everything and suggests a fix for each problem', async () => {
     const { code, lines } = await doctor()
     expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
     // The tests' own server does not sync its disk.
@@ -52,7 +52,7 @@ describe('annal doctor', () => {
     for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
   })
 
-  it('says each line with its fix to a person, and ends with 0 when nothing is wrong', async () => {
+  it('prints each check with its fix, and exits with 0 if there is no problem', async () => {
     const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
     expect(said).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' })
     expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
@@ -67,7 +67,7 @@ describe('annal doctor', () => {
     expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('tells what is wrong with the configuration whatever it is asked for', async () => {
+  it('reports configuration errors for every requested check', async () => {
     const { code, of } = await doctor({ DATABASE_URL: 'postgresql://u:p#@h/db' }, 'database')
     expect([code, of('configuration'), of('database')]).toMatchObject([
       1,
@@ -77,7 +77,7 @@ describe('annal doctor', () => {
     expect((await doctor({}, 'database')).states).toEqual({ database: 'right' })
   })
 
-  it('warns of variables that are set and do nothing', async () => {
+  it('warns about variables without effect', async () => {
     const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
     expect([code, of('configuration')]).toMatchObject([
       0,
@@ -85,7 +85,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('looks at what Content Credentials are signed with', async () => {
+  it('checks the signing certificate for Content Credentials', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
     expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])
     const DAY_MS = 86_400_000
@@ -116,7 +116,7 @@ describe('annal doctor', () => {
     expect(JSON.stringify(lines)).not.toContain(own!.key.slice(40, 60))
   })
 
-  it('finds parts that are away, each by itself', async () => {
+  it('reports each unavailable part separately', async () => {
     const nowhere = 'http://127.0.0.1:1'
     const { code, states, of } = await doctor({
       DATABASE_URL: 'postgresql://annal@127.0.0.1:1/annal',
@@ -138,7 +138,7 @@ describe('annal doctor', () => {
     expect(of('server').map(({ state }) => state)).toEqual(['to know', 'warning'])
   })
 
-  it('says what to set where a database answers and cannot be worked with', async () => {
+  it('names the setting to change for an unusable database', async () => {
     const url = new URL(app.env.DATABASE_URL!)
     url.searchParams.set('options', '-c datestyle=German')
     const { code, of, states } = await doctor({ DATABASE_URL: url.href }, 'database', 'migrations')
@@ -152,7 +152,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('says to run the newer version that migrated the database, and to start this one where migrations are missing', async () => {
+  it('asks for the newer version that migrated the database, or for a start if migrations are missing', async () => {
     const added = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', '', '2099_later', now())`
     await app.sql(added)
     const newer = (await doctor({}, 'migrations')).of('migrations')
@@ -171,7 +171,7 @@ describe('annal doctor', () => {
     expect(older).toMatchObject([{ state: 'wrong', fix: expect.stringContaining('`annal migrate`') }])
   })
 
-  it('tells where mails may go unencrypted', async () => {
+  it('reports mail servers without encryption', async () => {
     const mailTo = async (SMTP_URL: string, env = {}) =>
       (await doctor({ MAIL_FROM: 'a@example.org', ...env, SMTP_URL }, 'mail')).of('mail').slice(1)
     const production = { NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', PUBLIC_URL: 'https://annal.example.org' }
@@ -184,7 +184,7 @@ describe('annal doctor', () => {
       expect(await mailTo(url, production), url).toEqual([])
   })
 
-  it('warns of what is dangerous in production', async () => {
+  it('warns about unsafe settings in production', async () => {
     const production = {
       ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },
       ...{ PUBLIC_URL: 'http://annal.example.org', MAIL_FROM: 'a@example.org', ALLOW_INSECURE_WEBHOOKS: 'true' },
@@ -205,7 +205,7 @@ describe('annal doctor', () => {
     expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
   })
 
-  it('tries whether files can be written to a bucket, read there and removed, and tells what is refused', async () => {
+  it('writes, reads and deletes a test file in the bucket, and reports the step that fails', async () => {
     const s3 = await startS3Counterpart()
     onTestFinished(s3.stop)
     const secret = { AWS_SECRET_ACCESS_KEY: 'geheim' }
@@ -230,7 +230,7 @@ describe('annal doctor', () => {
     }
   })
 
-  it('finds relay accounts that cannot pay, another chain, and a registry that is not there', async () => {
+  it('reports relay accounts without funds, a wrong chain and a missing registry', async () => {
     const { address, privateKey } = Wallet.createRandom()
     const { states, of } = await doctor(
       { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address },
@@ -245,7 +245,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('finds a chain that calls no block final, a token that is none, and coins at an earlier treasury', async () => {
+  it('reports a chain without finality, an invalid token and coins at a previous treasury', async () => {
     const { address, privateKey } = Wallet.createRandom()
     const node = await startToldNode(onTestFinished, app.env.CHAIN_RPC_URL!)
     node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
@@ -274,7 +274,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('finds what waits for an operator', async () => {
+  it('reports items that wait for an operator', async () => {
     expect((await doctor({}, 'jobs', 'sweeps', 'webhooks', 'relay')).code).toBe(0)
     const [letter] = await app.sql<{ id: string }>(
       `with made as (select enqueue('dead-letter', '{"userId": "01890000-0000-7000-8000-000000000000"}'::jsonb) as id)
@@ -294,7 +294,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it.runIf(process.platform === 'linux')('finds a full disk that only a part of the folder lies on', async () => {
+  it.runIf(process.platform === 'linux')('reports a full disk that contains only part of the data folder', async () => {
     const ANNAL_DIR = await mkdtemp(join(dir, 'disks-'))
     const room = { finding: expect.stringMatching(/ of room in .*disks-\w+\.$/) }
     expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
@@ -307,7 +307,7 @@ describe('annal doctor', () => {
     ])
   })
 
-  it('finds folders that others get at, and a server of another version at PUBLIC_URL', async () => {
+  it('reports folders that other users can read, and another version at PUBLIC_URL', async () => {
     const { ANNAL_DIR } = app.env
     expect((await doctor({}, 'folders')).states).toEqual({ folders: 'right' })
     await chmod(ANNAL_DIR!, 0o755)
@@ -331,7 +331,7 @@ describe('annal doctor', () => {
     expect(lines[1]!.finding).toContain('9.9.9')
   })
 
-  it('sees a mail server that takes us, and keys that are another database’s', async () => {
+  it('reports a mail server that accepts the login, and keys of another database', async () => {
     const mail = await startMailServer(onTestFinished)
     const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
     expect(states).toEqual({ mail: 'right' })
@@ -341,7 +341,7 @@ describe('annal doctor', () => {
     expect(of('keys')).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('do not belong') }])
   })
 
-  it('makes nothing where nothing was ever started', async () => {
+  it('creates no files before the first start', async () => {
     const fresh = join(dir, 'fresh')
     const said = await annalHere({ ANNAL_DIR: fresh }, ['doctor', '--json'])
     const lines = JSON.parse(said.stdout) as Line[]

@@ -74,7 +74,7 @@ async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Pro
   return Promise.all(begun.outcomes)
 }
 
-it('freezes what another process credits while the scan is about to go back', async () => {
+it('freezes deposits that another process credits while the scan rewinds', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
@@ -90,7 +90,7 @@ it('freezes what another process credits while the scan is about to go back', as
   expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
 })
 
-it('freezes however many there are before the scan goes back', async () => {
+it('freezes any number of deposits before the scan rewinds', async () => {
   const scan = await newScan()
   const user = await newUser()
   const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
@@ -105,7 +105,7 @@ it('freezes however many there are before the scan goes back', async () => {
   expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
 })
 
-it('are written down for buyer and seller while a sale between them has one wallet and waits for the other', async () => {
+it('records deposits of buyer and seller while a sale holds one wallet and waits for the other', async () => {
   const store = await createStore(app)
   const buyer = await app.newUser({ num: '10', points: '0' })
   const { id } = await store.order(buyer)
@@ -125,7 +125,7 @@ it('are written down for buyer and seller while a sale between them has one wall
   expect(await contradictions()).toEqual([])
 })
 
-it('leaves a deposit frozen whose transaction comes back with another outcome, and credits what it brings now', async () => {
+it('keeps a deposit frozen if its transaction returns with another result, and credits the new result', async () => {
   const scan = await newScan()
   const [user, other] = [await newUser(), await newUser()]
   const token = { kind: 'TOKEN' as const, transactionHash: newHash(), position: 0 }
@@ -180,7 +180,7 @@ const unsweptOf = async ({ id }: SignedIn) =>
     )
   )[0]!.amount
 
-it('gathers nothing that is frozen while the wallet was waited for', async () => {
+it('does not sweep a deposit that was frozen while the statement waited for the wallet', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
@@ -194,7 +194,7 @@ it('gathers nothing that is frozen while the wallet was waited for', async () =>
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
-it('freezes what is gathered while the scan is about to go back', async () => {
+it('freezes deposits that are swept while the scan rewinds', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
@@ -208,7 +208,7 @@ it('freezes what is gathered while the scan is about to go back', async () => {
   expect([await unsweptOf(user), await contradictions()]).toEqual([-5, []])
 })
 
-it('takes no move up again for coins that are frozen while the wallet was waited for', async () => {
+it('does not resume a transfer whose coins were frozen while the statement waited for the wallet', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)
@@ -229,7 +229,7 @@ it('takes no move up again for coins that are frozen while the wallet was waited
   expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
 })
 
-it('takes back what is settled while the move is being displaced', async () => {
+it('reverses a settlement that happens while its transaction is reorganized away', async () => {
   const scan = await newScan()
   const user = await newUser()
   await scan.note(user, '5', 95)

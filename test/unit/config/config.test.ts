@@ -31,7 +31,7 @@ const refusal = (env: Record<string, string>): string => {
 }
 
 describe('a server', () => {
-  it('starts without any variable, and in production with an address and a sender of its own', () => {
+  it('starts without variables, and in production with a public URL and a mail sender', () => {
     expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
     expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
     expect(readConfig({ ...production, MAIL_FROM: 'no-reply@example.org' }).mail.from).toBe('no-reply@example.org')
@@ -96,12 +96,12 @@ describe('a server', () => {
     ],
     ['one port for two', { PORT: '4115', HEALTH_PORT: '4115' }, /HEALTH_PORT and PORT are the same/],
     ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
-  ])('does not start with %s', (_, env, sentence) => {
+  ])('rejects %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
     expect(refusal(env)).not.toMatch(/abab|secret/i)
   })
 
-  it('tells what is set and does nothing, though it is called as its variables are', () => {
+  it('warns about unknown variables with a similar name', () => {
     const unread = {
       DATABASE_URI: 'x',
       CHAIN_CONFIRMATION: '3',
@@ -129,18 +129,18 @@ describe('a server', () => {
     expect(told).toContain('GAS_FEE_FILE has no effect: GAS_FEE is not a secret and cannot be read from a file.')
   })
 
-  it('may have its probes alone at PORT', () => {
+  it('can serve only probes on PORT', () => {
     const alone = { ROLES: 'jobs', PORT: '4115', HEALTH_PORT: '4115' }
     expect(readConfig(alone)).toMatchObject({ port: 4115, healthPort: 4115 })
   })
 
-  it('says of every key what it looks like before one is refused', () => {
+  it('describes the format of each key that it rejects', () => {
     const keys = describeConfig().filter(({ name }) => refusal({ [name]: 'no' }).includes('64 hex digits'))
     expect(keys.length).toBeGreaterThan(3)
     expect(keys.filter(({ doc }) => !doc.includes('64 hex digits')).map(({ name }) => name)).toEqual([])
   })
 
-  it('tells every problem at once', () => {
+  it('reports all problems together', () => {
     expect(refusal({ PORT: 'x', PUBLIC_URL: 'javascript:1' })).toMatch(/PORT[\s\S]*PUBLIC_URL/)
     expect(refusal({ NODE_ENV: 'production' })).toMatch(/Embedded parts[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
   })

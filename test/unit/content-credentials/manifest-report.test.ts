@@ -19,8 +19,8 @@ const reported = (validation_state: unknown, trustList: string | null = null, ov
     now,
   )
 
-describe('what is kept of a manifest in a file', () => {
-  it('is what it claims, in short', () => {
+describe('the stored summary of a manifest', () => {
+  it('contains the claims in short form', () => {
     expect(reported('Valid')).toEqual({
       state: 'VALID',
       trustList: null,
@@ -41,13 +41,13 @@ describe('what is kept of a manifest in a file', () => {
     })
   })
 
-  it('is trusted by the operator’s list alone, and valid only when the library says so', () => {
+  it("is trusted only by the operator's list, and valid only if the library reports it", () => {
     expect(reported('Trusted', 'a list').state).toBe('TRUSTED')
     expect(reported('Trusted').state).toBe('VALID')
     for (const state of ['Invalid', 'valid', undefined, 7]) expect(reported(state, 'a list').state).toBe('INVALID')
   })
 
-  it('is trusted although the certificate of an identity is on no list', () => {
+  it('is trusted even if the certificate of an identity assertion is on no list', () => {
     const success = ['claimSignature.validated', 'claimSignature.insideValidity', 'signingCredential.trusted']
     const resultsOf = (failures: string[], delta: string[] = []) => {
       const statuses = (codes: string[]) => codes.map((code) => ({ code }))
@@ -78,7 +78,7 @@ describe('what is kept of a manifest in a file', () => {
     expect(stateOf(['cawg.x509.credential.untrusted', 'cawg.identity.pad.invalid']).state).toBe('VALID')
   })
 
-  it('is bounded, whatever a stranger wrote', () => {
+  it('is limited in size for any input', () => {
     const long = '𝒳'.repeat(100_000)
     const over = {
       title: `\0${long}`,

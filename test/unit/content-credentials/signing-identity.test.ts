@@ -26,8 +26,8 @@ await mkdir(join(dir, 'keys'))
 const development = { key: undefined, certificates: undefined, mayBeDevelopment: true }
 const YEAR_MS = 365 * 86_400_000
 
-describe('who signs Content Credentials', () => {
-  it('is a chain for development that is made once, for this account alone, and in production nobody', async () => {
+describe('the signing identity for Content Credentials', () => {
+  it('is a development certificate that is created once and readable only by its owner; production has none', async () => {
     const first = openSigningIdentity(development, dir)!
     expect(openSigningIdentity(development, dir)!.fingerprint).toBe(first.fingerprint)
     expect((await stat(join(dir, 'keys', 'content-credentials-development.pem'))).mode & 0o777).toBe(0o600)
@@ -43,7 +43,7 @@ describe('who signs Content Credentials', () => {
     expect(openSigningIdentity({ ...development, mayBeDevelopment: false }, dir)).toBeUndefined()
   })
 
-  it('is refused where key and certificates do not fit, without a word of the key', () => {
+  it('is rejected if key and certificate do not match, without printing the key', () => {
     const now = new Date()
     const [one, other] = [makeDevelopmentChain(now), makeDevelopmentChain(now)]
     const certificates = one.chain.match(/-----BEGIN[\s\S]+?END CERTIFICATE-----\n/g)!
@@ -62,7 +62,7 @@ describe('who signs Content Credentials', () => {
     }
   })
 
-  it('signs nothing once the certificate has expired', async () => {
+  it('signs nothing after the certificate has expired', async () => {
     const expired = makeDevelopmentChain(new Date(Date.now() - 11 * YEAR_MS))
     const certificates = join(dir, 'expired.pem')
     await writeFile(certificates, expired.chain)
@@ -75,7 +75,7 @@ describe('who signs Content Credentials', () => {
     expect(await readFile(certificates, 'utf8')).toBe(expired.chain)
   })
 
-  it('has a time stamp put over the signature, as a countersignature', async () => {
+  it('adds a time stamp as a countersignature', async () => {
     const { key, chain } = makeDevelopmentChain(new Date())
     const stamped: Uint8Array[] = []
     const signed = await signClaim(readSigningIdentity(key, chain), Buffer.from('a claim'), 3_000, async (bytes) => {
@@ -92,7 +92,7 @@ describe('who signs Content Credentials', () => {
     expect(stamped).toEqual([encode(['CounterSignature', header, new Uint8Array(), encode(signature)])])
   })
 
-  it('asks an authority for it, and takes no token that is for something else', async () => {
+  it('requests the time stamp from an authority, and rejects a token for other data', async () => {
     const answers: Buffer[] = []
     const server = createServer((req, res) => {
       const chunks: Buffer[] = []
@@ -122,7 +122,7 @@ describe('who signs Content Credentials', () => {
     expect(Buffer.from(await ask())).toEqual(token)
   })
 
-  it('signs claims as COSE has it, in as many bytes as are kept free', async () => {
+  it('signs claims with COSE, in the reserved number of bytes', async () => {
     const { key, chain } = makeDevelopmentChain(new Date())
     const identity = readSigningIdentity(key, chain)
     const claim = Buffer.from('a claim')

@@ -7,7 +7,7 @@ import { listen } from '../../support/listen.ts'
 const PIECE = Buffer.alloc(16_384)
 const WHOLE = 100_000_000
 
-it('an answer is read no further than a token is long', async () => {
+it('stops reading a response at the maximum length of a token', async () => {
   let sent = 0
   const authority = createServer((req, res) => {
     req.resume()

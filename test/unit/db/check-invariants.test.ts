@@ -30,7 +30,7 @@ function countTransactions(): { counted: Database; most(): number } {
   return { counted: { ...database, transaction }, most: () => most }
 }
 
-it('one connection asks one after the other, and however many there are no more than two at once', async () => {
+it('runs checks one after the other on one connection, and at most two at the same time on many', async () => {
   for (const [connections, atOnce] of [
     [undefined, 1],
     [1, 1],
@@ -56,7 +56,7 @@ function holdFirst(): Database {
   return { ...database, transaction }
 }
 
-it('with two at once they are told in their order, each with what contradicts it', async () => {
+it('reports concurrent checks in order, each with the rows that violate it', async () => {
   const operator = new pg.Client({ connectionString: test.url })
   await operator.connect()
   await operator.query('alter table events disable trigger all')

@@ -16,7 +16,7 @@ it.each([
   ['whose password has been exchanged', elsewhere((url) => (url.password = 'an earlier one'))],
   ['whose role is not there', elsewhere((url) => (url.username = 'nobody-of-that-name'))],
   ['that is not there', elsewhere((url) => (url.pathname = '/nothing-of-that-name'))],
-])('A database %s is told as away', async (_, url) => {
+])('reports a database %s as unavailable', async (_, url) => {
   const database = createDatabase({ url, pool: 1, log: createTestLog() })
   try {
     const asked = database.query(findSetting, { key: 'chain:id' })

@@ -37,7 +37,7 @@ const paths = [
   'events/?after=1',
 ]
 
-it.each(paths)('%s, whoever asks', async (path) => {
+it.each(paths)('%s, for every caller', async (path) => {
   const headers = path.startsWith('store/') ? store.service : {}
   expectOk(await user.rest('GET', path, { headers }))
   await other.rest('GET', path, { headers })
@@ -68,7 +68,7 @@ it.each([
     'a page of events',
     `query ($after: String) { page: events(first: 1, after: $after) { nodes { id type } pageInfo { endCursor } } }`,
   ],
-])('%s by GraphQL, and the one after it', async (_, text) => {
+])('%s through GraphQL, and the next page', async (_, text) => {
   const first = await user.graphql(text)
   const { page } = first.body.data.me ?? first.body.data
   expect(page.nodes).toHaveLength(1)
@@ -77,7 +77,7 @@ it.each([
   expect(Object.fromEntries(fallbacks)).toEqual({})
 })
 
-it('a read that Prisma executes is counted, and logged at debug', async () => {
+it('counts and logs a read that falls back to Prisma', async () => {
   const told: unknown[] = []
   const log = { ...app.log, debug: (fields: object, message: string) => told.push({ ...fields, message }) }
   const database = createDatabase({ url: app.env.DATABASE_URL!, pool: 2, log })

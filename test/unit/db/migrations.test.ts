@@ -88,7 +88,7 @@ afterAll(async () => {
 })
 
 describe('migrations', () => {
-  it('lead exactly to schema.prisma', async () => {
+  it('produce exactly the tables of schema.prisma', async () => {
     expect(await diffMigrations(embedded.url)).toBe('')
     const empty = await mkdtemp(join(dir, 'migrations-'))
     await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
@@ -100,13 +100,13 @@ describe('migrations', () => {
     await expect(createMigration(embedded.url, 'Create All', empty)).rejects.toThrow(/lower case and underscores/)
   })
 
-  it('do no harm when they are applied a second time', async () => {
+  it('change nothing when they are applied twice', async () => {
     expect(await applyMigrations(embedded.url)).toEqual([])
     const { rows } = await database.query('SELECT username FROM users')
     expect(rows).toEqual([{ username: 'Ana' }])
   })
 
-  it('refuse a database whose applied migration was edited since', async () => {
+  it('reject a database whose applied migration was edited', async () => {
     const { rows } = await database.query<{ name: string; checksum: string }>(
       'SELECT migration_name AS name, checksum FROM _prisma_migrations LIMIT 1',
     )
@@ -120,7 +120,7 @@ describe('migrations', () => {
     }
   })
 
-  it('refuse a database that a newer version has migrated, and let no command but the server’s change one', async () => {
+  it('reject a database of a newer version, and run only in the server', async () => {
     const name = '20990101000000_add_what_is_to_come'
     await expect(assertMigrated(embedded.url)).resolves.toBeUndefined()
     await database.query(
@@ -145,7 +145,7 @@ describe('migrations', () => {
     expect(rows).toEqual([{ n: 0 }])
   })
 
-  it('refuse a database from before the first release, and name the Git commit that can use it', async () => {
+  it('reject a database from before the first release, and name the Git commit that can use it', async () => {
     const name = '20261121000000_create_tables'
     await database.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
@@ -160,7 +160,7 @@ describe('migrations', () => {
     }
   })
 
-  it('leave nothing of one that fails, and apply it once it is corrected', async () => {
+  it('roll back a failed migration and apply its corrected version', async () => {
     await database.query('CREATE DATABASE corrected')
     const url = embedded.url.replace(/annal(?=\?|$)/, 'corrected')
     const folder = await mkdtemp(join(dir, 'migrations-'))
@@ -179,7 +179,7 @@ describe('migrations', () => {
     expect(rows).toEqual([])
   })
 
-  it('have collected statistics, so that the first plans are good ones', async () => {
+  it('collect statistics for the first query plans', async () => {
     const { rows } = await database.query(
       `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
          AND pg_stat_get_analyze_count(oid) + pg_stat_get_autoanalyze_count(oid) = 0`,
@@ -187,13 +187,13 @@ describe('migrations', () => {
     expect(rows).toEqual([])
   })
 
-  it('keep the counters of limits out of the write-ahead log', async () => {
+  it('keep rate limit counters out of the write-ahead log', async () => {
     const { rows } = await database.query(`SELECT relpersistence FROM pg_class WHERE relname = 'limits'`)
     expect(rows).toEqual([{ relpersistence: 'u' }])
   })
 })
 
-describe('the database refuses', () => {
+describe('the database rejects', () => {
   it.each([
     ['a username that differs in case only', insertUser('aNA', 'b@example.org'), 'users_username_key'],
     ['an e-mail address that differs in case only', insertUser('Bea', 'ANA@example.org'), 'users_email_key'],

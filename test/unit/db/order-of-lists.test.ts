@@ -211,7 +211,7 @@ const lists: List[] = [
   },
 ]
 
-it.each(lists)('$type: what happened last stands last, at both doors', async (list) => {
+it.each(lists)('$type: both APIs list the newest entry last', async (list) => {
   const made: string[] = []
   for (const door of doors) made.push(await list.make(door))
   const newestFirst = made.toReversed()
@@ -229,7 +229,7 @@ it.each(lists)('$type: what happened last stands last, at both doors', async (li
   else expect(items.slice(0, 4)).toEqual(newestFirst)
 })
 
-it('refunds beside an order stand in the order in which they were made', async () => {
+it('lists the refunds of an order in order of creation', async () => {
   const id = await buy(doors[0]!, await makeApp(doors[0]!, { price: '1' }))
   const reasons = doors.map((_, serial) => `refund ${serial}`)
   for (const [serial, door] of doors.entries()) {
@@ -240,14 +240,14 @@ it('refunds beside an order stand in the order in which they were made', async (
   expect(order.refunds.map(({ reason }: { reason: string }) => reason)).toEqual(reasons)
 })
 
-it('sessions of the admin pages begin by the clock of the database', async () => {
+it('dates admin sessions by the database clock', async () => {
   const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin' })
   const headers = { 'sec-fetch-site': 'same-origin' }
   const answer = await fetch(`${urls[0]}/admin/sign-in`, { method: 'POST', body: form, headers, redirect: 'manual' })
   expect(answer.status).toBe(303)
 })
 
-it('no list of the schema is left out here', () => {
+it('covers every list of the schema', () => {
   const schema = buildSchema(readFileSync(join(import.meta.dirname, '../../../schema.graphql'), 'utf8'))
   const types = Object.values(schema.getTypeMap()).filter(isObjectType)
   const connections = types.map(({ name }) => name).filter((name) => name.endsWith('Connection'))
@@ -282,7 +282,7 @@ const movements = {
 }
 const sold = await makeApp(doors[0]!, { price: '0.3' })
 
-it('a statement adds up line by line, and no balance in it is one that the wallet never had', async () => {
+it("a statement's balances add up line by line and were all real balances of the wallet", async () => {
   const gateway = fc.integer({ min: 0, max: 1 })
   const kind = fc.constantFrom(...(Object.keys(movements) as (keyof typeof movements)[]))
   const steps = fc.array(fc.tuple(kind, gateway), { minLength: 2, maxLength: 5 })
@@ -310,7 +310,7 @@ it('a statement adds up line by line, and no balance in it is one that the walle
   )
 })
 
-it('a reader who follows a statement by cursors, while both write, sees each line once', async () => {
+it('reading a statement by cursors during writes returns each line once', async () => {
   const user = await app.newUser({ points: '0' })
   await give(doors[0]!, user)
   const [start] = await readLines(user, { first: 1 })
@@ -338,7 +338,7 @@ it('a reader who follows a statement by cursors, while both write, sees each lin
 const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds', 'processes']
 const LATER = ['due_at', 'expires_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
 
-it('nothing that was written tells the time of a gateway, but for names that were needed before', async () => {
+it("stores no time of a gateway's clock, except IDs that are created before the insert", async () => {
   const columns = await app.sql<{ table: string; column: string; type: string }>(
     `select table_name as "table", column_name as "column", data_type as type from information_schema.columns
      where table_schema = 'public' and table_name <> '_prisma_migrations'

@@ -25,14 +25,14 @@ const slow = statement('test_unanswered_slow', sleeping, sleep)
 const long = statement('test_unanswered_long', { ...sleeping, patience: 60_000 }, sleep)
 const one = statement('test_unanswered_one', answer, 'select 1 as n')
 
-it('a statement that is not answered is told as the database being away, and others are answered', async () => {
+it('reports an unanswered statement as a database outage, and answers others', async () => {
   const asked = expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await database.query(one)).toEqual([{ n: 1 }])
   await asked
   expect(await database.query(one)).toEqual([{ n: 1 }])
 })
 
-it('in a transaction, too, which is undone', async () => {
+it('rolls back a transaction with an unanswered statement', async () => {
   const write = statement('test_unanswered_write', {}, `insert into settings (key, value) values ('test', '1')`)
   const work = database.transaction(async (query) => {
     await query(write)
@@ -43,13 +43,13 @@ it('in a transaction, too, which is undone', async () => {
   expect(await database.query(left)).toEqual([{ n: 0 }])
 })
 
-it('a statement of a transaction that says how long it takes is waited for, and those after it are as before', async () => {
+it('waits for a statement with its own timeout, and uses the default for the next ones', async () => {
   const slept = await database.transaction((query) => query(long, { seconds: 2.2 }))
   expect(slept).toEqual([{ n: 1 }])
   await expect(database.query(slow, { seconds: 4 })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('a connection that answers is kept, however many statements it carries out without a rest', async () => {
+it('keeps a busy connection that answers', async () => {
   const slept = await database.transaction(async (query) => {
     for (let left = 30; left > 1; left -= 1) await query(slow, { seconds: 0.07 })
     return query(slow, { seconds: 0.07 })

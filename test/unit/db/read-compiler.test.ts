@@ -61,7 +61,7 @@ const outcome = async (client: object, target: Target) => {
   }
 }
 
-describe('reads answer as Prisma does, with one prepared statement', () => {
+describe('compiled reads return the same as Prisma, with one prepared statement', () => {
   test.each(Object.entries(supported))('%s', async (_, target) => {
     const expected = await outcome(prisma, target)
     for (const _ of ['compiled', 'known']) {
@@ -74,7 +74,7 @@ describe('reads answer as Prisma does, with one prepared statement', () => {
   })
 })
 
-describe('reads leave to Prisma what they do not know, and tell of it', () => {
+describe('reads that cannot be compiled are left to Prisma and counted', () => {
   test.each(Object.entries(leftToPrisma))('%s', async (_, target) => {
     const expected = await outcome(prisma, target)
     for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
@@ -88,12 +88,12 @@ describe('reads leave to Prisma what they do not know, and tell of it', () => {
 test.each([
   ['a malformed UUID', { where: { id: 'no-uuid' } }],
   ['text that PostgreSQL cannot hold', { where: { email: 'a\0b' } }],
-] as const)('%s is refused in Prisma’s words', async (_, args) => {
+] as const)("rejects %s with Prisma's message", async (_, args) => {
   deepStrictEqual(await outcome(reads, ['user', 'findFirst', args]), await outcome(prisma, ['user', 'findFirst', args]))
   expect(onFallback).not.toHaveBeenCalled()
 })
 
-test('one shape is one statement, whatever its values', async () => {
+test('one query shape is one statement for all values', async () => {
   for (const user of [1, 2, 3]) {
     await reads.asset.findMany({
       where: { ownerId: { in: Array(user).fill(userId(user)) } },
@@ -107,13 +107,13 @@ test('one shape is one statement, whatever its values', async () => {
   expect(names[3]).not.toBe(names[0])
 })
 
-describe('reads of one row that come together and have one shape', () => {
+describe('concurrent reads of one row with the same shape', () => {
   const select = { email: true, wallet: true, ownedAssets: { take: 2, orderBy: { id: 'asc' }, select: { tag: true } } }
   const target = (id: string): Target => ['user', 'findFirst', { where: { id }, select }]
   const together = (ids: string[]) => Promise.all(ids.map((id) => outcome(reads, target(id))))
   const alone = (ids: string[]) => Promise.all(ids.map((id) => outcome(prisma, target(id))))
 
-  test('are one statement, and each has its own answer', async () => {
+  test('share a statement, and each receives its own row', async () => {
     const ids = [1, 2, 99, 3, 1].map(userId)
     const expected = await alone(ids)
     deepStrictEqual(await together(ids), expected)
@@ -122,7 +122,7 @@ describe('reads of one row that come together and have one shape', () => {
     expect(statements.mock.calls.map(([query]) => query.name)).toEqual([expect.stringMatching(/^read_.*_many$/)])
   })
 
-  test('answer the others when one asks for what cannot be', async () => {
+  test('succeed when one of them has an invalid argument', async () => {
     const ids = [userId(1), 'no-uuid', userId(2)]
     const answers = await together(ids)
     deepStrictEqual(answers, await alone(ids))
@@ -130,27 +130,27 @@ describe('reads of one row that come together and have one shape', () => {
   })
 })
 
-test('a value never becomes part of a statement', async () => {
+test('never puts a value into the statement text', async () => {
   const value = `x' or true --`
   expect(await reads.user.findMany({ where: { email: value } })).toEqual([])
   expect(await reads.user.findMany({ where: { OR: [{ email: { in: [value, '{"}'] } }] } })).toEqual([])
   for (const [query] of statements.mock.calls) expect(query.text).not.toContain('or true')
 })
 
-test('a missing required row is an error of Prisma’s class', async () => {
+test("throws Prisma's error for a missing required row", async () => {
   await expect(reads.user.findUniqueOrThrow({ where: { id: userId(99) } })).rejects.toBeInstanceOf(
     Prisma.PrismaClientKnownRequestError,
   )
 })
 
-test('a failure of the database is translated', async () => {
+test('translates database errors', async () => {
   const broken = new pg.Pool({ host: '127.0.0.1', port: 1 })
   const translated = createReads({ pool: broken, prisma, translate: (cause) => new Error('Down.', { cause }) })
   await expect(translated.user.findFirst({ where: { id: userId(1) } })).rejects.toThrow('Down.')
   await broken.end()
 })
 
-describe('a connection keeps no more statements than it has room for, and closes what was not asked for longest', () => {
+describe('a connection limits its prepared statements and closes the least recently used', () => {
   let narrow: pg.Pool
   let fresh: ReadClient
   beforeEach(() => {
@@ -187,7 +187,7 @@ describe('a connection keeps no more statements than it has room for, and closes
     expect(await ask(1)).toEqual(expected)
   })
 
-  test('by their length, whatever strangers ask for', async () => {
+  test('by their total length', async () => {
     const below = (levels: number): object =>
       levels === 0
         ? { tag: true }
@@ -201,7 +201,7 @@ describe('a connection keeps no more statements than it has room for, and closes
   })
 })
 
-test('relations refer to identifiers and enum values keep their names, which the data model takes for granted', async () => {
+test("the data model's assumptions hold: relations refer to IDs and enum values keep their names", async () => {
   const schema = await readFile(new URL('../../../prisma/schema.prisma', import.meta.url), 'utf8')
   const relations = [...schema.matchAll(/^\s+\w+\s+(\w+)\??\s+@relation\(.*references: \[([\w, ]+)\]/gm)]
   expect(relations.length).toBeGreaterThan(10)
@@ -218,7 +218,7 @@ test('relations refer to identifiers and enum values keep their names, which the
   }
 })
 
-test('rows beyond one that has left the list are those beyond where it stood', async () => {
+test('returns the rows after the position of a deleted cursor row', async () => {
   const rows = { orderBy: { id: 'asc' }, select: { id: true } } as const
   const where = { OR: [{ id: { lt: assetId(9) } }, { id: { gt: assetId(9) } }] }
   const ids = (found: { id: string }[]) => found.map(({ id }) => id)
@@ -236,7 +236,7 @@ test('rows beyond one that has left the list are those beyond where it stood', a
   expect(onFallback).not.toHaveBeenCalled()
 })
 
-test('arguments made up at random are answered alike', async () => {
+test('returns the same as Prisma for random arguments', async () => {
   const next = argumentsGenerator(20261121)
   let fast = 0
   for (let round = 0; round < 200; round++) {

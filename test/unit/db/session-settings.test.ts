@@ -35,7 +35,7 @@ it.each([
   ['default_transaction_read_only', 'on', 'on'],
   ['session_replication_role', 'replica', 'replica'],
   ['standard_conforming_strings', 'off', 'off'],
-])('sessions with another %s are refused, before anything is read or made', async (setting, value, shown) => {
+])('rejects sessions with a different %s before reading or creating anything', async (setting, value, shown) => {
   await operator.query(`alter database ${name} set ${setting} = ${value}`)
   const told = `(${setting} is ${shown}). Set them right: ALTER ROLE … SET ${setting} = `
   await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
@@ -51,7 +51,7 @@ async function pretendVersion(number: number, version: string) {
     alter database ${name} set search_path = older, pg_catalog, public`)
 }
 
-it('a server that is too old is told as that, before anything is made', async () => {
+it('reports a PostgreSQL version that is too old before creating anything', async () => {
   await pretendVersion(170_004, '17.4')
   const told = 'The database is of PostgreSQL 17.4, and Annal needs 18 or later. Upgrade the server'
   await expect(assertOwnSessions(test.url)).rejects.toThrow(told)
@@ -61,7 +61,7 @@ it('a server that is too old is told as that, before anything is made', async ()
 it.each([
   ['a role that may make no tables', '', 'permission denied for schema public'],
   ['a role that may make no schema', 'grant create on schema public to', `permission denied for database`],
-])('%s is told what to do', async (_, grant, reason) => {
+])('explains how to fix %s', async (_, grant, reason) => {
   const role = `${name}_guest`
   const url = new URL(test.url)
   Object.assign(url, { username: role, password: 'guest' })
@@ -76,14 +76,14 @@ it.each([
   }
 })
 
-it('a search path that leads nowhere is told as that', async () => {
+it('reports an empty search path', async () => {
   await operator.query(`alter database ${name} set search_path = ''`)
   await expect(prepareDatabase(test.url)).rejects.toThrow(
     'No schema of the search path is there for this role (search_path is ""). Set it right: ALTER ROLE … SET search_path = public.',
   )
 })
 
-it('a database that is not in UTF-8 is refused before it has a table', async () => {
+it('rejects a database that is not UTF-8 before creating a table', async () => {
   const url = new URL(test.url)
   url.pathname = `/${name}_ascii`
   await operator.query(`create database ${name}_ascii template template0 encoding 'SQL_ASCII' locale 'C'`)
@@ -117,7 +117,7 @@ async function changeLate<T>(change: () => Promise<T>): Promise<T> {
   return changing
 }
 
-it('limits of time that a role has end no migration, nor the waiting for another one', async () => {
+it('ignores the timeouts of the role during migrations and while waiting for them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
   try {
     await operator.query('drop schema public, jobs cascade; create schema public')
@@ -131,7 +131,7 @@ it('limits of time that a role has end no migration, nor the waiting for another
   }
 })
 
-it('limits of time that a role has do not end the waiting of who makes the indexes of jobs', async () => {
+it('ignores the timeouts of the role while waiting to create job indexes', async () => {
   await operator.query('drop index jobs.active_jobs_idx')
   expect(await changeLate(() => prepareDatabase(test.url))).toEqual([])
   const { rows } = await operator.query(`select to_regclass('jobs.active_jobs_idx') is not null as made`)

@@ -61,13 +61,13 @@ afterAll(async () => {
   await database.drop()
 })
 
-describe('A statement', () => {
-  it('is there', () => {
+describe('a SQL statement', () => {
+  it('exists', () => {
     expect(statements.length).toBeGreaterThan(0)
   })
 
   it.each(statements.map((statement) => [statement.name, statement] as const))(
-    '%s takes and returns what it says',
+    '%s has the declared parameters and columns',
     async (name, { text, parameters, columns }) => {
       await client.query(`prepare "${name}" as ${text}`)
       const { rows } = await client.query<{ types: string }>(
@@ -85,14 +85,14 @@ describe('A statement', () => {
   )
 })
 
-describe('A declaration', () => {
-  it('names what its text names', () => {
+describe('a statement declaration', () => {
+  it('declares the parameters of its text', () => {
     const declare = (words: string) => () => statement('test_unlike', { parameters: { owner: uuid } }, words)
     expect(declare('select $owner, $other')).toThrow('The statement test_unlike does not declare: other.')
     expect(declare('select 1')).toThrow('The statement test_unlike does not use: owner.')
   })
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     statement('test_twice', {}, 'select')
     expect(() => statement('test_twice', {}, 'select')).toThrow('Two statements are called test_twice.')
   })
@@ -125,12 +125,12 @@ const forTheCompiler = async (query: Query) => {
   row!.id satisfies string
 }
 
-it('takes its parameters by name, each once, and none that it does not have', () => {
+it('accepts each parameter once by name, and no unknown parameter', () => {
   expect(forTheCompiler).toHaveLength(1)
 })
 
-describe('A job', () => {
-  it('is put on its queue with what it carries, whom it is for and when it is due', () => {
+describe('a job inserted by SQL', () => {
+  it('is queued with its data, its lane and its due time', () => {
     const data = { deliveryId: 'id' }
     const sql = enqueueSql('queued', { queue: 'webhook-delivery', from: 'due', data, group: 'app', startAfter: 'at' })
     const payload = `jsonb_build_object('deliveryId', id) || jsonb_strip_nulls(jsonb_build_object('trace', $trace))`
@@ -138,7 +138,7 @@ describe('A job', () => {
     expect(sql.replace(/\s+/g, ' ').trim()).toBe(`queued as materialized ( select ${call} from due )`)
   })
 
-  it('carries what its queue is for, and nothing else', () => {
+  it('carries only the data of its queue', () => {
     const forTheCompiler = () => [
       enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, orderId: 'id' } }),
       // @ts-expect-error there is no such queue
@@ -162,7 +162,7 @@ const changing = {
   assets: ['caption', 'headline', 'custom', 'head_sequence', 'head_commit_id', 'updated_at'],
 }
 
-it('What every charge and every commit changes stands in no index, nor in the condition of one: rows are updated in place', async () => {
+it('columns that change with every charge or commit are in no index, so updates stay HOT', async () => {
   for (const [table, names] of Object.entries(changing)) {
     const { rows } = await client.query<{ index: string }>(
       'select pg_get_indexdef(indexrelid) as index from pg_index where indrelid = $1::regclass',

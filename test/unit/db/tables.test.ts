@@ -22,7 +22,7 @@ afterAll(async () => {
   await test.drop()
 })
 
-it('what the migrations make is what is looked for (`npx vitest run test/unit/db/tables.test.ts --update` after a new one)', async () => {
+it('`annal check` looks for exactly the objects of the migrations (add --update after a new migration)', async () => {
   const { rows } = await operator.query<{ name: string }>(`${partsSql} order by 1`)
   const names = rows.map(({ name }) => name).sort()
   await expect(`${JSON.stringify(names, null, 2)}\n`).toMatchFileSnapshot(
@@ -30,7 +30,7 @@ it('what the migrations make is what is looked for (`npx vitest run test/unit/db
   )
 })
 
-it('what is missing, and an index that was not finished, is told by its name', async () => {
+it('reports a missing object and an invalid index by name', async () => {
   expect((await checkTables(database)).rows).toEqual([])
   await operator.query(`
     alter table entries drop constraint entries_pkey;

@@ -15,14 +15,14 @@ const admin = await app.admin()
 
 afterEach(() => app.stopClock(null))
 
-it('each day has its figures, also where clocks were put back in between', async () => {
+it('statistics count each local day, including days with a clock change', async () => {
   await app.stopClock(`'2027-11-12 12:00Z'`)
   const { figures } = expectOk(await admin.graphql('query { figures(days: 10) { days { day } } }'))
   const days = Array.from({ length: 10 }, (_, at) => `2027-11-${String(at + 3).padStart(2, '0')}`)
   expect(figures.days.map(({ day }: { day: string }) => day)).toEqual(days)
 })
 
-it('what is left to Prisma tells the same moments', async () => {
+it('reads through Prisma return the same timestamps', async () => {
   const { prisma, read } = app.installation.database
   const { id } = await app.newUser()
   const wanted = { where: { id }, select: { createdAt: true } }

@@ -37,8 +37,8 @@ const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(reso
 const refused = (code: string) => Object.assign(new Error('The server said no.'), { code })
 const all = ({ wallets }: Sent) => wallets.map((wallet, index) => ({ place: index + 1, wallet }))
 
-describe('Writes that come together', () => {
-  it('are one statement, of which each caller gets the row of their own', async () => {
+describe('concurrent writes of the same kind', () => {
+  it('share a statement, and each caller receives its own row', async () => {
     const { sent, pay } = open()
     const answers = ['ada', 'ben', 'cem'].map((wallet) => pay(wallet))
     await turn()
@@ -47,7 +47,7 @@ describe('Writes that come together', () => {
     expect((await Promise.all(answers)).map(([row]) => row!.wallet)).toEqual(['ada', 'ben', 'cem'])
   })
 
-  it('carry each what the caller gave, and where it began', async () => {
+  it('keep the input and trace of each caller', async () => {
     const { sent, pay } = open()
     void pay('ada', 3, 'trace of ada')
     void pay('ben', 5)
@@ -56,7 +56,7 @@ describe('Writes that come together', () => {
     sent[0]!.answer(all(sent[0]!))
   })
 
-  it('that change the same are not in one statement, and are carried out all the same', async () => {
+  it('are separate statements if they change the same row', async () => {
     const { sent, alone, pay } = open()
     const answers = ['ada', 'ben', 'ada', 'ada'].map((wallet) => pay(wallet))
     await turn()
@@ -65,7 +65,7 @@ describe('Writes that come together', () => {
     expect([sent.map(({ wallets }) => wallets), alone]).toEqual([[['ada', 'ben']], ['ada', 'ada']])
   })
 
-  it('wait while others are under way, and go together then', async () => {
+  it('wait while others run, and then run together', async () => {
     const { sent, pay } = open()
     const first = [pay('ada'), pay('ben')]
     await turn()
@@ -81,7 +81,7 @@ describe('Writes that come together', () => {
     await Promise.all(second)
   })
 
-  it('do not wait for a statement that does not end', async () => {
+  it('do not wait for a statement that hangs', async () => {
     const { sent, pay } = open()
     const stuck = [pay('ada'), pay('ben')]
     await turn()
@@ -93,7 +93,7 @@ describe('Writes that come together', () => {
     await Promise.all(stuck)
   })
 
-  it('are no more at once than one statement takes', async () => {
+  it('are limited to the maximum of one statement', async () => {
     const { sent, pay } = open()
     const answers = Array.from({ length: 40 }, (_, n) => pay(`wallet ${n}`))
     for (const round of [0, 1]) {
@@ -106,14 +106,14 @@ describe('Writes that come together', () => {
   })
 })
 
-describe('A caller', () => {
-  it('who comes alone is served alone', async () => {
+describe('a caller', () => {
+  it('without concurrent writes uses its own statement', async () => {
     const { sent, alone, pay } = open()
     expect(await pay('ada')).toEqual([{ paid: 1, alone: true }])
     expect([sent.length, alone]).toEqual([0, ['ada']])
   })
 
-  it('whom the statement for many did not serve is served alone', async () => {
+  it('that a shared statement skipped uses its own statement', async () => {
     const { sent, alone, pay } = open()
     const answers = [pay('ada'), pay('ben'), pay('cem')]
     await turn()
@@ -127,7 +127,7 @@ describe('A caller', () => {
     ['a constraint', '23505'],
     ['a deadlock', '40P01'],
     ['a lock that did not come', '55P03'],
-  ])('suffers nothing of another one’s trouble, such as %s', async (_, code) => {
+  ])('is not affected by the error of another caller, such as %s', async (_, code) => {
     const { sent, alone, pay } = open()
     const answers = [pay('ada'), pay('ben')]
     await turn()
@@ -140,7 +140,7 @@ describe('A caller', () => {
     ['57P01', 'the server shuts down'],
     ['57014', 'it took too long'],
     ['ECONNRESET', 'the connection is lost'],
-  ])('whose write may have been carried out hears so, and it is not tried again (%s: %s)', async (code) => {
+  ])('receives an error without a retry if its write may have been executed (%s: %s)', async (code) => {
     const { sent, alone, pay } = open()
     const answers = Promise.allSettled([pay('ada'), pay('ben')])
     await turn()

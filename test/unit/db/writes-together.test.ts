@@ -68,8 +68,8 @@ async function updateOf({ user, nid }: Owned, caption: string, more: object = {}
   }
 }
 
-describe('Updates of several people', () => {
-  it('are one transaction, in which each pays for their own commit and is told of it', async () => {
+describe('concurrent updates by several users', () => {
+  it('are one transaction in which each user pays for their own commit and is notified', async () => {
     const owned = await Promise.all(Array.from({ length: 8 }, () => newAsset({ num: '5', points: '0.2' })))
     const asked = await Promise.all(owned.map((each, n) => updateOf(each, `Caption ${n}`)))
     const written = (await Promise.all(asked.map((each) => database.query(updateAssetStatement, each)))).flat()
@@ -83,7 +83,7 @@ describe('Updates of several people', () => {
     }
   })
 
-  it('do nothing for a caller who cannot pay or saw an older head, and everything for the others', async () => {
+  it('skip a caller who cannot pay or has an outdated version, and succeed for the others', async () => {
     const [poor, stale, good] = [
       await newAsset({ num: '0.2', points: '0' }),
       await newAsset({ num: '5', points: '0' }),
@@ -102,7 +102,7 @@ describe('Updates of several people', () => {
     expect((await app.wallet(stale.user)).num).toBe('4.821')
   })
 
-  it('keep each the key that was sent with it', async () => {
+  it('store the idempotency key of each request', async () => {
     const owned = [await newAsset(), await newAsset(), await newAsset()]
     const keys = ['first', 'second'].map((word) => Buffer.from(word.padEnd(48, '.')))
     const asked = await Promise.all(
@@ -119,7 +119,7 @@ describe('Updates of several people', () => {
     ])
   })
 
-  it('wait for nobody whose row somebody holds, and that one is done once it is let go', async () => {
+  it('skip a locked row, and process it after the lock is released', async () => {
     const [held, ...others] = await Promise.all(Array.from({ length: 5 }, () => newAsset()))
     for (const [table, column] of [
       ['assets', 'owner_id'],
@@ -139,8 +139,8 @@ describe('Updates of several people', () => {
   })
 })
 
-describe('Orders of several people', () => {
-  it('are one transaction, and each is what it would be alone', async () => {
+describe('concurrent orders by several users', () => {
+  it('are one transaction with the same results as separate orders', async () => {
     const owner = await app.newUser({ num: '10', points: '0', role: 'ADMIN' })
     const [store, other] = [await createStore(app, { owner }), await createStore(app, { price: '1' })]
     const [poor, full, ...buyers] = [...(await newUsers(1, { num: '0.5', points: '0' })), ...(await newUsers(6))]
@@ -172,14 +172,14 @@ describe('Orders of several people', () => {
   })
 })
 
-describe('Payments of several people', () => {
+describe('concurrent payments by several users', () => {
   const pay = (buyer: SignedIn, orderId: string, more: object = {}) =>
     database.query(payOrder, {
       ...{ order: uuidOf(orderId), buyer: buyer.id, platformShare: '0.1', maxCost: null, ...unremembered },
       ...more,
     })
 
-  it('to one seller are one transaction, and the seller gets the sum and is told of each', async () => {
+  it('to one seller are one transaction; the seller receives the sum and one event per payment', async () => {
     const store = await createStore(app)
     const before = await app.wallet(store.owner)
     const buyers = [...(await newUsers(6)), ...(await newUsers(3, { num: '1', points: '2' }))]
@@ -211,7 +211,7 @@ describe('Payments of several people', () => {
     expect(mails).toEqual(Array.from({ length: 18 }, () => ({ n: 1 })))
   })
 
-  it('who buy of each other and of themselves move what each owes', async () => {
+  it('transfer the right amounts between users who buy from each other and themselves', async () => {
     const owners = await newUsers(2, { num: '10', points: '0', role: 'ADMIN' })
     const left = await createStore(app, { price: '1', owner: owners[0]! })
     const right = await createStore(app, { price: '2', owner: owners[1]! })
@@ -227,7 +227,7 @@ describe('Payments of several people', () => {
     expect((await app.wallet(right.owner)).num).toBe('10.8')
   })
 
-  it('do nothing for whoever cannot pay, came too late or agreed to less', async () => {
+  it('skip users who cannot pay, are late or set a lower maximum', async () => {
     const store = await createStore(app)
     const [poor, late, thrifty, paid, good] = await newUsers(5)
     const ids: string[] = []
@@ -247,7 +247,7 @@ describe('Payments of several people', () => {
     expect((await app.wallet(paid!)).num).toBe('7.5')
   })
 
-  it('to a seller whose wallet somebody holds keep nobody else from paying', async () => {
+  it('to a seller with a locked wallet do not block other payments', async () => {
     const [held, free] = [await createStore(app), await createStore(app)]
     const buyers = await newUsers(4)
     const orders = [await held.order(buyers[0]!)]
@@ -259,7 +259,7 @@ describe('Payments of several people', () => {
     expect(await late).toHaveLength(1)
   })
 
-  it('through the front door are each paid once, however often they are sent', async () => {
+  it('through the API are each charged once, even if sent repeatedly', async () => {
     const store = await createStore(app, { price: '1' })
     const buyers = await newUsers(6)
     const orders: string[] = []

@@ -39,7 +39,7 @@ async function bytesOf(pieces: readonly string[]) {
   }
 }
 
-it('digits are the bytes that they were, wherever the line is cut on its way', async () => {
+it('decodes hexadecimal state correctly for every split of the stream', async () => {
   const cuts = fc.array(fc.nat(200), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 80 }), cuts, async (bytes, places) => {
@@ -54,16 +54,16 @@ it('digits are the bytes that they were, wherever the line is cut on its way', a
   )
 })
 
-it('an answer that breaks off is none', async () => {
+it('rejects a truncated response', async () => {
   await expect(bytesOf(['{"jsonrpc":"2.0","id":1,"result":"0xabcd'])).rejects.toThrow('ended before the answer')
 })
 
-it('a refusal is told in the words of the server', async () => {
+it('reports the error message of the server', async () => {
   const line = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}\n'
   await expect(bytesOf([line])).rejects.toThrow('anvil_dumpState: Method not found')
 })
 
-it('an answer of another kind is not taken for bytes', async () => {
+it('rejects a response of another type', async () => {
   const { rpc, stop } = await answering(['{"jsonrpc":"2.0","id":1,"result":7}\n'])
   onTestFinished(stop)
   await expect(rpc.bytes('eth_chainId', AbortSignal.timeout(60_000))[Symbol.asyncIterator]().next()).rejects.toThrow(

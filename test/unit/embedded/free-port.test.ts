@@ -6,7 +6,7 @@ import { findFreePort } from '../../../src/embedded/free-port.ts'
 /** The lowest that Linux gives to outgoing connections unless it is told otherwise. */
 const FIRST_OUTGOING = 32_768
 
-it('a free port is one that a server can listen on and that no outgoing connection is given before', async () => {
+it('returns a port that a server can bind and that outgoing connections do not use', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, findFreePort))
   expect(ports.filter((port) => port < 1024 || port >= FIRST_OUTGOING)).toEqual([])
   for (const port of new Set(ports)) {
@@ -16,7 +16,7 @@ it('a free port is one that a server can listen on and that no outgoing connecti
   }
 })
 
-it('those who look for a free port at the same moment find different ones', async () => {
+it('returns different ports to concurrent callers', async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, findFreePort))
   // By chance two of twenty are the same once in eighty times, five never.
   expect(new Set(ports).size).toBeGreaterThan(15)

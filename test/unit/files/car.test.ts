@@ -55,7 +55,7 @@ it.each([
   expect(await taken(root, selection)).toEqual(expected)
 })
 
-it('a part needs no other part to be there', async () => {
+it('exports a part without needing other parts', async () => {
   const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
   const holed = await over(4, a, lost, c)
   names.set(holed.toString(), 'holed')
@@ -64,7 +64,7 @@ it('a part needs no other part to be there', async () => {
   await expect(taken(holed, {})).rejects.toThrow('not here')
 })
 
-it('the blocks below a file are named once each, and leaves are not read for it', async () => {
+it('lists each block of a file once without reading the leaves', async () => {
   const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
   const top = await over(8, half, half, await over(4, a, lost))
   const found: string[] = []

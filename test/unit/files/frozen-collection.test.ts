@@ -16,7 +16,7 @@ async function* listOf(...cids: string[]) {
   yield* cids
 }
 
-it('removes nothing that another collection has moved aside since, and that somebody counts on', async () => {
+it('a stalled collection deletes no block that was renewed after another collection moved it', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-frozen-'))
   const store = createContentStore({ dir })
   const { cid } = await store.importFile(bytes())

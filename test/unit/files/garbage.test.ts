@@ -76,8 +76,8 @@ async function* listOf(...cids: string[]) {
 describe.each([
   ['on disk', onDisk],
   ['in Kubo', inKubo],
-])('a collection %s', (_, open) => {
-  it('takes what is old and not pinned, and nothing else', () =>
+])('a garbage collection %s', (_, open) => {
+  it('deletes only old unpinned blocks', () =>
     withStore(open, async ({ store, age, holds }) => {
       const [kept, old] = [await store.importFile(stream('kept')), await store.importFile(stream('old'))]
       expect(await store.collectGarbage(listOf(kept.cid), 60)).toBe(0)
@@ -87,7 +87,7 @@ describe.each([
       expect([await holds(kept.cid), await holds(old.cid), await holds(young.cid)]).toEqual([true, false, true])
     }))
 
-  it('that runs while the file is imported again, or the document put again, never takes it', () =>
+  it('never deletes a file or document that is stored again meanwhile', () =>
     withStore(open, async ({ store, age, holds }) => {
       const document = Buffer.from('{"a": "document"}')
       for (let round = 0; round < 8; round += 1) {

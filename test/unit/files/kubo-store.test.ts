@@ -42,7 +42,7 @@ const loseLeaf = async (folder: string) => {
 const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
 
 describe('a file in Kubo', () => {
-  it('has the identifier of every other store, whatever layout the node’s profile prefers', async () => {
+  it('has the same CID as in every other store, with any import profile of the node', async () => {
     const bytes = bytesOf(175 * 262_144 + 1)
     const file = await store.importFile(stream(bytes))
     const { discard: _, ...facts } = await createContentStore({ dir: join(dir, 'own') }).importFile(stream(bytes))
@@ -61,13 +61,13 @@ describe('a file in Kubo', () => {
     expect(await store.size(file.cid)).toBe(bytes.length)
   })
 
-  it('is pinned under our name by the very request that adds it', async () => {
+  it('is added and pinned under our name in one request', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
     expect(kubo.requests.map(({ path }) => path)).toEqual(['add'])
   })
 
-  it('is one block when it is a document, pinned by the very request that puts it', async () => {
+  it('is stored as one block and pinned in one request if it is a document', async () => {
     for (const size of [1, 100, 900_000]) {
       kubo.requests.length = 0
       const cid = await store.putDocument(bytesOf(size))
@@ -81,7 +81,7 @@ describe('a file in Kubo', () => {
   it.each([
     ['refuses', (res: ServerResponse) => res.writeHead(500, json).end('{"Message":"no","Code":0}')],
     ['breaks off', (res: ServerResponse) => res.destroy()],
-  ])('is read no further when the node %s it, and its source is closed', async (_, answer) => {
+  ])('closes its source when the node %s it', async (_, answer) => {
     kubo.intercept = (path, _query, res) => {
       if (path === 'add') answer(res)
       return path === 'add'
@@ -98,7 +98,7 @@ describe('a file in Kubo', () => {
     await until('the source is closed', () => isClosed)
   })
 
-  it('that its source breaks off passes the source’s error on', async () => {
+  it('reports the error of a source that fails', async () => {
     const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
     async function* broken() {
       yield bytesOf(300_000)
@@ -108,7 +108,7 @@ describe('a file in Kubo', () => {
   })
 })
 
-it('A file in Kubo is whole when the node itself has all of its blocks', async () => {
+it('is complete only if the node has all of its blocks', async () => {
   const { cid } = await store.importFile(stream(bytesOf(3 * 262_144)))
   expect(await store.isWhole(cid)).toBe(true)
   expect(await store.isWhole(await rawCid(bytesOf(10)))).toBe(false)
@@ -116,7 +116,7 @@ it('A file in Kubo is whole when the node itself has all of its blocks', async (
   expect(await store.isWhole(cid)).toBe(false)
 })
 
-describe('a Kubo that hangs', () => {
+describe('a Kubo node that does not respond', () => {
   const questions: [string, (store: ContentStore, cid: string) => Promise<unknown>][] = [
     ['an import', (impatient) => impatient.importFile(stream(bytesOf(500_000)))],
     ['a document', (impatient) => impatient.putDocument(bytesOf(10))],
@@ -126,7 +126,7 @@ describe('a Kubo that hangs', () => {
     ['whether a file is whole', (impatient, cid) => impatient.isWhole(cid)],
     ['a collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
   ]
-  it.each(questions)('makes %s unavailable in time', async (_, ask) => {
+  it.each(questions)('makes %s fail with UNAVAILABLE after a timeout', async (_, ask) => {
     const { cid } = await store.importFile(stream(bytesOf(10)))
     const impatient = createKuboContentStore({ url: kubo.url, patience: 100 })
     kubo.intercept = () => true
@@ -139,13 +139,13 @@ describe('a Kubo that hangs', () => {
     )
   })
 
-  it('in the middle of a file breaks the file off', async () => {
+  it('aborts a file download', async () => {
     kubo.intercept = (path, _, res) => path === 'cat' && res.writeHead(200).write('the first piece')
     const { cid } = await store.importFile(stream(bytesOf(10)))
     await expectError(collect(createKuboContentStore({ url: kubo.url, patience: 100 }).read(cid)), 'UNAVAILABLE')
   })
 
-  it('is let go by whoever stops', async () => {
+  it('is abandoned when the caller aborts', async () => {
     kubo.intercept = () => true
     const stopping = new AbortController()
     const waiting = store.putDocument(bytesOf(10), stopping.signal)
@@ -153,7 +153,7 @@ describe('a Kubo that hangs', () => {
     await expectError(waiting, 'UNAVAILABLE')
   })
 
-  it('is not blamed for the time that others take', () => {
+  it('does not time out while the reader is slow', () => {
     vi.useFakeTimers()
     const patience = createPatience(500)
     for (let turn = 0; turn < 3; turn += 1) {
@@ -171,7 +171,7 @@ describe('a Kubo that hangs', () => {
 })
 
 describe('garbage in Kubo', () => {
-  it('spares a pin that somebody renews between the list and its removal', async () => {
+  it('keeps a pin that is renewed between listing and removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const other = createKuboContentStore({ url: kubo.url })
     age(120)
@@ -185,7 +185,7 @@ describe('garbage in Kubo', () => {
     expect(kubo.pins.has(cid)).toBe(true)
   })
 
-  it('puts back a pin that this process renews at the very moment of its removal', async () => {
+  it('restores a pin that this process renews during its removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     age(120)
     kubo.intercept = async (path) => {
@@ -198,7 +198,7 @@ describe('garbage in Kubo', () => {
     expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
   })
 
-  it('spares what another process imports and registers at the very moment of its removal', async () => {
+  it('keeps a file that another process registers during its removal', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const other = createKuboContentStore({ url: kubo.url })
     const registered = new Set<string>()
@@ -216,7 +216,7 @@ describe('garbage in Kubo', () => {
     ['after which this process had stood still', { swift: -1 }, async () => false],
     ['of which the database cannot tell', {}, async () => Promise.reject(new Error('away'))],
   ] as [string, { swift?: number }, () => Promise<boolean>][])(
-    'is pinned anew after a removal %s',
+    'is pinned again after a removal %s',
     async (_, options, isPinned) => {
       const { cid } = await store.importFile(stream(bytesOf(1000)))
       age(120)
@@ -228,7 +228,7 @@ describe('garbage in Kubo', () => {
     },
   )
 
-  it('that cannot be removed or pinned keeps nothing else from it, and is told', async () => {
+  it('reports a pin that cannot be removed, and continues with the others', async () => {
     const cids: string[] = []
     for (const seed of ['a', 'b', 'c', 'd']) cids.push((await store.importFile(stream(bytesOf(1000, seed)))).cid)
     const [stuck, gone, unpinnable, lost] = cids as [string, string, string, string]
@@ -246,7 +246,7 @@ describe('garbage in Kubo', () => {
     expect([gone, lost].map((cid) => kubo.pins.has(cid))).toEqual([false, true])
   })
 
-  it('is left alone when the node goes away meanwhile', async () => {
+  it('is kept when the node becomes unavailable', async () => {
     for (const seed of ['a', 'b']) await store.importFile(stream(bytesOf(1000, seed)))
     age(120)
     kubo.intercept = (path, _, res) => path !== 'pin/ls' && !!res.destroy()
@@ -256,7 +256,7 @@ describe('garbage in Kubo', () => {
     )
   })
 
-  it('is never what an asset needs: a pin that is missing is put back', async () => {
+  it('never includes the file of an asset; a missing pin is restored', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const never = await rawCid(bytesOf(7))
     kubo.pins.delete(cid)
@@ -264,7 +264,7 @@ describe('garbage in Kubo', () => {
     expect([...kubo.pins.keys()]).toEqual([cid])
   })
 
-  it('is only what bears our name', async () => {
+  it('includes only pins with our name', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     kubo.pins.set(cid, 'somebody else’s')
     expect(await store.collectGarbage(listOf(), 0)).toBe(0)
@@ -272,7 +272,7 @@ describe('garbage in Kubo', () => {
   })
 })
 
-describe('a Kubo that other nodes are connected to', () => {
+describe('a Kubo node with peers', () => {
   const peers = [
     '12D3KooWGjMCwxoyRbWa2VVGfYAGEqvJbbDRuZ2a4pA6zEBXEyWp',
     '12D3KooWBmwkafWE2fqfzS96VoTZgpGp6aJsF4N6eAR5D3uXxGZy',
@@ -289,14 +289,14 @@ describe('a Kubo that other nodes are connected to', () => {
     }
   }
 
-  it('serves all of them by default, and when it is told to', async () => {
+  it('serves all peers by default and when configured to', async () => {
     serve()
     expect(await countServed(kubo.url)).toBe(2)
     serve(true)
     expect(await countServed(kubo.url)).toBe(2)
   })
 
-  it('serves none once it is told so, nor while it does not tell who is there', async () => {
+  it('serves no peer when configured so, or while the peer list is unavailable', async () => {
     serve(false)
     expect(await countServed(kubo.url)).toBe(0)
     kubo.intercept = () => false

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { eachOf } from '../../../src/files/limit-concurrency.ts'
 
-it('raises what its source raised once nothing is under way any more', async () => {
+it('throws the error of its source after all running operations have ended', async () => {
   const done: number[] = []
   const works = Array.from({ length: 2 }, () => Promise.withResolvers<void>())
   async function* source() {

@@ -6,12 +6,12 @@ async function* endless() {
   await new Promise(() => {})
 }
 
-it('gives up what takes too long', async () => {
+it('aborts a conversion that takes too long', async () => {
   const maker = createPictureMaker({ patience: 200 })
   await expect(maker.make(endless(), [64])).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('tells the trouble of its source as it is', async () => {
+it('passes on the error of its source', async () => {
   async function* broken() {
     yield new Uint8Array([0xff, 0xd8])
     throw new Error('the disk is gone')

@@ -32,7 +32,7 @@ const small = bytesOf(1_000)
 const large = bytesOf(1_000_000)
 
 describe('a file in a bucket', () => {
-  it('has the identifier that it has on a disk, and is read whole, in ranges and block by block', async () => {
+  it('has the same CID as on disk, and can be read whole, in ranges and by block', async () => {
     const file = await store.importFile(stream(large))
     expect(file).toMatchObject(await identifyFile(stream(large)))
     expect(await store.size(file.cid)).toBe(large.length)
@@ -44,21 +44,21 @@ describe('a file in a bucket', () => {
     expect(blocks()).toHaveLength(5)
   })
 
-  it('lies where the tools of blockstore-s3 look for it', async () => {
+  it('is stored under the keys that blockstore-s3 uses', async () => {
     const { cid } = await store.importFile(stream(small))
     const [key] = blocks()
     expect(key).toMatch(/^ours\/([A-Z2-7]{2})\/B[A-Z2-7]+\.data$/)
     expect(s3.objects.get(key!)!.bytes).toEqual(Buffer.from(await store.readBlock(cid)))
   })
 
-  it('is written by blocks that the storage holds against their names', async () => {
+  it('is written in blocks whose checksums the storage verifies', async () => {
     const bucket = createS3Bucket(optionsOf())
     const sha256 = createHash('sha256').update('something else').digest('base64')
     await expectError(bucket.put('x', small, { sha256 }), 'UNAVAILABLE')
     expect(s3.objects.size).toBe(0)
   })
 
-  it('is not whole without one of its blocks, and what was never there is not found', async () => {
+  it('is incomplete if a block is missing, and a file that was never stored is not found', async () => {
     const { cid } = await store.importFile(stream(large))
     const leaf = [...s3.objects].find(([, { bytes }]) => bytes.length === 262_144)![0]
     s3.objects.delete(leaf)
@@ -67,7 +67,7 @@ describe('a file in a bucket', () => {
     await expectError(store.size((await identifyFile(stream(small))).cid), 'NOT_FOUND')
   })
 
-  it('is written again over a block that is not whole', async () => {
+  it('replaces a damaged block when it is stored again', async () => {
     const { cid } = await store.importFile(stream(small))
     s3.objects.get(blocks()[0]!)!.bytes = Buffer.alloc(10)
     await store.importFile(stream(small))
@@ -76,7 +76,7 @@ describe('a file in a bucket', () => {
 })
 
 describe('garbage in a bucket', () => {
-  it('is what no pin reaches and is older than the grace by the clock of the storage, page by page', async () => {
+  it('is every unpinned block that is older than the grace period by the storage clock', async () => {
     const kept = await store.importFile(stream(large))
     await store.importFile(stream(bytesOf(2_000_000, 'garbage')))
     const count = blocks().length
@@ -87,7 +87,7 @@ describe('garbage in a bucket', () => {
     expect(await store.isWhole(kept.cid)).toBe(true)
   })
 
-  it('is nothing of others: below a longer prefix, beside it, or that is no block', async () => {
+  it('excludes objects under other prefixes and objects that are not blocks', async () => {
     const others = [
       'ours/theirs/QQ/BCIQABC.data',
       'theirs/QQ/BCIQABC.data',
@@ -100,7 +100,7 @@ describe('garbage in a bucket', () => {
     for (const key of others) expect(s3.objects.has(key), key).toBe(true)
   })
 
-  it('stays where it cannot be removed, keeps no other from it, and is told of', async () => {
+  it('stays and is reported if it cannot be deleted; others are deleted', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const stuck = blocks()[0]!
@@ -111,7 +111,7 @@ describe('garbage in a bucket', () => {
     expect(told).toEqual([stuck.slice('ours/'.length)])
   })
 
-  it('is nothing that hangs on a block which cannot be read or is damaged', async () => {
+  it('excludes blocks below an unreadable or damaged block', async () => {
     const { cid } = await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const root = blocks().find((key) => s3.objects.get(key)!.bytes.length < 1_000)!
@@ -124,7 +124,7 @@ describe('garbage in a bucket', () => {
     expect(blocks()).toHaveLength(5)
   })
 
-  it('is not looked for while the storage is away: that is no trouble of a block', async () => {
+  it('is not collected while the storage is unavailable', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const told: string[] = []
@@ -135,10 +135,10 @@ describe('garbage in a bucket', () => {
   })
 })
 
-describe('a bucket of another installation', () => {
+describe('a bucket that another installation uses', () => {
   const collectOf = (owner: string) => open({ owner }).collectGarbage(listOf(), GRACE_SECONDS)
 
-  it('loses nothing: what one installation does not need may be what the other one has', async () => {
+  it('loses no blocks of the other installation', async () => {
     await collectOf('the first')
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
@@ -148,7 +148,7 @@ describe('a bucket of another installation', () => {
     await expect(collectOf('the second')).rejects.toThrow('belongs to another installation')
   })
 
-  it('is told at once to who claims it, and a storage that is away is not', async () => {
+  it('is reported immediately, unlike a storage outage', async () => {
     const claim = (owner: string, patience = 60_000) => claimBucket(createS3Bucket({ ...optionsOf(), patience }), owner)
     await claim('the first')
     await claim('the first')
@@ -158,7 +158,7 @@ describe('a bucket of another installation', () => {
   })
 })
 
-describe('a block that is renewed while a collection removes', () => {
+describe('a block that is renewed during a collection', () => {
   const once = (wanted: string, work: () => Promise<unknown>) => {
     let isDone = false
     s3.intercept = async (method, key) => {
@@ -169,7 +169,7 @@ describe('a block that is renewed while a collection removes', () => {
     }
   }
 
-  it('stays when it was renewed before the last look', async () => {
+  it('stays if it was renewed before the last check', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('HEAD', () => open().importFile(stream(small)))
@@ -177,7 +177,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('stays when the collection stood still between look and removal', async () => {
+  it('stays if the collection stalled between check and deletion', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('DELETE', async () => {
@@ -188,7 +188,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('is refused to whoever renewed it between look and removal: sent again, it is written anew', async () => {
+  it('is rejected if it was renewed between check and deletion; a retry writes it again', async () => {
     const { cid } = await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     let removed = () => {}
@@ -221,7 +221,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('costs whoever renews it no wait where nobody removes', async () => {
+  it('is renewed without waiting while no collection runs', async () => {
     const patient = open({ settling: 1e9 })
     await patient.importFile(stream(large))
     age(GRACE_SECONDS / 2)
@@ -229,7 +229,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect([...s3.objects.values()].every(({ changedAt }) => changedAt > s3.now - 60_000)).toBe(true)
   })
 
-  it('one collection removes at a time', async () => {
+  it('only one collection deletes at a time', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     const others: number[] = []
@@ -240,7 +240,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect(others).toEqual([0])
   })
 
-  it('a collection that was killed keeps the next from removing for two minutes', async () => {
+  it('a killed collection blocks the next one for two minutes', async () => {
     await store.importFile(stream(large))
     age(GRACE_SECONDS + 10)
     s3.objects.set('ours/collection', { bytes: Buffer.from('of one that was killed'), changedAt: s3.now })
@@ -250,7 +250,7 @@ describe('a block that is renewed while a collection removes', () => {
     expect(await store.collectGarbage(listOf(), GRACE_SECONDS)).toBe(0)
   })
 
-  it('a collection that stood still after it saw its turn removes nothing', async () => {
+  it('a collection that stalled after acquiring its lock deletes nothing', async () => {
     await store.importFile(stream(small))
     age(GRACE_SECONDS + 10)
     once('HEAD', async () => {
@@ -261,7 +261,7 @@ describe('a block that is renewed while a collection removes', () => {
   })
 })
 
-describe('a storage with troubles', () => {
+describe('an unreliable storage', () => {
   test.each([
     { status: 403, code: 'AccessDenied', as: 'UNAVAILABLE' },
     { status: 404, code: 'NoSuchBucket', as: 'UNAVAILABLE' },
@@ -269,25 +269,22 @@ describe('a storage with troubles', () => {
     { status: 503, code: 'SlowDown', as: 'UNAVAILABLE' },
     { status: 507, code: 'XMinioStorageFull', as: 'INSUFFICIENT_STORAGE' },
     { status: 403, code: 'QuotaExceeded', as: 'INSUFFICIENT_STORAGE' },
-  ])(
-    'that answers $status $code has the file refused with $as, and takes the next one',
-    async ({ status, code, as }) => {
-      s3.intercept = (method, _, res) => method === 'PUT' && refuse(res, status, code)
-      await expectError(store.importFile(stream(large)), as)
-      await expectError(store.putDocument(small), as)
-      s3.intercept = () => false
-      expect(await store.isWhole((await store.importFile(stream(large))).cid)).toBe(true)
-    },
-  )
+  ])('rejects the file with $as for $status $code, and accepts the next one', async ({ status, code, as }) => {
+    s3.intercept = (method, _, res) => method === 'PUT' && refuse(res, status, code)
+    await expectError(store.importFile(stream(large)), as)
+    await expectError(store.putDocument(small), as)
+    s3.intercept = () => false
+    expect(await store.isWhole((await store.importFile(stream(large))).cid)).toBe(true)
+  })
 
-  it('that asks for patience once is asked again', async () => {
+  it('is retried after one SlowDown response', async () => {
     let times = 0
     s3.intercept = (method, _, res) => method === 'PUT' && ++times === 1 && refuse(res, 503, 'SlowDown')
     const { cid } = await store.importFile(stream(small))
     expect(await store.isWhole(cid)).toBe(true)
   })
 
-  it('that breaks off in the middle of a block is asked again', async () => {
+  it('is retried after a truncated block', async () => {
     const { cid } = await store.importFile(stream(small))
     let times = 0
     s3.intercept = (method, _, res) => {
@@ -299,7 +296,7 @@ describe('a storage with troubles', () => {
     expect(times).toBe(3)
   })
 
-  it.each(['HEAD', 'PUT', 'GET'])('that never answers a %s is given up', async (wanted) => {
+  it.each(['HEAD', 'PUT', 'GET'])('times out if it never answers a %s', async (wanted) => {
     const impatient = open({ patience: 300 })
     const { cid } = await store.importFile(stream(large))
     age(GRACE_SECONDS)
@@ -309,7 +306,7 @@ describe('a storage with troubles', () => {
     if (wanted === 'HEAD') expect(await impatient.isReachable()).toBe(false)
   })
 
-  it('that gives other bytes once is asked again, and one that goes on so is given up', async () => {
+  it('is retried after one wrong block, and fails after repeated wrong blocks', async () => {
     const { cid } = await store.importFile(stream(large))
     const page = Buffer.from('<html>This hotel welcomes you.</html>')
     let times = 0
@@ -327,7 +324,7 @@ describe('a storage with troubles', () => {
     await expectError(collect(store.exportCar(cid)), 'UNAVAILABLE')
   })
 
-  it('that stops in the middle of a block is given up', async () => {
+  it('times out in the middle of a block', async () => {
     const { cid } = await store.importFile(stream(small))
     s3.intercept = (method, _, res) => {
       if (method !== 'GET') return false
@@ -337,7 +334,7 @@ describe('a storage with troubles', () => {
     await expectError(open({ patience: 300 }).readBlock(cid), 'UNAVAILABLE')
   })
 
-  it('whose bucket is missing has lost no file', async () => {
+  it('is not treated as lost files if the bucket is missing', async () => {
     const { cid } = await store.importFile(stream(small))
     const elsewhere = open({ bucket: 'another' })
     await expectError(elsewhere.isWhole(cid), 'UNAVAILABLE')
@@ -347,7 +344,7 @@ describe('a storage with troubles', () => {
     expect(await elsewhere.isReachable()).toBe(false)
   })
 
-  it('is told of without signatures and keys', async () => {
+  it('is reported without signatures and keys', async () => {
     s3.intercept = (_, __, res) => refuse(res, 403, 'SignatureDoesNotMatch')
     const error = await store.readBlock(CID.parse((await identifyFile(stream(small))).cid).toString()).catch((e) => e)
     const { cause } = error as Error
@@ -357,7 +354,7 @@ describe('a storage with troubles', () => {
   })
 })
 
-it('ends the wait of a document when its caller leaves', async () => {
+it('stops waiting for a document when the caller disconnects', async () => {
   s3.intercept = (method) => method === 'PUT'
   const leave = new AbortController()
   const putting = store.putDocument(small, leave.signal)

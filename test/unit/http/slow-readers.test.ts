@@ -59,33 +59,36 @@ async function start(slowReaders: SlowReaderOptions) {
   }
 }
 
-it.each(['/document', '/file'])('who does not read %s is cut off, and who has nothing to read is not', async (path) => {
-  const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
-  const told: string[] = []
-  get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
-  await eventually(
-    () => told.length,
-    (count) => count === 1,
-  )
-  ask(path)
-  const [events, stuck] = await eventually(
-    () => held,
-    (all) => all.length === 2 && all[1]!.res.destroyed,
-  )
-  expect([stuck!.req.socket.destroyed, stuck!.res.writableFinished]).toEqual([true, false])
-  events!.res.write('data: later\n\n')
-  await eventually(
-    () => told,
-    (parts) => parts.join('').includes('later'),
-  )
-  events!.res.end()
-})
+it.each(['/document', '/file'])(
+  'closes a connection that does not read %s, and keeps idle connections',
+  async (path) => {
+    const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
+    const told: string[] = []
+    get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
+    await eventually(
+      () => told.length,
+      (count) => count === 1,
+    )
+    ask(path)
+    const [events, stuck] = await eventually(
+      () => held,
+      (all) => all.length === 2 && all[1]!.res.destroyed,
+    )
+    expect([stuck!.req.socket.destroyed, stuck!.res.writableFinished]).toEqual([true, false])
+    events!.res.write('data: later\n\n')
+    await eventually(
+      () => told,
+      (parts) => parts.join('').includes('later'),
+    )
+    events!.res.end()
+  },
+)
 
 it.each([
   ['', ''],
   [', and whether to send what is not there,', 'Expect: 100-continue\r\n'],
   [', and expects what nobody knows,', 'Expect: the-best\r\n'],
-])('who asks for more and more at once%s without reading is cut off', async (_, expectation) => {
+])('closes a connection that pipelines requests%s without reading', async (_, expectation) => {
   const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
   const request = `GET /document HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`
   const client = connect(port, '127.0.0.1', () => client.write(request.repeat(100)))
@@ -104,7 +107,7 @@ const waitingOn = (held: Held[]) =>
 it.each([
   ['much', 'who has not read for longest', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
   ['too much', 'even who has just begun', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
-])('when %s waits to be read %s is cut off sooner, until there is room', async (_, __, options) => {
+])('when %s is unread, closes %s earlier until memory is free', async (_, __, options) => {
   const { held, ask } = await start({ patience: 1_000_000, ...options })
   for (let i = 0; i < 6; i++) ask('/document')
   await eventually(
@@ -114,7 +117,7 @@ it.each([
   expect(held.filter(({ req }) => !req.socket.destroyed)).toHaveLength(3)
 })
 
-it('who holds little is not cut off for those who hold much', async () => {
+it('keeps connections with little unread data while others have much', async () => {
   const { held, ask } = await start({
     patience: 1_000_000,
     patienceWhenFull: 1_000_000,

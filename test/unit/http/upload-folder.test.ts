@@ -30,7 +30,7 @@ const read = async (source: AsyncIterable<Uint8Array>) => {
 
 const own = (bytes: Uint8Array) => Buffer.from(Uint8Array.from(bytes).buffer)
 
-it('A piece that was given back twice is read into by one reader alone', async () => {
+it('gives a buffer that was released twice to one reader only', async () => {
   const contents = [randomBytes(2 * BLOCK), randomBytes(2 * BLOCK)]
   const files = [await hold(own(contents[0]!)), await hold(own(contents[1]!))]
   const sources = files.map((file) => file.bytes())
@@ -47,7 +47,7 @@ it('A piece that was given back twice is read into by one reader alone', async (
   for (const reader of readers) expect((await reader.next()).done).toBe(true)
 })
 
-it('The memory of what was written is free, but for what others may still use', async () => {
+it('releases written buffers, except those that others still use', async () => {
   const shared = randomBytes(3 * BLOCK)
   const [large, small] = [own(randomBytes(10_000)), own(randomBytes(100))]
   const all = Buffer.concat([large, small, shared])
@@ -59,7 +59,7 @@ it('The memory of what was written is free, but for what others may still use', 
   expect(Buffer.compare(await read(file.bytes()), all)).toBe(0)
 })
 
-it('A disk that takes a part of what it is given is given the rest', async () => {
+it('writes the rest after a partial write', async () => {
   const pieces = Array.from({ length: 40 }, () => randomBytes(20_000))
   const all = Buffer.concat(pieces)
   const file = await onShortDisk(dir, 30_000, () => hold(...pieces))

@@ -316,7 +316,7 @@ const lines = (sweep: string) => app.log.lines.filter(({ fields }) => 'sweep' in
 describe.each(sweepNames)('%s', (name) => {
   const scene = scenes[name]
 
-  it('deals with all others when an older item always fails, which is told once, seen, and tried ever more rarely', async () => {
+  it('processes all other items if one always fails; logs it once, lists it, and retries it with backoff', async () => {
     const bad = await scene.make()
     const good = [await scene.make(), await scene.make()]
     const allow = await refuse(scene, bad)
@@ -352,7 +352,7 @@ describe.each(sweepNames)('%s', (name) => {
   })
 })
 
-it('a history that is longer than what one statement erases is erased to its end, and holds up no other', async () => {
+it('erases a history that is longer than one statement can erase, without delaying others', async () => {
   const { user, nid, uuid } = await asset({ caption: 'long' })
   await app.sql(
     `with made as (
@@ -381,7 +381,7 @@ it('a history that is longer than what one statement erases is erased to its end
   expect(await left()).toEqual({ trees: 0, pins: 0 })
 })
 
-it('a commit that is not settled keeps its tree, and those before it go', async () => {
+it('keeps the tree of a commit that is not final, and erases the earlier ones', async () => {
   const { user, nid, uuid } = await asset({ caption: 'first' })
   await settle(uuid)
   expectOk(await user.rest('PATCH', `assets/${nid}/`, { json: { caption: 'second' } }))

@@ -60,30 +60,30 @@ async function ask(text: string, values: unknown[]) {
 }
 
 describe('among 20,000 dead letters', () => {
-  it('those that hold more than they may are found', async () => {
+  it('finds those with unredacted data', async () => {
     const { rows, pages } = await ask(findUnredacted, ['00000000-0000-0000-0000-000000000000', 20])
     expect(rows).toHaveLength(20)
     expect(pages).toBeLessThan(FEW)
   })
 
-  it('the newest are listed', async () => {
+  it('lists the newest', async () => {
     const { rows, pages } = await ask(findDead.text, valuesOf(findDead, { limit: 5 }))
     expect(rows).toHaveLength(5)
     expect(pages).toBeLessThan(FEW)
   })
 
-  it('the last attempt of a job is noted', async () => {
+  it('records the last attempt of a job', async () => {
     const { pages } = await ask(makeLastAttempt, ['mail', randomUUID()])
     expect(pages).toBeLessThan(FEW)
   })
 
-  it('what is not done is counted, also what a process has in hand', async () => {
+  it('counts pending jobs, including running ones', async () => {
     const { rows, pages } = await ask(countWaiting.text, [])
     expect(rows).toMatchObject([{ queue: 'webhook-delivery', count: WAITING + 1 }])
     expect(pages).toBeLessThan(FEW)
   })
 
-  it('a scrape of metrics counts them by their queue', async () => {
+  it('a metrics scrape counts them by queue', async () => {
     const { rows, pages } = await ask(readState.text, [])
     expect(rows).toContainEqual({ metric: 'annal_jobs_dead', label: 'mail', state: null, value: MANY + ADDRESSED + 2 })
     expect(rows).toContainEqual({ metric: 'annal_jobs', label: 'webhook-delivery', state: 'retry', value: WAITING })
@@ -91,7 +91,7 @@ describe('among 20,000 dead letters', () => {
     expect(pages).toBeLessThan(FEW + MANY / 100)
   })
 
-  it('those with addresses of an account that is deleted lose them', async () => {
+  it('removes the addresses of a deleted account', async () => {
     const { pages } = await ask(forgetLetters.text, valuesOf(forgetLetters, { user }))
     expect(pages).toBeLessThan(FEW)
     const { rows } = await client.query(`select data from jobs.job where data->>'userId' = $1`, [user])

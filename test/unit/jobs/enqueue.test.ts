@@ -30,7 +30,7 @@ const query = async <Row extends object>(text: string, values: unknown[] = []) =
   (await client.query<Row>(text, values)).rows
 
 describe('enqueue', () => {
-  it('is written for the pg-boss that is installed', () => {
+  it('matches the installed version of pg-boss', () => {
     const { version, pgboss } = createRequire(import.meta.url)('pg-boss/package.json') as Manifest
     expect(
       { pgBoss: version, tables: pgboss.schema },
@@ -76,7 +76,7 @@ describe('enqueue', () => {
     expect(jobs).toEqual(await jobsOf(theirs))
   })
 
-  it('is due at once and of no lane, unless that is said', async () => {
+  it('is due immediately and without a lane by default', async () => {
     const [made] = await query<{ id: string }>(`select enqueue('mail', '{}') as id`)
     const jobs = await query(
       `select group_id, start_after between now() - interval '1 minute' and now() as is_due from jobs.job where id = $1::uuid`,
@@ -85,12 +85,12 @@ describe('enqueue', () => {
     expect(jobs).toEqual([{ group_id: null, is_due: true }])
   })
 
-  it('refuses a queue that is not there', async () => {
+  it('rejects an unknown queue', async () => {
     await expect(query(`select enqueue('mails', '{}')`)).rejects.toThrow('There is no job queue mails')
   })
 })
 
-describe('a start', () => {
+describe('a start of the service', () => {
   const sourceOf = async () =>
     (await query<{ source: string }>(`select prosrc as source from pg_proc where proname = 'enqueue'`)).map(
       ({ source }) => source,
@@ -99,7 +99,7 @@ describe('a start', () => {
     query(`create or replace function enqueue(queue text, payload jsonb, lane text default null, due timestamptz default now())
       returns uuid language sql as 'select uuidv7()'`)
 
-  it('makes the function, and makes another version’s anew, several at once', async () => {
+  it('creates or replaces the function, even if several processes start', async () => {
     const source = await sourceOf()
     await query('drop function enqueue')
     await Promise.all([prepareDatabase(database.url), prepareDatabase(database.url)])
@@ -109,7 +109,7 @@ describe('a start', () => {
     expect(await sourceOf()).toEqual(source)
   })
 
-  it('waits for another one that makes the function', async () => {
+  it('waits for another process that creates the function', async () => {
     await query('drop function enqueue')
     const second = new pg.Client({ connectionString: database.url, application_name: 'second start' })
     await second.connect()
@@ -127,7 +127,7 @@ describe('a start', () => {
     expect(await sourceOf()).toHaveLength(1)
   })
 
-  it('leaves the function of a version whose tables are newer', async () => {
+  it('keeps the function of a newer version', async () => {
     await replace()
     await query('update jobs.version set version = version + 1')
     await prepareDatabase(database.url)
@@ -137,7 +137,7 @@ describe('a start', () => {
     expect(await sourceOf()).not.toEqual(['select uuidv7()'])
   })
 
-  it('waits for who migrates', async () => {
+  it('waits for a running migration', async () => {
     await query('begin')
     await query('select pg_advisory_xact_lock(72707369)')
     const starting = prepareDatabase(database.url)

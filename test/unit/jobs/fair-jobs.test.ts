@@ -31,7 +31,7 @@ async function carryOut(queue: 'thumbnail' | 'manifest', count: number): Promise
   return order
 }
 
-it('makes the one of one account after the first of many of another, and then the rest in their order', async () => {
+it("runs the job of one account after the first of another account's many jobs", async () => {
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)
   const one = await registerPictures(await app.newUser({ num: '10' }), 1)
   const inTurn = [many[0], ...one, ...many.slice(1)]
@@ -41,7 +41,7 @@ it('makes the one of one account after the first of many of another, and then th
   })
 })
 
-it('takes thumbnails of earlier assets in turns as well', async () => {
+it('alternates accounts for thumbnails of old assets too', async () => {
   const one = await registerPictures(await app.newUser({ num: '10' }), 1)
   // They are asked for from the newest on.
   const many = await registerPictures(await app.newUser({ num: '10' }), 4)

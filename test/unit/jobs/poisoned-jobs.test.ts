@@ -82,8 +82,8 @@ const damage = (orderId: string) =>
     [orderId],
   )
 
-describe('a job that can never be done', () => {
-  it('has in every queue an end, and pauses that grow until then', async () => {
+describe('a job that always fails', () => {
+  it('is retried with growing delays and a limit in every queue', async () => {
     const endless = await app.sql(
       `select name from jobs.queue where name not like '\\_\\_%' and name <> 'dead-letter'
          and (not retry_backoff or retry_limit > 300 or retry_delay < 1)`,
@@ -91,7 +91,7 @@ describe('a job that can never be done', () => {
     expect(endless).toEqual([])
   })
 
-  it('is given up in its queue, told in the log, and others go on', async () => {
+  it('is dead-lettered and logged, and other jobs continue', async () => {
     await work()
     const now = new Date().toISOString()
     const nobody = { userId: randomUUID() }
@@ -125,7 +125,7 @@ describe('a job that can never be done', () => {
     }
   })
 
-  it('is put off when it failed, and counted', async () => {
+  it('is delayed after a failure and counted', async () => {
     const id = await enqueue('forget-key', { userId: '../nobody' })
     await ended(id, 'retry')
     const putOff = () =>
@@ -143,8 +143,8 @@ describe('a job that can never be done', () => {
   })
 })
 
-describe('a delivery', () => {
-  it('whose outcome can never be written down ends as its app asks for', async () => {
+describe('a webhook delivery', () => {
+  it("ends by the app's policy if its result can never be stored", async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(500))
     await app.sql(`create function test_refuse() returns trigger language plpgsql as
@@ -173,7 +173,7 @@ describe('a delivery', () => {
     await app.sql('drop trigger test_refuse on webhook_attempts')
   })
 
-  it('whose outcome finds no room on the disk is called once, never given up, and told when there is room', async () => {
+  it('is called once and stored later if the disk is full', async () => {
     await work()
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     await app.sql(`create function test_no_room() returns trigger language plpgsql as
@@ -218,7 +218,7 @@ describe('a delivery', () => {
     expect(receiver.calls).toHaveLength(1)
   })
 
-  it('whose arguments do not open is tried by its schedule and given up, and fails no list that shows them', async () => {
+  it('is retried and dead-lettered if its arguments cannot be decrypted; lists still work', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(204))
     const buyer = await app.newUser({ num: '100' })
     const damaged = await sell(buyer, 'http://127.0.0.1:9/unused', { token: 'secret' })
@@ -256,13 +256,13 @@ describe('a delivery', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('hides texts of arguments however deep they lie', () => {
+  it('redacts nested text arguments', () => {
     let deep: unknown = 'secret'
     for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
     expect(textsOf({ deep, long: Array(200_000).fill('x') })).toContain('secret')
   })
 
-  it('hides numbers as well as texts', () => {
+  it('redacts numbers', () => {
     expect(textsOf({ phone: 15_551_234_567, size: [1.5], is: true, none: null })).toEqual(['1.5', '15551234567'])
   })
 })

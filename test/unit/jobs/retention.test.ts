@@ -59,8 +59,8 @@ const tell = (user: SignedIn) =>
     [user.id],
   )
 
-describe('the list of what is kept', () => {
-  it('has every table of the database, and no other', async () => {
+describe('the retention rules', () => {
+  it('list exactly the tables of the database', async () => {
     const rows = await app.sql<{ name: string }>(
       `select case nspname when 'public' then '' else nspname || '.' end || relname as name
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -71,7 +71,7 @@ describe('the list of what is kept', () => {
     )
   })
 
-  it('names what deletes each row that is not kept indefinitely, and every sweep that deletes rows', () => {
+  it('name the job that deletes each kind of row, and every deleting job', () => {
     const all = Object.entries<Retention>(retentions)
     expect(
       all.filter(([, { kept, by }]) => (kept === 'indefinitely') !== (by === undefined)).map(([name]) => name),
@@ -81,7 +81,7 @@ describe('the list of what is kept', () => {
   })
 })
 
-it('what is kept for a hundred years is looked for by no identifier, though these count from 1970', async () => {
+it('handle a retention of a hundred years without underflow of UUIDv7 times', async () => {
   const first = async (moment: string) =>
     (await app.sql<{ id: string }>(`select ${firstIdSql(`'${moment}'::timestamptz`)}::text as id`))[0]!.id
   expect(await first('1926-11-27Z')).toBe('00000000-0000-0000-0000-000000000000')
@@ -89,7 +89,7 @@ it('what is kept for a hundred years is looked for by no identifier, though thes
 })
 
 describe('a feed', () => {
-  it('loses what is old from its front on, and no position in between', async () => {
+  it('loses its oldest events without gaps', async () => {
     const buyer = await app.newUser()
     const [, , third] = await orders(buyer, 5)
     const before = await feedOf(buyer)
@@ -111,7 +111,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([4, 5, 6])
   })
 
-  it('goes on by its positions where they have ten digits', async () => {
+  it('continues with ten-digit positions', async () => {
     const buyer = await app.newUser()
     await app.sql('update wallets set event_sequence = 1999999999 where user_id = $1::uuid', [buyer.id])
     await tell(buyer)
@@ -120,7 +120,7 @@ describe('a feed', () => {
     expectError(await buyer.rest('GET', 'events/?after=2147483648'), 'VALIDATION_FAILED')
   })
 
-  it('keeps everything until its time is over', async () => {
+  it('keeps every event for its retention time', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 2)
     const [first] = await feedOf(buyer)
@@ -129,7 +129,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([1, 2])
   })
 
-  it('stays whole behind a call that is still to be made, and goes with the call once that is over for as long', async () => {
+  it('keeps events behind a pending webhook call, and deletes them after its retention', async () => {
     const [buyer, stranger] = [await app.newUser(), await app.newUser()]
     const { owner } = called
     await tell(owner)
@@ -169,7 +169,7 @@ describe('a feed', () => {
     expect(expectOk(await buyer.rest('GET', `store/network-app-orders/${sold}/`)).status).toBe('failure')
   })
 
-  it('is swept by two processes at once without harm', async () => {
+  it('can be cleaned by two processes concurrently', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 3)
     await app.stopClock(daysAfter(40, momentOf((await feedOf(buyer)).at(-1)!)))
@@ -177,7 +177,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([])
   })
 
-  it('cannot be robbed of what is young', async () => {
+  it('rejects the deletion of recent events', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 1)
     await expect(app.sql('delete from events where owner_id = $1::uuid', [buyer.id])).rejects.toThrow(
@@ -189,7 +189,7 @@ describe('a feed', () => {
     expect(await positions(buyer)).toEqual([1])
   })
 
-  it('that lost an event which nobody forgot is found', async () => {
+  it('is reported by the invariants if an event is missing', async () => {
     const { database } = app.installation
     const buyer = await app.newUser()
     await orders(buyer, 3)
@@ -221,7 +221,7 @@ describe('a session', () => {
     await app.stopClock(null)
   }
 
-  it('ends when nobody used it for as long as sessions may rest, and not before', async () => {
+  it('ends only after the configured idle time', async () => {
     const user = await app.newUser()
     expect(await isOpen(user)).toBe(true)
     await app.services.sessions.recordUse()
@@ -232,7 +232,7 @@ describe('a session', () => {
     expect(await isOpen(user)).toBe(false)
   })
 
-  it('that is old and in use goes on', async () => {
+  it('continues while it is used', async () => {
     const user = await app.newUser()
     await app.sql(
       `update access_tokens set id = uuidv7(interval '-1000 days'), created_at = now() - interval '1000 days', last_used_at = now()
@@ -244,8 +244,8 @@ describe('a session', () => {
   })
 })
 
-describe('a key that makes repeating safe', () => {
-  it('is known for as many days as are configured, and afterwards the request is a new one', async () => {
+describe('an idempotency key', () => {
+  it('is stored for the configured days, after which a request counts as new', async () => {
     const buyer = await app.newUser()
     const headers = { ...store.service, 'Idempotency-Key': 'the same' }
     const buy = async () =>
@@ -265,7 +265,7 @@ describe('a key that makes repeating safe', () => {
 })
 
 describe('operators', () => {
-  it('see for how long something is due, and what sweeps did', async () => {
+  it('see overdue deletions and the results of cleanup jobs', async () => {
     const buyer = await app.newUser()
     await orders(buyer, 2)
     const [first] = await feedOf(buyer)

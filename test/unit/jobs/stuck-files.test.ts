@@ -41,7 +41,7 @@ async function makeGarbage(text: string): Promise<string> {
   return path
 }
 
-it('a block', async () => {
+it('removes a stuck block', async () => {
   const [bad, good] = [await makeGarbage('bad'), await makeGarbage('good')]
   stuck.add(basename(bad))
   await app.maintenance.collectGarbage()
@@ -57,7 +57,7 @@ it('a block', async () => {
   expect([await readdir(dirname(bad)), await setbacks('collect-garbage')]).toEqual([[], []])
 })
 
-it('an upload that was broken off', async () => {
+it('removes an aborted upload', async () => {
   const folder = join(config.dir, 'uploads')
   await mkdir(folder, { recursive: true })
   for (const name of ['a-bad-one', 'good']) {

@@ -38,7 +38,7 @@ async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Pro
 }
 
 describe('a custodial key', () => {
-  it('signs for its owner, and for nobody else', async () => {
+  it('signs only for its owner', async () => {
     const { custody } = open()
     const [ana, bea] = [randomUUID(), randomUUID()]
     const [ofAna, ofBea] = [await custody.create(ana), await custody.create(bea)]
@@ -55,7 +55,7 @@ describe('a custodial key', () => {
     ).rejects.toThrow()
   })
 
-  it('is refused with any bit flipped', async () => {
+  it('is rejected with any flipped bit', async () => {
     const { custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -68,7 +68,7 @@ describe('a custodial key', () => {
     }
   })
 
-  it('is refused cut short, under another version, and under a key that is not held', async () => {
+  it('is rejected if truncated, with another version, or with an unknown key', async () => {
     const { custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -82,7 +82,7 @@ describe('a custodial key', () => {
     )
   })
 
-  it('opens never again once its owner is forgotten, whatever copy of it is kept', async () => {
+  it('can never be decrypted after its owner is deleted, from any copy', async () => {
     const { dir, custody } = open()
     const id = randomUUID()
     const dump = await custody.create(id)
@@ -97,7 +97,7 @@ describe('a custodial key', () => {
     expect(await custody.sign(id, again, 'a tree')).toMatch(/^0x/)
   })
 
-  it('is forgotten together with what a crash left beside its key share', async () => {
+  it('is deleted with temporary files that a crash left', async () => {
     const { dir, custody } = open()
     const id = randomUUID()
     await custody.create(id)
@@ -106,7 +106,7 @@ describe('a custodial key', () => {
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
   })
 
-  it('of the first version still opens, and gets a key share when it is rewrapped', async () => {
+  it('of version 1 can be decrypted, and gets a key share when it is rewrapped', async () => {
     const parts = open()
     const { vault, custody } = parts
     const id = randomUUID()
@@ -119,7 +119,7 @@ describe('a custodial key', () => {
     await expect(custody.sign(id, key, 'a tree')).rejects.toThrow('no key share')
   })
 
-  it('has one key share, however many make it at once', async () => {
+  it('has one key share after concurrent creation', async () => {
     const { dir } = open()
     const id = randomUUID()
     const vaults = [open({ dir }).vault, open({ dir }).vault]
@@ -132,7 +132,7 @@ describe('a custodial key', () => {
   })
 
   it.each(['../../key', '', 'A0000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000/..'])(
-    'has no key share for the owner %j, which is no UUID',
+    'rejects the owner %j, which is not a UUID',
     async (owner) => {
       const { vault } = open()
       await expect(vault.wrapFor(owner, randomBytes(32), 'a')).rejects.toThrow('UUID')
@@ -141,8 +141,8 @@ describe('a custodial key', () => {
   )
 })
 
-describe('a sealed text', () => {
-  it('opens for its context only, and stays byte for byte when it is rewrapped', async () => {
+describe('an encrypted text', () => {
+  it('decrypts only with its context, and is unchanged when it is rewrapped', async () => {
     const { vault, envelopeCipher } = open()
     const sealed = Buffer.from(await envelopeCipher.seal('a secret', 'app:1'))
     const before = envelopeCipher.prefixOf((await vault.ring.ids()).current)
@@ -161,7 +161,7 @@ describe('a sealed text', () => {
 })
 
 describe('the key ring', () => {
-  it('is seen by a vault that runs already, at once when it meets the new key, soon when it only wraps', async () => {
+  it('is reloaded by a running vault: immediately for an unknown key, soon for wrapping', async () => {
     const { dir, vault: running, custody } = open()
     const id = randomUUID()
     const key = await custody.create(id)
@@ -178,7 +178,7 @@ describe('the key ring', () => {
     )
   })
 
-  it('is seen also where the clock was put back by an hour since it was last looked at', async () => {
+  it('is reloaded even if the clock was set back by an hour', async () => {
     const { dir, vault: running } = open()
     const operator = open({ dir })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
@@ -191,7 +191,7 @@ describe('the key ring', () => {
     )
   })
 
-  it('loses no key when several renew it at once', async () => {
+  it('loses no key during concurrent rotations', async () => {
     const { dir, vault } = open()
     const wraps = [await vault.wrap(Buffer.alloc(32, 7), 'a')]
     const operators = Array.from({ length: 5 }, () => open({ dir }).vault)
@@ -205,7 +205,7 @@ describe('the key ring', () => {
     for (const { keyId, wrapped } of wraps) expect(await after.unwrap(keyId, wrapped, 'a')).toEqual(Buffer.alloc(32, 7))
   })
 
-  it('destroys earlier keys only after a rest', async () => {
+  it('deletes old keys only after a waiting time', async () => {
     const { dir, vault } = open()
     const { keyId, wrapped } = await vault.wrap(randomBytes(32), 'a')
     await vault.ring.renew()
@@ -219,7 +219,7 @@ describe('the key ring', () => {
     expect(await readdir(join(dir, 'keys/ring'))).toHaveLength(1)
   })
 
-  it('comes from the environment too, and the operator renews it there', async () => {
+  it('can come from the environment, where the operator rotates it', async () => {
     const [first, second] = [hex(), hex()]
     const before = open({ key: first })
     const id = randomUUID()
@@ -234,7 +234,7 @@ describe('the key ring', () => {
     expect(await readdir(join(before.dir, 'keys'))).toEqual(['counterparts', 'derivation-key'])
   })
 
-  it('moves from a file into the environment', async () => {
+  it('can move from a file to the environment', async () => {
     const file = open()
     const { keyId, wrapped } = await file.vault.wrap(Buffer.alloc(32, 7), 'a')
     const environment = open({ dir: file.dir, key: hex() })
@@ -243,7 +243,7 @@ describe('the key ring', () => {
     await expect(environment.vault.unwrap(keyId, wrapped, 'a')).rejects.toThrow('does not hold')
   })
 
-  it('refuses a damaged key', async () => {
+  it('rejects a damaged key', async () => {
     expect(() => open({ key: 'abc' })).toThrow('damaged')
     expect(() => open({ key: hex(), previousKeys: ['z'.repeat(64)] })).toThrow('damaged')
     const { dir } = open()
@@ -255,7 +255,7 @@ describe('the key ring', () => {
 })
 
 describe('derived keys', () => {
-  it('stay the same over a rotation and differ by purpose and installation', async () => {
+  it('survive a rotation and differ by purpose and installation', async () => {
     const { dir, vault } = open()
     const before = vault.derive('file-links')
     await vault.ring.renew()
@@ -266,7 +266,7 @@ describe('derived keys', () => {
     expect(before).toHaveLength(32)
   })
 
-  it('stay the same when the environment forgets the earlier key', () => {
+  it('survive the removal of an old key from the environment', () => {
     const [first, second] = [hex(), hex()]
     const { dir, vault } = open({ key: first })
     open({ dir, key: second, previousKeys: [first] })

@@ -37,7 +37,7 @@ const hostile = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
 const harmless = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;'
 
 describe('every mail', () => {
-  it.each(everyMail)('has a subject, a text and an HTML part, all filled in: $name', ({ message, language }) => {
+  it.each(everyMail)('has a complete subject, text part and HTML part: $name', ({ message, language }) => {
     const { subject, text, html } = compose(message, language)
     expect(subject).toMatch(/\S/)
     for (const part of [text, html]) {
@@ -47,7 +47,7 @@ describe('every mail', () => {
   })
 
   it.each(everyMail)(
-    'says its language, loads nothing, and marks its layout as such: $name',
+    'declares its language, loads no resources, and marks layout tables: $name',
     ({ message, language }) => {
       const { html, language: used } = compose(message, language)
       expect(html).toMatch(new RegExp(`<html lang="${used}"`))
@@ -59,7 +59,7 @@ describe('every mail', () => {
 })
 
 describe('a mail about an order', () => {
-  it.each(orderMails)('has all facts: $name', ({ message, language }) => {
+  it.each(orderMails)('contains all facts: $name', ({ message, language }) => {
     const { subject, text, html, link } = compose(message, language)
     expect(subject).toContain('Upscale')
     for (const part of [text, html]) {
@@ -70,7 +70,7 @@ describe('a mail about an order', () => {
     expect(link).toBeUndefined()
   })
 
-  it.each(orderMails)('shows what people write as text: $name', ({ message, language }) => {
+  it.each(orderMails)('escapes user text: $name', ({ message, language }) => {
     const { html, text } = compose({ ...message, appName: hostile }, language)
     expect(html).not.toContain('<img')
     expect(html).toContain(harmless)
@@ -79,7 +79,7 @@ describe('a mail about an order', () => {
 })
 
 describe('a mail about an account', () => {
-  it.each(accountMails)('names the account, and says why it came and what to do: $name', ({ message, language }) => {
+  it.each(accountMails)('names the account, the reason and the next step: $name', ({ message, language }) => {
     const { text, html } = compose(message, language)
     for (const part of [text, html]) {
       expect(part).toContain('zoë')
@@ -88,7 +88,7 @@ describe('a mail about an account', () => {
     }
   })
 
-  it.each(accountMails)('shows what people write as text: $name', ({ message, language }) => {
+  it.each(accountMails)('escapes user text: $name', ({ message, language }) => {
     const { subject, html, text } = compose({ ...message, username: hostile }, language)
     expect(subject).not.toContain('<img')
     expect(html).not.toContain('<img')
@@ -97,7 +97,7 @@ describe('a mail about an account', () => {
   })
 
   it.each(inEveryLanguage<AccountMessage>([reset, verification]))(
-    'has its link on a line of its own, as a button and in full: $name',
+    'shows its link on its own line, as a button and in full: $name',
     ({ message, language }) => {
       const composed = compose(message, language)
       expect(composed.link).toBe(link)
@@ -108,7 +108,7 @@ describe('a mail about an account', () => {
   )
 
   it.each(inEveryLanguage<AccountMessage>([changed, asked, moved, ...withdrawals]))(
-    'has no link to be tricked by: $name',
+    'contains no link: $name',
     (mail) => {
       const composed = compose(mail.message, mail.language)
       expect(composed.link).toBeUndefined()
@@ -117,8 +117,8 @@ describe('a mail about an account', () => {
   )
 })
 
-describe('the words', () => {
-  it('of a receipt say how it was paid, and name the charge', () => {
+describe('the text of mails', () => {
+  it('about a receipt states the payment and the charge ID', () => {
     expect(compose(receipt, 'en').text).toBe(`Thank you for your payment
 
 You paid for Upscale. This is your receipt.
@@ -137,13 +137,13 @@ You get this mail because of an order at https://annal.example.`)
     expect(compose(receipt, 'zh-TW').text).toContain('時間: 2026年11月21日 06:05 UTC')
   })
 
-  it('of a receipt leave out a currency that paid nothing', () => {
+  it('about a receipt omits a currency that was not used', () => {
     const { text } = compose({ ...receipt, paid: { points: '0', num: '5.25' } } as OrderMessage, 'en')
     expect(text).not.toContain('points')
     expect(text).toContain('Paid in NUM: 5.25\n')
   })
 
-  it.each(languages)('of a free order that came to nothing say nothing of a payment: %s', (language) => {
+  it.each(languages)('about a failed free order mentions no payment: %s', (language) => {
     const nothing = { points: '0', num: '0' }
     const free = { price: '0', paid: nothing, returned: nothing }
     for (const message of [failed, refunded, { ...failed, contact: null }]) {
@@ -154,20 +154,20 @@ You get this mail because of an order at https://annal.example.`)
     }
   })
 
-  it('of an order that is free say so', () => {
+  it('about a free order says that it is free', () => {
     const free = { price: '0', paid: { points: '0', num: '0' } }
     expect(compose({ ...receipt, ...free } as OrderMessage, 'en').text).toContain(
       'You ordered Upscale. It is free of charge.',
     )
   })
 
-  it('of a sale say what was earned after the platform’s share', () => {
+  it('about a sale states the amount after the platform share', () => {
     expect(compose(sale, 'en').text).toContain(
       'Platform’s share: 0.63 NUM\nEarned in points: 2.64\nEarned in NUM: 1.98\n',
     )
   })
 
-  it('of a failure say that the order stays paid, and whom to write to', () => {
+  it('about a failure says that the order stays paid and names a contact', () => {
     expect(compose(failed, 'en').text).toContain(
       'stays paid. To have it delivered or settled, write to shop@example.org',
     )
@@ -175,13 +175,13 @@ You get this mail because of an order at https://annal.example.`)
     expect(text).toContain('get in touch at https://annal.example')
   })
 
-  it('of a refund say what came back, and name charge and refund', () => {
+  it('about a refund states the amount, the charge ID and the refund ID', () => {
     expect(compose(refunded, 'en').text).toContain(
       `Returned in points: 3\nReturned in NUM: 2.25\nCharge: ${chargeId}\nRefund: ${refundId}\n`,
     )
   })
 
-  it('of a lost password lead to the page, and say how long', () => {
+  it('about a password reset contains the link and its validity', () => {
     const { subject, text } = compose(reset, 'en')
     expect(subject).toBe('Choose a new password')
     expect(text).toBe(`Choose a new password
@@ -203,19 +203,16 @@ You get this mail because this address was given for an account at https://annal
     expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
   })
 
-  it.each(languages)(
-    'of a withdrawal say of each amount in which unit it is, and when in which zone: %s',
-    (language) => {
-      for (const message of withdrawals) {
-        const { text } = compose(message, language)
-        expect(text).toContain('2.5 NUM\n')
-        expect(text).toContain('0.000000000000021 NUM\n')
-        expect(text).toContain('06:05 UTC')
-      }
-    },
-  )
+  it.each(languages)('about a withdrawal states units and the time zone: %s', (language) => {
+    for (const message of withdrawals) {
+      const { text } = compose(message, language)
+      expect(text).toContain('2.5 NUM\n')
+      expect(text).toContain('0.000000000000021 NUM\n')
+      expect(text).toContain('06:05 UTC')
+    }
+  })
 
-  it('of a change say what changed and when', () => {
+  it('about a change states the change and the time', () => {
     expect(compose(changed, 'en').text).toContain('Account: zoë\nTime: 21 November 2026 at 06:05 UTC\n')
     expect(compose(moved, 'en').text).toContain('Account: zoë\nNew e-mail address: new@example.org\nTime: 21')
   })

@@ -38,7 +38,7 @@ async function overSmtp(mood: MailMood, timeouts?: typeof SHORT) {
 }
 
 describe('a mail over SMTP', () => {
-  it('arrives with both parts and the headers of a mail that a machine wrote', async () => {
+  it('has both parts and the headers of an automatic mail', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
     expect(server.mails).toHaveLength(1)
@@ -60,7 +60,7 @@ describe('a mail over SMTP', () => {
     })
   })
 
-  it('is the same mail when it is sent again', async () => {
+  it('keeps its message ID when it is sent again', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
     await mailer.send(mail)
@@ -69,7 +69,7 @@ describe('a mail over SMTP', () => {
   })
 
   it.each(['refuse', 'hang', 'hang-after-data', '451', '550 5.7.1', '554'] as const)(
-    'fails in time when the server does this: %s; and says nothing of whom it was for',
+    'times out without naming the recipient if the server does this: %s',
     async (mood) => {
       const { server, mailer, log } = await overSmtp(mood, SHORT)
       // Left alone, it would wait for minutes.
@@ -84,12 +84,12 @@ describe('a mail over SMTP', () => {
     },
   )
 
-  it('fails in time as a whole, however long a single step may take', async () => {
+  it('times out as a whole', async () => {
     const { mailer } = await overSmtp('hang-after-data', { ...SHORT, socket: 60_000, whole: 1_000 })
     await expect(mailer.send(mail)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   })
 
-  it('fails when nobody listens', async () => {
+  it('fails if the server does not listen', async () => {
     const mailer = createMailer({ smtpUrl: 'smtp://127.0.0.1:1', dir, from, log: createTestLog() })
     await expect(mailer.send(mail)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -97,7 +97,7 @@ describe('a mail over SMTP', () => {
     })
   })
 
-  it('fails for good when the server does not know the recipient, whom nobody is told', async () => {
+  it('fails permanently for an unknown recipient, without naming the recipient', async () => {
     const { server, mailer, log } = await overSmtp('550')
     const error = await mailer.send(mail).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RejectedRecipientError)
@@ -107,7 +107,7 @@ describe('a mail over SMTP', () => {
 })
 
 describe('a mail without a server', () => {
-  it('becomes one file that mail programs open, however often it is sent, for its owner’s eyes only', async () => {
+  it('is stored as one .eml file that only its owner can read, even if sent twice', async () => {
     const mailer = toFiles()
     await mailer.send(mail)
     await mailer.send(mail)
@@ -120,8 +120,8 @@ describe('a mail without a server', () => {
   })
 })
 
-describe('what a process left that was killed while it wrote a mail', () => {
-  it('goes with the next one, since a link in it stands for a password; not what another process writes now', async () => {
+describe('a partial mail file of a killed process', () => {
+  it('is deleted with the next mail; files of running processes stay', async () => {
     const parts = [1, 2].map((number) => join(dir, `.0000000${number}-0000-4000-8000-000000000000.part`))
     for (const part of parts) await writeFile(part, 'half')
     await utimes(parts[0]!, 0, 0)
@@ -141,7 +141,7 @@ describe('the link of a mail', () => {
     return { notes, log: { ...createTestLog(), debug: note, info: note, warn: note, error: note } }
   }
 
-  it('is logged where mail becomes files, if that is wanted', async () => {
+  it('is logged if mails become files and logging is enabled', async () => {
     const { notes, log } = createNotes()
     await createMailer({ smtpUrl: undefined, dir, from, log, showLinks: true }).send(withLink)
     expect(notes).toEqual([{ link, file: join(dir, '20261121T060500Z-receipt-order_01.eml') }])
@@ -149,7 +149,7 @@ describe('the link of a mail', () => {
     expect(notes).toHaveLength(1)
   })
 
-  it('is not logged unless it is wanted, and never when a server takes the mail', async () => {
+  it('is not logged by default, and never with a mail server', async () => {
     const { notes, log } = createNotes()
     await createMailer({ smtpUrl: undefined, dir, from, log }).send(withLink)
     const server = await startMailServer(atEnd)
@@ -159,11 +159,11 @@ describe('the link of a mail', () => {
   })
 })
 
-describe('nothing that people write', () => {
+describe('user input', () => {
   const breaks = ['\r\n', '\n', '\r', '\u2028', '\u0000', '\u0085']
 
   it.each(breaks.map((each) => [JSON.stringify(each), each] as const))(
-    'adds a header by %s in a name, a subject or a language',
+    'cannot add a header with %s in a name, subject or language',
     async (_, lineBreak) => {
       const { server, mailer } = await overSmtp('accept')
       const injected = `x${lineBreak}Bcc: victim@example.org${lineBreak}${lineBreak}<script>`
@@ -194,19 +194,19 @@ describe('nothing that people write', () => {
       'nobody',
       '',
     ].map((address) => [JSON.stringify(address), address] as const),
-  )('makes another recipient of the address %s', async (_, address) => {
+  )('cannot add a recipient with the address %s', async (_, address) => {
     const { server, mailer } = await overSmtp('accept')
     await expect(mailer.send({ ...mail, to: { name: '', address } })).rejects.toThrow(RangeError)
     expect(server.visits).toBe(0)
   })
 
-  it('names a recipient in a display name', async () => {
+  it('cannot add a recipient with a display name', async () => {
     const { server, mailer } = await overSmtp('accept')
     await mailer.send({ ...mail, to: { ...mail.to, name: 'A" <victim@example.org>, "B' } })
     expect(server.mails[0]!.to).toEqual(['zoe@example.org'])
   })
 
-  it('leads out of the folder of mails', async () => {
+  it('cannot write outside the mail folder', async () => {
     await expect(toFiles().send({ ...mail, id: '../../etc/cron' })).rejects.toThrow(RangeError)
     await expect(toFiles().send({ ...mail, id: 'a>\r\nBcc: x' })).rejects.toThrow(RangeError)
   })

@@ -7,11 +7,11 @@ describe('an identifier', () => {
   const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
   const uuids = [...edges, ...Array.from({ length: 1000 }, (_, i) => (i % 2 ? randomUUID() : randomUUIDv7()))]
 
-  it('is the one of the TypeID library', () => {
+  it('matches the TypeID library', () => {
     for (const uuid of uuids) expect(toId('commit', uuid)).toBe(TypeID.fromUUID('commit', uuid).toString())
   })
 
-  it('leads back to its UUID', () => {
+  it('can be converted to its UUID', () => {
     for (const uuid of uuids) {
       expect(fromId(toId('user', uuid))).toEqual({ prefix: 'user', uuid })
       expect(fromId(toId('user', uuid), 'commit')).toBeUndefined()
@@ -29,7 +29,7 @@ describe('an identifier', () => {
     'nobody_01h2xcejqtf2nbrexx3vqjhp41',
     'constructor_01h2xcejqtf2nbrexx3vqjhp41',
     'USER_01h2xcejqtf2nbrexx3vqjhp41',
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(fromId(text)).toBeUndefined()
   })
 })
@@ -48,7 +48,7 @@ describe('a nid', () => {
   })
 })
 
-it('new UUIDs sort as they were made, also within a millisecond', () => {
+it('new UUIDs sort by creation, even within a millisecond', () => {
   const made = Array.from({ length: 10_000 }, newUuid)
   expect(made.toSorted()).toEqual(made)
   expect(new Set(made).size).toBe(made.length)

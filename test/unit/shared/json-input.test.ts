@@ -39,7 +39,7 @@ describe('a number', () => {
       '1.7976931348623157e308',
     ],
     ...['0.30000000000000004', '1000000000000000000000000', '0.00001e-5', '1e00000000000000000002'],
-  ])('such as %s can be held', (literal) => {
+  ])('accepts %s', (literal) => {
     expect(isExact(literal)).toBe(true)
     expect(problemOf(parseJson(`{"a":[${literal}]}`))).toBeUndefined()
   })
@@ -56,7 +56,7 @@ describe('a number', () => {
     ],
     ...['12345678901234567890', '0.12345678901234567890', '1.7976931348623159e308', `1${'0'.repeat(400)}`, '4e-324'],
     ...['9007199254740993.0', '1e99999999999999999999', '1e-99999999999999999999'],
-  ])('such as %s cannot, and where it stands is told', (literal) => {
+  ])('rejects %s and reports its position', (literal) => {
     expect(isExact(literal)).toBe(false)
     for (const text of [`{"a":{"b":[0,${literal}]}}`, `{"a": {"b": [0, ${literal} ]}}`]) {
       expect(problemOf(parseJson(text))).toMatch(/^At a\.b\[1\]: This number cannot be held/)
@@ -64,7 +64,7 @@ describe('a number', () => {
     expect(problemOf(parseJson(literal))).toMatch(/^This number/)
   })
 
-  it('in a text is no number', () => {
+  it('is not searched in strings', () => {
     const text = '{"a":"12345678901234567890","b":" 1e400","12345678901234567890":"[ 9007199254740993"}'
     expect(problemOf(parseJson(text))).toBeUndefined()
     expect(parseJson(text)).toEqual(JSON.parse(text))
@@ -72,14 +72,14 @@ describe('a number', () => {
 })
 
 describe('JSON', () => {
-  it('is at most sixteen levels deep', () => {
+  it('is limited to sixteen levels', () => {
     expect(problemOf(nested(16))).toBeUndefined()
     expect(problemOf(nested(17))).toMatch(/nested no more than 16 levels deep\.$/)
     expect(isDeeper(nested(16), 16)).toBe(false)
     expect(isDeeper(nested(17), 16)).toBe(true)
   })
 
-  it('of any depth and width is looked at without coming to the end of the stack', () => {
+  it('is checked without a stack overflow at any depth and width', () => {
     const text = `${'{"a":'.repeat(200_000)}1e400${'}'.repeat(200_000)}`
     expect(problemOf(parseJson(text))).toMatch(/16 levels/)
     expect(problemOf(parseJson(`[${'1,'.repeat(200_000)}1e400]`))).toMatch(/^At \[200000\]: /)
@@ -92,15 +92,15 @@ describe('JSON', () => {
     [{ 'x\0': 1 }, 'Null characters are not allowed.'],
     [JSON.parse('{"a":{"__proto__":{}}}'), 'At a: A key may not be "__proto__".'],
     ['\udc00\ud800', /^Unpaired/],
-  ])('with %j is refused', (value, told) => expect(problemOf(value)).toMatch(told))
+  ])('is rejected with %j', (value, told) => expect(problemOf(value)).toMatch(told))
 
   it.each([
     [{ a: 'Zoë 😀 日本語 \u200d\u202e\u0007\ufffe', constructor: 1, toString: null, '': [] }],
     [null],
     [[[], {}, true, false, 0.5]],
-  ])('with %j can be kept', (value) => expect(problemOf(value)).toBeUndefined())
+  ])('is accepted with %j', (value) => expect(problemOf(value)).toBeUndefined())
 
-  it('tells a place in at most a hundred characters, of Unicode', () => {
+  it('reports a position in at most 100 Unicode characters', () => {
     const told = problemOf({ [`${'😀'.repeat(60)}`]: 'x\0' })!
     expect(told.isWellFormed()).toBe(true)
     expect(told.length).toBeLessThan(160)

@@ -15,7 +15,7 @@ describe('a language', () => {
     ...english.split(' ').map((tag) => [tag, 'en'] as const),
     ['', 'en'] as const,
     ['a'.repeat(10_000), 'en'] as const,
-  ])('that is called %j is written in the same way in mails and on pages', (tag, language) => {
+  ])('named %j is the same in mails and pages', (tag, language) => {
     expect(chooseLanguage([tag])).toBe(language)
     expect(mailIn(tag)).toBe(language)
     expect(preferredLanguage(tag)).toBe(language)
@@ -26,7 +26,7 @@ describe('a language', () => {
     ['zh-CN, zh;q=0.9, en;q=0.8', 'en'],
     ['en;q=0.1, zh-MO;q=0.2', 'zh-TW'],
     ['zh-HK;q=0, en', 'en'],
-  ] as const)('is the one that is wished for most: %s', (header, language) => {
+  ] as const)('is the most preferred one: %s', (header, language) => {
     expect(preferredLanguage(header)).toBe(language)
   })
 })

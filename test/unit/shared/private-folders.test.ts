@@ -33,14 +33,14 @@ const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
 
 const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(join(dir, name))))
 
-describe('the data of an installation', () => {
-  it('lies in folders that nobody else enters, from the first start', async () => {
+describe('the data folder', () => {
+  it('is private from the first start', async () => {
     const dir = join(scratch, 'fresh')
     await open(dir)
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
-  it('is closed where an earlier version left it open, files with secrets too', async () => {
+  it('is made private, including files with secrets, if it was open', async () => {
     const dir = join(scratch, 'old')
     for (const name of [...folders, 'postgres']) {
       await mkdir(join(dir, name), { recursive: true })
@@ -58,7 +58,7 @@ describe('the data of an installation', () => {
     expect(await Promise.all(secrets.map((file) => modeOf(join(dir, file))))).toEqual(secrets.map(() => '600'))
   })
 
-  it('is not made closer where it lies in a folder that everybody shares', async () => {
+  it('is left unchanged inside a shared folder', async () => {
     const dir = join(scratch, 'shared')
     await mkdir(dir)
     await chmod(dir, 0o1777)
@@ -67,7 +67,7 @@ describe('the data of an installation', () => {
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
-  it.runIf(process.platform === 'linux')('is refused in a sentence where no folder can be made', async () => {
+  it.runIf(process.platform === 'linux')('is rejected with a sentence if it cannot be created', async () => {
     const file = join(scratch, 'a-file')
     await writeFile(file, '')
     const places = {
@@ -91,7 +91,7 @@ describe('the data of an installation', () => {
     }
   })
 
-  it.runIf(isRoot)('stays its owner’s when root gives commands', async () => {
+  it.runIf(isRoot)('keeps its owner when root runs commands', async () => {
     const dir = join(scratch, 'of-another')
     await open(dir)
     await (await app.newUser()).register({})
@@ -109,7 +109,7 @@ describe('the data of an installation', () => {
     expect(owners.filter(([, uid]) => uid !== SOMEBODY)).toEqual([])
   })
 
-  it.runIf(isRoot)('is not run by root where its parts are embedded and somebody else runs them', async () => {
+  it.runIf(isRoot)('is not used by root if another user runs the embedded parts', async () => {
     const dir = join(scratch, 'embedded')
     await mkdir(join(dir, 'keys'), { recursive: true })
     await mkdir(join(dir, 'postgres'))

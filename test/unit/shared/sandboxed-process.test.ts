@@ -19,8 +19,8 @@ function startParent(what: 'orphan' | 'descriptors') {
   return parent
 }
 
-describe.skipIf(process.platform === 'win32')('a process that reads what a stranger sent', () => {
-  it('is not started where descriptors lack, which is said, and none is lost by trying', async () => {
+describe.skipIf(process.platform === 'win32')('a sandboxed process for untrusted input', () => {
+  it('reports a lack of file descriptors and leaks none', async () => {
     const tries = JSON.parse(await text(startParent('descriptors').stdout)) as [string, number][]
     expect(tries.map(([outcome]) => outcome).filter((outcome) => outcome !== 'made')).toContain('UNAVAILABLE')
     expect(new Set(tries.map(([outcome]) => outcome))).toEqual(new Set(['UNAVAILABLE', 'made']))
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === 'win32')('a process that reads what a stran
     expect(Math.max(...counts)).toBe(Math.min(...counts))
   })
 
-  it('ends also where whoever started it was killed, however long it would take', async () => {
+  it('ends if its parent is killed', async () => {
     const parent = startParent('orphan')
     const [line] = (await once(createInterface(parent.stdout), 'line')) as [string]
     parent.kill('SIGKILL')

@@ -172,7 +172,7 @@ describe('a semaphore without a total', () => {
     await expect(semaphore(async () => 'done', { keys: ['a'], size: 99 })).resolves.toBe('done')
   })
 
-  it('rejects operations beyond the queue at once, and waiting operations after the longest wait', async () => {
+  it('rejects operations beyond the queue immediately, and waiting operations after the maximum wait', async () => {
     const semaphore = open({ perKey: 1, queuePerKey: 1 })
     const { start, endAll } = openScene(semaphore)
     start('first', { keys: ['a'] })
@@ -193,7 +193,7 @@ describe('a semaphore without a total', () => {
     await expect(semaphore(async () => 'next', { keys: ['a'] })).resolves.toBe('next')
   })
 
-  it('starts the operations behind a large one that gave up waiting', async () => {
+  it('starts the operations behind a large one that timed out', async () => {
     const semaphore = open({ maxWait: 20 })
     const { started, start, endAll } = openScene(semaphore)
     start('held', { keys: ['a'] })

@@ -21,7 +21,7 @@ const endOf = (table: string, id: string, column = 'expires_at') =>
 const justBefore = (moment: string) => `${moment} - interval '1 millisecond'`
 
 describe('an order', () => {
-  it('is paid a millisecond before its end, and not at its end', async () => {
+  it('can be paid a millisecond before its deadline, but not at the deadline', async () => {
     const [inTime, late] = [await store.order(buyer), await store.order(buyer)]
     await app.stopClock(justBefore(endOf('orders', inTime.id)))
     expect(expectOk(await store.confirm(buyer, inTime.id)).status).toBe('success')
@@ -32,7 +32,7 @@ describe('an order', () => {
     expect(await app.wallet(buyer)).toEqual(before)
   })
 
-  it('is withdrawn before its end only', async () => {
+  it('can be cancelled only before its deadline', async () => {
     const cancel = (id: string) =>
       buyer.graphql(`mutation ($id: ID!) { cancelOrder(input: { id: $id }) { order { status } } }`, { id })
     const [inTime, late] = [await store.order(buyer), await store.order(buyer)]
@@ -42,7 +42,7 @@ describe('an order', () => {
     expectError(await cancel(late.id), 'ORDER_EXPIRED')
   })
 
-  it('is over for everybody from its end on', async () => {
+  it('is expired for every caller from its deadline', async () => {
     const order = await store.order(buyer)
     const statusOf = async () =>
       (await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid]))[0]!.status
@@ -56,7 +56,7 @@ describe('an order', () => {
 })
 
 describe('a session', () => {
-  it('ends at its end', async () => {
+  it('expires at its deadline', async () => {
     const user = await app.newUser()
     const login = await app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: PASSWORD } })
     const actor = { token: expectOk(login).auth_token }
@@ -71,8 +71,8 @@ describe('a session', () => {
   })
 })
 
-describe('a throttle', () => {
-  it('lets in again at the end of its window, and not before', async () => {
+describe('a rate limit', () => {
+  it('accepts requests again at the end of its window', async () => {
     const user = await app.newUser()
     const signIn = () =>
       app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: 'wrong-password' } })
@@ -88,7 +88,7 @@ describe('a throttle', () => {
   })
 })
 
-it('a webhook tells the time by the database’s clock: receivers refuse one that is minutes wrong', async () => {
+it("a webhook's timestamp uses the database clock", async () => {
   const receiver = await startReceiver(onTestFinished)
   const json = { name: 'timed', price_mode: 'fixed', price: '0', webhook_url: receiver.url }
   const { id } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))

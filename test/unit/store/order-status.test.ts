@@ -57,7 +57,7 @@ async function canStep(from: OrderStatus, to: OrderStatus): Promise<boolean> {
 
 const statuses = Object.values(OrderStatus)
 
-it.each(statuses)('the database lets an order that is %s take exactly the steps of the table', async (from) => {
+it.each(statuses)('the database allows exactly the listed status changes of an order in %s', async (from) => {
   const taken = []
   for (const to of statuses) if (to !== from && (await canStep(from, to))) taken.push(to)
   expect(taken.toSorted()).toEqual([...nextStatuses[from]].sort())

@@ -9,14 +9,14 @@ function openLog() {
 }
 const away = () => ({ err: new Error('connect ECONNREFUSED') })
 
-describe('The log', () => {
-  it('tells a warning that comes with each request once, whichever request it came with', () => {
+describe('the log', () => {
+  it('writes a repeated warning of requests once', () => {
     const { log, lines } = openLog()
     for (let n = 0; n < 100; n += 1) log.child({ requestId: `r${n}` }).warn(away(), 'The database is not available')
     expect(lines).toMatchObject([{ msg: 'The database is not available', err: { message: 'connect ECONNREFUSED' } }])
   })
 
-  it('tells warnings about different things, and every error', () => {
+  it('writes different warnings, and every error', () => {
     const { log, lines } = openLog()
     log.warn({ ...away(), job: '1' }, 'A job failed')
     log.warn({ ...away(), job: '2' }, 'A job failed')
@@ -26,7 +26,7 @@ describe('The log', () => {
     expect(lines).toHaveLength(5)
   })
 
-  it('tells a warning whatever its fields hold', () => {
+  it('writes a warning with any fields', () => {
     const { log, lines } = openLog()
     const cycle: { self?: object } = {}
     cycle.self = cycle
@@ -35,15 +35,15 @@ describe('The log', () => {
     expect(lines).toHaveLength(4)
   })
 
-  it('censors what is secret, also in a warning', () => {
+  it('redacts secrets, also in warnings', () => {
     const { log, lines } = openLog()
     log.warn({ token: 'abc', of: { password: 'def' } }, 'Told')
     expect(lines).toMatchObject([{ token: '[censored]', of: { password: '[censored]' } }])
   })
 })
 
-describe('What is repeated', () => {
-  it('is told again after a minute, with how often it came meanwhile', () => {
+describe('a repeated warning', () => {
+  it('is written again after a minute, with its count', () => {
     let now = 0
     const throttle = createLogThrottle(60_000, () => now)
     expect(throttle('away')).toEqual({ suppressed: 0 })
@@ -52,7 +52,7 @@ describe('What is repeated', () => {
     expect(throttle('slow')).toEqual({ suppressed: 0 })
   })
 
-  it('is not remembered without a bound', () => {
+  it('is remembered in bounded memory', () => {
     const throttle = createLogThrottle(60_000, () => 0)
     throttle('first')
     for (let n = 0; n < 1_000; n += 1) throttle(`text ${n}`)

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const run = promisify(execFile)
 const path = (name: string) => JSON.stringify(new URL(`../../../src/telemetry/${name}`, import.meta.url).href)
 
-it('An unhandled promise rejection is logged as an error and does not end the process', async () => {
+it('logs an unhandled promise rejection as an error and continues', async () => {
   const program = `
     import { createLog, logUnhandledRejections } from ${path('log.ts')}
     logUnhandledRejections(createLog('info'))

@@ -49,7 +49,7 @@ describe('a charge of 0.179', () => {
     ['one unit short in units', '0', '0.178999999999999999', '0.000000000000000001'],
     ['one unit short in both together', '0.1', '0.078999999999999999', '0.000000000000000001'],
     ['an empty wallet', '0', '0', '0.179'],
-  ])('is refused %s, and nothing is there afterwards', async (_, points, num, missing) => {
+  ])('is rejected %s and leaves nothing behind', async (_, points, num, missing) => {
     const user = await app.newUser({ points: points === '0' ? '1' : points, num })
     if (points === '0') await spendAll(user)
     const { body } = expectError(await register(user), 'ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -71,7 +71,7 @@ describe('a charge of 0.179', () => {
     )
   }
 
-  it('of an update is refused one unit short, and the asset stays as it was', async () => {
+  it('of an update is rejected if one unit is missing, and the asset is unchanged', async () => {
     const user = await app.newUser({ points: '0.357999999999999999' })
     const { id } = expectOk(await register(user))
     expectError(
@@ -84,8 +84,8 @@ describe('a charge of 0.179', () => {
   })
 })
 
-describe('at once', () => {
-  it('twenty updates of one asset by its owner all end as gapless commits and exact charges', async () => {
+describe('concurrent operations', () => {
+  it('turn twenty updates of one asset into gapless commits and exact charges', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const answers = await Promise.all(
@@ -105,7 +105,7 @@ describe('at once', () => {
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).nit_commit_custom).toEqual(expected)
   })
 
-  it('a wallet that pays for six of twelve updates pays for exactly six', async () => {
+  it('charge a wallet for exactly the six of twelve updates that it can pay', async () => {
     // One registration and six updates, and nothing over.
     const user = await app.newUser({ points: '1', num: '0.253' })
     const { id } = await user.register()
@@ -121,7 +121,7 @@ describe('at once', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('a wallet that pays for three of ten registrations pays for exactly three', async () => {
+  it('charge a wallet for exactly the three of ten registrations that it can pay', async () => {
     const user = await app.newUser({ points: '0.3', num: '0.3' })
     const codes = (await Promise.all(Array.from({ length: 10 }, () => register(user)))).map(codeOf)
     expect(codes.filter((code) => code === undefined)).toHaveLength(3)
@@ -130,7 +130,7 @@ describe('at once', () => {
     expect(expectOk(await user.rest('GET', 'assets/')).count).toBe(3)
   })
 
-  it('an update and a deletion charge for exactly the commits that are there, and the deletion stands', async () => {
+  it('charge exactly the accepted commits of an update and a deletion, and keep the deletion', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const [update, remove] = await Promise.all([

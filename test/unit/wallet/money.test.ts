@@ -16,12 +16,12 @@ describe('an amount', () => {
     ['12.', 12n * ONE],
     ['99999999999999999999.999999999999999999', 10n ** 38n - 1n],
     ['0.1000000000000000000000', ONE / 10n],
-  ])('%s is read exactly', (text, units) => {
+  ])('parses %s exactly', (text, units) => {
     expect(toUnits(text)).toBe(units)
   })
 
   it.each(['', 'x', '1e3', '1,5', '.5', '+1', ' 1', '0x1', '1.0000000000000000001', 'NaN', 'Infinity', '--1'])(
-    '%j is refused',
+    'rejects %j',
     (text) => {
       expect(() => toUnits(text)).toThrow(RangeError)
     },
@@ -36,12 +36,12 @@ describe('an amount', () => {
     ['5', 1, '5.0'],
     ['0.123456', 3, '0.123456'],
     ['-0.50', 0, '-0.5'],
-  ])('%s is written with at least %d decimals as %s', (text, digits, written) => {
+  ])('formats %s with at least %d decimals as %s', (text, digits, written) => {
     expect(formatAmount(text, digits)).toBe(written)
     expect(formatAmount({ toFixed: () => text }, digits)).toBe(written)
   })
 
-  it('comes back as it went, whatever it is', () => {
+  it('survives a round trip for random values', () => {
     let seed = 7n
     for (let i = 0; i < 500; i++) {
       seed = (seed * 6364136223846793005n + 1442695040888963407n) % 2n ** 64n
@@ -50,7 +50,7 @@ describe('an amount', () => {
     }
   })
 
-  it('is added without the errors of floating point', () => {
+  it('is added without floating-point errors', () => {
     expect(add('0.1', '0.2')).toBe('0.3')
     expect(add(...Array<string>(1000).fill('0.001'))).toBe('1')
     expect(add('1', '-1')).toBe('0')
@@ -61,7 +61,7 @@ describe('an amount', () => {
 describe('the price of a commit', () => {
   const pricing = createPricing({ assetUpdateFee: '0.10', gasFee: () => gas, currency: 'NUM' })
   let gas = '0.0790'
-  it('is fee and gas together', () => {
+  it('is the sum of fee and gas', () => {
     expect(pricing()).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
     gas = '0.2'
     expect(pricing()).toMatchObject({ gasFee: '0.2', total: '0.3' })
@@ -76,11 +76,11 @@ describe('the price of a commit', () => {
     ['0.1', '0.078999999999999999', false],
     ['0', '0', false],
     ['100', '0', true],
-  ])('is paid by %s points and %s units: %s', (points, num, pays) => {
+  ])('can be paid with %s points and %s units: %s', (points, num, pays) => {
     expect(canPay(commitCost(pricing()), { points, num })).toBe(pays)
   })
 
-  it('that a wallet lacks is told in numbers, the amount needed at the very end', () => {
+  it('is reported with the missing amount last if the wallet lacks it', () => {
     const error = shortfallOf('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
     expect(error.code).toBe('ASSET_COMMIT_INSUFFICIENT_FUND')
     expect(error.shortfall).toEqual({ required: '0.179', available: '0.13', missing: '0.049' })

@@ -127,7 +127,7 @@ async function whileHeld(user: SignedIn, begin: () => Promise<unknown>, text: st
 }
 
 describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
-  it('stands above what a clock that was ahead has named', async () => {
+  it('is listed above a transfer that a fast clock dated', async () => {
     const user = await app.newUser()
     const move = await prepare(user)
     await app.sql(moveSql(`uuidv7(interval '10 minutes')`), [user.id])
@@ -145,7 +145,7 @@ describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
   it.each([
     ['', undefined],
     [', and what a clock that was ahead has named', '10 minutes'],
-  ])('that waited for the wallet stands above what it waited for%s', async (_, ahead) => {
+  ])('is listed above the transfer whose wallet lock it waited for%s', async (_, ahead) => {
     const user = await app.newUser()
     const move = await prepare(user)
     if (ahead) await app.sql(moveSql(`uuidv7(interval '${ahead}')`), [user.id])
@@ -158,7 +158,7 @@ describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
   })
 })
 
-it('an order that waited for the wallet stands above what it waited for', async () => {
+it('an order is listed above the transfer whose wallet lock it waited for', async () => {
   const user = await app.newUser()
   const store = await createStore(app, { price: '1' })
   let waited: { id: string } | undefined
@@ -175,7 +175,7 @@ it('an order that waited for the wallet stands above what it waited for', async 
   expect(results.map(({ id }: { id: string }) => id)).toEqual([waited!.id, toId('order', rows[0].id)])
 })
 
-it('what an account leaves behind is forfeited by the last transfer of its wallet', async () => {
+it("the last transfer of a deleted account's wallet is the forfeiture", async () => {
   const user = await app.newUser()
   await app.sql(moveSql(`uuidv7(interval '10 minutes')`), [user.id])
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
@@ -189,7 +189,7 @@ it('what an account leaves behind is forfeited by the last transfer of its walle
   expect(kinds.map(({ kind }) => kind)).toEqual(['sign-up', 'deposit', 'forfeit', 'deposit', 'forfeit'])
 })
 
-it('an identifier that the database writes down is the one that callers see', async () => {
+it('the database formats IDs like the API', async () => {
   const uuids = [
     '00000000-0000-0000-0000-000000000000',
     'ffffffff-ffff-ffff-ffff-ffffffffffff',

@@ -22,7 +22,7 @@ const splitsSql = `
     with ordinality as item (points, price, gas, position)
   order by position`
 
-it('a quote takes what a charge takes, whatever the wallet holds', async () => {
+it('a quote splits points and currency exactly like a charge, for random wallets', async () => {
   const database = await createTestDatabase()
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()

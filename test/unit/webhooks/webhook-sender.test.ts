@@ -24,7 +24,7 @@ const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
 })
 const insecure = createWebhookSender({ allowInsecure: true })
 
-describe('A call', () => {
+describe('a webhook call', () => {
   it('is a signed POST of JSON', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
     const call = callOf(receiver.url)
@@ -45,7 +45,7 @@ describe('A call', () => {
     new verifiers[library](secret).verify(body, headers as Record<string, string>)
 
   it.each(['standardwebhooks', 'svix'] as const)(
-    'is verified by %s, and not when a byte of it changed',
+    'is verified by %s, and rejected if a byte changed',
     async (library) => {
       const receiver = await startReceiver(onTestFinished)
       const secret = newSecret()
@@ -60,7 +60,7 @@ describe('A call', () => {
     },
   )
 
-  it('carries two signatures during a rotation, and either secret verifies it', async () => {
+  it('has two signatures during a secret rotation, and each secret verifies it', async () => {
     const receiver = await startReceiver(onTestFinished)
     const secrets = [newSecret(), newSecret()]
     await insecure.send(callOf(receiver.url, { secrets }))
@@ -82,7 +82,7 @@ async function startRawReceiver(bytes: string, { ends = false } = {}) {
   return { url: `http://127.0.0.1:${port}/hook`, closed: closed.promise }
 }
 
-describe('An interim response', () => {
+describe('an interim response', () => {
   const interim = (...statuses: string[]) => statuses.map((status) => `HTTP/1.1 ${status}\r\n\r\n`).join('')
   const hints = '103 Early Hints\r\nLink: </style.css>; rel=preload'
   const final = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nbody`
@@ -104,14 +104,14 @@ describe('An interim response', () => {
     })
   })
 
-  it('that no final response follows is a failure', async () => {
+  it('without a final response is a failure', async () => {
     const { url } = await startRawReceiver(interim('102 Processing', hints), { ends: true })
     const outcome = await insecure.send(callOf(url))
     expect(outcome.failure).toBe('The connection was closed before an answer came.')
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
-  it('that no final response follows in time is a failure', async () => {
+  it('without a final response before the deadline is a failure', async () => {
     const { url } = await startRawReceiver(interim('100 Continue'))
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(url))
     expect(outcome.failure).toBe('No answer came within 0.3 seconds.')
@@ -120,7 +120,7 @@ describe('An interim response', () => {
   it.each([
     ['with an Upgrade header', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket'],
     ['without an Upgrade header', '101 Switching Protocols'],
-  ])('of 101 is a failure and ends the connection, %s', async (_, status) => {
+  ])('with status 101 is a failure and closes the connection, %s', async (_, status) => {
     for (const before of ['', interim(hints)]) {
       const { url, closed } = await startRawReceiver(before + interim(status) + final('200 OK'))
       expect(await insecure.send(callOf(url))).toMatchObject({
@@ -133,7 +133,7 @@ describe('An interim response', () => {
   })
 })
 
-describe('An answer', () => {
+describe('a response', () => {
   it.each([
     [199 + 1, undefined],
     [204, undefined],
@@ -141,12 +141,12 @@ describe('An answer', () => {
     [400, 'The receiver answered 400.'],
     [410, 'The receiver answered 410.'],
     [500, 'The receiver answered 500.'],
-  ])('of %i means %s', async (status, failure) => {
+  ])('with status %i means %s', async (status, failure) => {
     const receiver = await startReceiver(onTestFinished, answerWith(status))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
   })
 
-  it.each([301, 302, 303, 307, 308])('that redirects (%i) is a failure and not followed', async (status) => {
+  it.each([301, 302, 303, 307, 308])('with a redirect (%i) is a failure and is not followed', async (status) => {
     const canary = await startReceiver(onTestFinished)
     const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
     const outcome = await insecure.send(callOf(receiver.url))
@@ -154,7 +154,7 @@ describe('An answer', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  it('says in either form when to ask again', async () => {
+  it('can state the retry time in both formats', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(429, { 'retry-after': '120' }))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
     const now = Date.parse('2026-11-21T06:00:00Z')
@@ -164,7 +164,7 @@ describe('An answer', () => {
       expect(parseRetryAfter(header, now)).toBeUndefined()
   })
 
-  it('of a gigabyte is read to 64 KiB and cut, and 1,000 characters are kept', async () => {
+  it('of a gigabyte is read up to 64 KiB, and 1,000 characters are stored', async () => {
     let sent = 0
     const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200, { 'content-length': String(2 ** 30) })
@@ -185,7 +185,7 @@ describe('An answer', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20)
   })
 
-  it('that drips is cut at the deadline, and its status counts', async () => {
+  it('that arrives too slowly is cut at the deadline, and its status counts', async () => {
     const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200)
       const timer = setInterval(() => res.write('.'), 20)
@@ -200,19 +200,19 @@ describe('An answer', () => {
     expect(outcome.duration).toBeGreaterThanOrEqual(380)
   })
 
-  it('that never comes is a failure at the deadline', async () => {
+  it('that never arrives is a failure at the deadline', async () => {
     const receiver = await startReceiver(onTestFinished, () => undefined)
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
     expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
-  it('that breaks off is a failure', async () => {
+  it('that is truncated is a failure', async () => {
     const receiver = await startReceiver(onTestFinished, (_res, _call, req) => void req.socket.resetAndDestroy())
     expect((await insecure.send(callOf(receiver.url))).failure).toMatch(/connection was (reset|closed)/)
   })
 
-  it('is kept without what the call must keep to itself, and as text a database can hold', async () => {
+  it('is stored without secrets, as text that the database accepts', async () => {
     const receiver = await startReceiver(onTestFinished, (res, { body }) => void res.end(`\0${body}`))
     const token = 'tok"en-0123456789'
     const outcome = await insecure.send(
@@ -221,7 +221,7 @@ describe('An answer', () => {
     expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
   })
 
-  it('that breaks off in a secret is kept without its beginning', async () => {
+  it('that is truncated inside a secret is stored without the partial secret', async () => {
     const token = 'token-0123456789-照片'
     const cut = Buffer.from(`got ${token}`).subarray(0, -1)
     const receiver = await startReceiver(onTestFinished, (res) => void res.end(cut))
@@ -229,7 +229,7 @@ describe('An answer', () => {
     expect(outcome.response).toBe('got [removed]')
   })
 
-  it('is kept without thousands of secrets that begin alike, and holds nothing else up', async () => {
+  it('is redacted quickly even for thousands of similar secrets', async () => {
     const many = Array.from({ length: 7_000 }, (_, index) => `aaa${index.toString(36).padStart(3, 'b')}`)
     const receiver = await startReceiver(onTestFinished, (res) => void res.end(many[6_999]! + 'a'.repeat(65_000)))
     const before = performance.eventLoopUtilization()
@@ -239,16 +239,16 @@ describe('An answer', () => {
     expect(performance.eventLoopUtilization(before).active).toBeLessThan(1_000)
   })
 
-  it('cannot come from where nobody listens', async () => {
+  it('is a failure if the receiver does not listen', async () => {
     expect(await insecure.send(callOf('http://127.0.0.1:9/'))).toMatchObject({ failure: 'The connection was refused.' })
   })
 })
 
-describe('An internal address', () => {
+describe('an internal address', () => {
   const sender = createWebhookSender({ allowInsecure: false, timeout: 2_000 })
   const port443 = (host: string, port: number) => `https://${host}:${port}/hook`
 
-  it('is not connected to, however the URL spells it', async () => {
+  it('is rejected in every URL spelling', async () => {
     expect(internalHosts.length).toBeGreaterThanOrEqual(60)
     const canary = await startReceiver(onTestFinished, answerWith(200), '0.0.0.0')
     const canary6 = await startReceiver(onTestFinished, answerWith(200), '::').catch(() => undefined)
@@ -272,14 +272,14 @@ describe('An internal address', () => {
     ['::ffff:127.0.0.1'],
     ['64:ff9b::7f00:1'],
     ['93.184.215.14', '127.0.0.1'],
-  ])('is not connected to when a name leads to it: %s %s', async (...addresses) => {
+  ])('is rejected if a host name resolves to it: %s %s', async (...addresses) => {
     const canary = await startReceiver(onTestFinished)
     const rebound = createWebhookSender({ allowInsecure: false, timeout: 2_000, resolve: async () => addresses })
     expect(await rebound.send(callOf(port443('example.org', canary.port)))).toMatchObject({ failure: INTERNAL })
     expect(canary.connections()).toBe(0)
   })
 
-  it('is looked for in the very lookup that the connection uses', async () => {
+  it('is checked in the DNS lookup of the connection itself', async () => {
     const canary = await startReceiver(onTestFinished)
     const answers = [['127.0.0.1'], ['93.184.215.14']]
     const rebound = createWebhookSender({
@@ -292,13 +292,13 @@ describe('An internal address', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  it('and plain http are refused even where the URL was set in development', async () => {
+  it('and plain http are rejected in production even if set in development', async () => {
     const canary = await startReceiver(onTestFinished)
     expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
     expect(canary.connections()).toBe(0)
   })
 
-  it('is reached in development: the canary does hear', async () => {
+  it('is allowed in development', async () => {
     const canary = await startReceiver(onTestFinished)
     await insecure.send(callOf(`http://127.1:${canary.port}/hook`))
     expect(canary.connections()).toBe(1)
