@@ -265,7 +265,9 @@ export async function judgeAfterwards(
   expected: Expected,
   toId: (uuid: string) => string,
 ): Promise<string[]> {
-  const mended = JSON.parse((await installation.annal(['mend', '--json'])).stdout) as { missing: { subject: string }[] }
+  const mended = JSON.parse((await installation.annal(['repair', '--json'])).stdout) as {
+    missing: { subject: string }[]
+  }
   const reasons = differ(
     'mend, what cannot be made',
     new Set(mended.missing.map(({ subject }) => subject)),

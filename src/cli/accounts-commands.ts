@@ -1,10 +1,9 @@
-/** `annal admin`, `annal sessions` and `annal grant`. */
-import { type Command, CommanderError } from 'commander'
-import { command } from './command.ts'
-import { nameOptions } from './name-options.ts'
-import { counted, ifUnread, print, printJson, say, table, WRONG_USAGE } from './output.ts'
-import { readPassword } from './read-password.ts'
-import { withServices } from './with-installation.ts'
+/** The commands `admin`, `sessions`, `grant` and `api-key`. */
+import type { Command } from 'commander'
+import { formatAmount } from '../shared/money.ts'
+import { command, nameOptions } from './command.ts'
+import { counted, printJson, printTable, readPassword, report, reportIfUnread, usageError } from './terminal.ts'
+import { operator, withoutKey, withServices } from './with-infrastructure.ts'
 
 interface AdminFlags {
   username: string
@@ -13,63 +12,58 @@ interface AdminFlags {
   json?: true
 }
 
-/** Adds `annal admin create`. */
-export function addAdminCommands(program: Command): void {
-  const admin = command(program, 'admin', 'Administrators.')
+async function createAdministrator({ username, email, passwordFile, json }: AdminFlags) {
+  const password = await readPassword(passwordFile)
+  const { toId } = await import('../shared/ids.ts')
+  const created = await withServices(async ({ services: { accounts } }) => {
+    const id = await accounts.createAdministrator(operator, { username, email, password })
+    const token = await accounts.signIn(operator, { email, password }, withoutKey())
+    return { id: toId('user', id), token }
+  })
+  reportIfUnread(
+    `The administrator ${created.id} was created, but the token was not shown. Sign in with the password to get another token.`,
+  )
+  if (json) return printJson(created)
+  printTable([
+    ['id', created.id],
+    ['token', created.token],
+  ])
+  report('Save the token: it is not shown again. Send it as "Authorization: token <token>".')
+}
 
-  command(admin, 'create', 'Makes an administrator and prints the id and an access token.', [
+export function addAdminCommands(program: Command): void {
+  const admin = command(program, 'admin', 'Manages administrators.')
+
+  command(admin, 'create', 'Creates an administrator and prints its ID and an access token.', [
     'annal admin create --username root --email root@example.org',
     'annal admin create --username root --email root@example.org --password-file /run/secrets/root --json',
   ])
-    .requiredOption('--username <name>', 'at most 21 characters')
-    .requiredOption('--email <address>', 'where to reach the person')
+    .requiredOption('--username <name>', 'username, at most 21 characters')
+    .requiredOption('--email <address>', 'e-mail address')
     .option(
       '--password-file <path>',
-      'reads the password from a file; else it is asked for, or read from standard input',
+      'file that contains the password; default: asks at the terminal or reads standard input',
     )
     .option('--json', 'prints {"id", "token"}')
-    .action(async ({ username, email, passwordFile, json }: AdminFlags) => {
-      const password = await readPassword(passwordFile)
-      const { toId } = await import('../shared/ids.ts')
-      const made = await withServices(async ({ services: { accounts } }) => {
-        const id = await accounts.createAdministrator({ kind: 'system' }, { username, email, password })
-        const token = await accounts.signIn(
-          { kind: 'system' },
-          { email, password },
-          { key: undefined, replayed: false },
-        )
-        return { id: toId('user', id), token }
-      })
-      ifUnread(
-        `The administrator ${made.id} was made, and nobody has seen the token. Sign in with the password for another.`,
-      )
-      if (json) return printJson(made)
-      print(
-        table([
-          ['id', made.id],
-          ['token', made.token],
-        ]),
-      )
-      say('Keep the token: it is not shown again. Send it as "Authorization: token <token>".')
-    })
+    .action(createAdministrator)
 }
 
-/** Adds `annal sessions end`. */
 export function addSessionsCommands(program: Command): void {
-  const sessions = command(program, 'sessions', 'Sessions of accounts.')
+  const sessions = command(program, 'sessions', 'Manages sessions.')
 
   command(
     sessions,
     'end',
-    'Ends sessions and mailed links, as after a restore, which brings back those that had ended.',
+    'Ends all sessions and mailed links.',
     ['annal sessions end --all'],
+    'Use it after a restore: a backup contains sessions that have ended since.',
   )
-    .requiredOption('--all', 'of everybody')
+    .requiredOption('--all', 'sessions of all users')
     .option('--json', 'prints {"ended"}')
     .action(async ({ json }) => {
       const ended = await withServices(({ services }) => services.sessions.endAll())
       if (json) return printJson({ ended })
-      say(`${counted(ended, 'session')} ended. Their owners sign in again.`)
+      report(`${counted(ended, 'session')} ended. The users have to sign in again.`)
     })
 }
 
@@ -81,11 +75,27 @@ interface GrantFlags {
   json?: true
 }
 
-const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.grant', message)
+async function grantPoints({ user, points, reason, idempotencyKey, json }: GrantFlags) {
+  const { toId } = await import('../shared/ids.ts')
+  if (idempotencyKey?.trim() === '') throw usageError('--idempotency-key is empty.')
+  const idempotency = { key: idempotencyKey, replayed: false }
+  const grant = await withServices(({ services: { grants } }) =>
+    grants.grant(operator, { userId: user, amount: points, reason }, idempotency),
+  ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
+  const id = toId('grant', grant.id)
+  const userId = toId('user', grant.userId)
+  const amount = formatAmount(grant.amount)
+  if (json) return printJson({ id, userId, amount, replayed: idempotency.replayed })
+  printTable([
+    ['id', id],
+    ['user', userId],
+    ['points', amount],
+  ])
+  if (idempotency.replayed) report('An earlier grant used this idempotency key. No points were added.')
+}
 
-/** Adds `annal grant`. */
 export function addGrantCommand(program: Command): void {
-  command(program, 'grant', 'Gives points to a user.', [
+  command(program, 'grant', 'Grants points to a user.', [
     'annal grant --user ada --points 50 --reason "Won the contest"',
     'annal grant --user ada@example.org --points 5 --reason Welcome --idempotency-key welcome-ada',
   ])
@@ -94,24 +104,49 @@ export function addGrantCommand(program: Command): void {
     .requiredOption('--reason <text>', 'reason shown to the user, at most 500 characters')
     .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
     .option('--json', 'prints {"id", "userId", "amount", "replayed"}')
-    .action(async ({ user, points, reason, idempotencyKey, json }: GrantFlags) => {
+    .action(grantPoints)
+}
+
+export function addApiKeyCommands(program: Command): void {
+  const apiKey = command(program, 'api-key', 'Manages API keys of trusted services.')
+
+  command(apiKey, 'issue', 'Creates an API key and prints it.', ['annal api-key issue --name shop --json'])
+    .requiredOption('--name <name>', 'name of the service that uses the key')
+    .option('--json', 'prints {"id", "key"}')
+    .action(async ({ name, json }) => {
       const { toId } = await import('../shared/ids.ts')
-      const { formatAmount } = await import('../shared/money.ts')
-      if (idempotencyKey?.trim() === '') throw wrong('--idempotency-key is empty.')
-      const context = { key: idempotencyKey, replayed: false }
-      const grant = await withServices(({ services: { grants } }) =>
-        grants.grant({ kind: 'system' }, { userId: user, amount: points, reason }, context),
-      ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
-      const { amount, userId } = grant
-      const made = { id: toId('grant', grant.id), userId: toId('user', userId), amount: formatAmount(amount) }
-      if (json) return printJson({ ...made, replayed: context.replayed })
-      print(
-        table([
-          ['id', made.id],
-          ['user', made.userId],
-          ['points', made.amount],
-        ]),
-      )
-      if (context.replayed) say('The points were already given with this idempotency key; nothing was added.')
+      const issued = await withServices(({ services }) => services.apiKeys.issue(operator, { name }, withoutKey()))
+      const id = toId('key', issued.id)
+      reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
+      if (json) return printJson({ id, key: issued.key })
+      printTable([
+        ['id', id],
+        ['key', issued.key],
+      ])
+      report('Save the key: it is not shown again. Services send it as "x-api-key: <key>".')
+    })
+
+  command(apiKey, 'list', 'Lists all API keys, including revoked ones, newest first.', ['annal api-key list'])
+    .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
+    .action(async ({ json }) => {
+      const { toId } = await import('../shared/ids.ts')
+      const rows = await withServices(({ services }) => services.apiKeys.list(operator))
+      const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
+        ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
+      }))
+      if (json) return printJson(keys)
+      printTable([
+        ['id', 'prefix', 'created', 'revoked', 'name'],
+        ...keys.map(({ id, prefix, createdAt, revokedAt, name }) => [id, prefix, createdAt, revokedAt, name]),
+      ])
+    })
+
+  command(apiKey, 'revoke', 'Revokes an API key immediately.', ['annal api-key revoke key_01h455vb4pex5vsknk084sn02q'])
+    .argument('<id>', 'ID of the key')
+    .option('--json', 'prints {"id"}')
+    .action(async (id: string, { json }) => {
+      await withServices(({ services }) => services.apiKeys.revoke(operator, id, withoutKey()))
+      if (json) return printJson({ id })
+      report('Revoked.')
     })
 }

@@ -1,42 +1,56 @@
-import type { Command } from 'commander'
+/** Definition of commands, their help and the parsing of their options. */
+import { type Command, InvalidArgumentError } from 'commander'
+import { readInt } from '../db/sql.ts'
+import { DomainError } from '../shared/errors.ts'
 
-const examples = new WeakMap<Command, readonly string[]>()
+const helpTexts = new WeakMap<Command, { examples: readonly string[]; notes: string }>()
 
-/** What a command's help shows as examples, each a whole line. */
-export const examplesOf = (command: Command): readonly string[] => examples.get(command) ?? []
+/** Returns the examples and notes of a command's help. */
+export const helpTextOf = (command: Command) => helpTexts.get(command) ?? { examples: [], notes: '' }
 
-const notes = new WeakMap<Command, string>()
-
-/** What a command's help says below its examples; empty for nothing. */
-export const notesOf = (command: Command): string => notes.get(command) ?? ''
-
-/**
- * A subcommand, which shares its parent's way to fail. `lines`: examples for its help, such as `annal jobs --retry`; `note`: what else is to be
- * known, below them.
- */
+/** Adds a subcommand. `examples`: whole command lines. `notes`: further text below the examples. */
 export function command(
   parent: Command,
   name: string,
   description: string,
-  lines: readonly string[] = [],
-  note = '',
+  examples: readonly string[] = [],
+  notes = '',
 ): Command {
-  const made = parent.command(name).description(description).copyInheritedSettings(parent)
-  if (lines.length === 0) return made
-  examples.set(made, lines)
-  notes.set(made, note)
-  const below = note && `\n\n${note}`
-  return made.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${below}`)
+  const added = parent.command(name).description(description).copyInheritedSettings(parent)
+  if (examples.length === 0) return added
+  helpTexts.set(added, { examples, notes })
+  const below = notes && `\n\n${notes}`
+  return added.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}${below}`)
 }
 
-/** All commands below one that do something themselves, with their whole names: `keys rotate`. */
+/** Returns all commands that do something, with their full names, such as `keys rotate`. Groups have no examples. */
 export function leavesOf(parent: Command, prefix = ''): { name: string; command: Command }[] {
   return parent.commands.flatMap((each) => {
     const name = `${prefix}${each.name()}`
-    const below = leavesOf(each, `${name} `)
-    return isGroup(each) ? below : [{ name, command: each }, ...below]
+    const isGroup = each.commands.length > 0 && helpTextOf(each).examples.length === 0
+    return [...(isGroup ? [] : [{ name, command: each }]), ...leavesOf(each, `${name} `)]
   })
 }
 
-/** Whether a command only holds others: those have no examples of their own. */
-const isGroup = (each: Command) => each.commands.length > 0 && examplesOf(each).length === 0
+/** Parses a block number. Throws InvalidArgumentError. */
+export const blockNumber = (text: string): number => {
+  const number = readInt(text)
+  if (number === undefined) throw new InvalidArgumentError('Expected a block number.')
+  return number
+}
+
+/** Parses a transaction hash. Throws InvalidArgumentError. */
+export const transactionHash = (text: string): string => {
+  if (!/^0x[\da-f]{64}$/i.test(text)) throw new InvalidArgumentError('Expected a transaction hash.')
+  return text.toLowerCase()
+}
+
+/** Returns an error handler that names options instead of input fields in validation errors. `options`: field → option. */
+export const nameOptions =
+  (options: Readonly<Record<string, string>>) =>
+  (error: unknown): never => {
+    if (!(error instanceof DomainError) || typeof error.details !== 'object' || Array.isArray(error.details))
+      throw error
+    const details = Object.entries(error.details).map(([field, problems]) => [options[field] ?? field, problems])
+    throw new DomainError(error.code, error.message, { details: Object.fromEntries(details) })
+  }

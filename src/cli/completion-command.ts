@@ -1,131 +1,141 @@
-/** `annal completion`. */
+/** The command `completion`. */
 import { Argument, type Command } from 'commander'
 import { command } from './command.ts'
-import { print } from './output.ts'
+import { print } from './terminal.ts'
 
-/** What can stand after the words of a command. */
-interface Place {
-  /** Words of the command, `keys rotate`; empty for none. */
+/** Words that can follow a command. */
+interface Node {
+  /** Full name of the command, such as `keys rotate`. Empty for the program. */
   path: string
   commands: { name: string; description: string }[]
   options: { name: string; description: string; values: readonly string[] }[]
 }
 
-function placesOf(at: Command, path = ''): Place[] {
-  const commands = at.commands.map((each) => ({ name: each.name(), description: each.description() }))
-  const options = [
-    ...at.options,
-    at
-      .createHelp()
-      .visibleOptions(at)
-      .find(({ long }) => long === '--help')!,
+function nodesOf(parent: Command, path = ''): Node[] {
+  const choices = parent.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
+  const commands = [
+    ...parent.commands.map((each) => ({ name: each.name(), description: each.description() })),
+    ...choices.map((name) => ({ name, description: '' })),
   ]
-    .filter((option, index, all) => option !== undefined && all.indexOf(option) === index)
-    .map(({ long, description, argChoices = [] }) => ({ name: long!, description, values: argChoices }))
-  const values = at.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
-  const words = values.map((name) => ({ name, description: '' }))
-  const below = at.commands.flatMap((each) => placesOf(each, path ? `${path} ${each.name()}` : each.name()))
-  return [{ path, commands: [...commands, ...words], options }, ...below]
+  const visible = parent.createHelp().visibleOptions(parent)
+  const all = new Set([...parent.options, ...visible.filter(({ long }) => long === '--help')])
+  const options = [...all].map(({ long, description, argChoices = [] }) => ({
+    ...{ name: long!, description, values: argChoices },
+  }))
+  const below = parent.commands.flatMap((each) => nodesOf(each, `${path} ${each.name()}`.trim()))
+  return [{ path, commands, options }, ...below]
 }
 
-const wordsOf = ({ commands, options }: Place) => [...commands, ...options].map(({ name }) => name)
-/** In single quotes; for all three shells. */
-const quoted = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`
-const descends = (places: readonly Place[]) =>
-  places.flatMap(({ path }) =>
-    path
-      ? [
-          `      ${quoted(`${path.split(' ').slice(0, -1).join(' ')}|${path.split(' ').at(-1)}`)}) at=${quoted(path)} ;;`,
-        ]
-      : [],
-  )
-const choices = (places: readonly Place[]) =>
-  places.flatMap(({ path, options }) =>
-    options.flatMap(({ name, values }) =>
-      values.length ? [`    ${quoted(`${path}|${name}`)}) words=${quoted(values.join(' '))} ;;`] : [],
-    ),
-  )
+/** Quotes a text for all three shells. */
+const quote = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`
 
-const bash = (places: readonly Place[]) => `# Completion of annal for bash: source <(annal completion bash)
+/** Returns the word and the position from which it leads to this command: `keys|rotate`. */
+const stepTo = (path: string) => {
+  const words = path.split(' ')
+  return quote(`${words.slice(0, -1).join(' ')}|${words.at(-1)}`)
+}
+
+/** Cases of bash and zsh that follow the words of a command line. */
+const stepCases = (nodes: readonly Node[]) =>
+  nodes
+    .filter(({ path }) => path)
+    .map(({ path }) => `      ${stepTo(path)}) at=${quote(path)} ;;`)
+    .join('\n')
+
+/** Cases of bash and zsh that complete the value of an option. */
+const valueCases = (nodes: readonly Node[], variable: string) =>
+  nodes
+    .flatMap(({ path, options }) =>
+      options
+        .filter(({ values }) => values.length)
+        .map(({ name, values }) => `    ${quote(`${path}|${name}`)}) ${variable}=${quote(values.join(' '))} ;;`),
+    )
+    .join('\n')
+
+function bash(nodes: readonly Node[]): string {
+  const words = ({ commands, options }: Node) => [...commands, ...options].map(({ name }) => name).join(' ')
+  return `# Completion of annal for bash: source <(annal completion bash)
 _annal() {
   local at='' words='' word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$at|$word" in
-${descends(places).join('\n')}
+${stepCases(nodes)}
     esac
   done
   case "$at|\${COMP_WORDS[COMP_CWORD-1]}" in
-${choices(places).join('\n')}
+${valueCases(nodes, 'words')}
     *) case "$at" in
-${places.map((place) => `      ${quoted(place.path)}) words=${quoted(wordsOf(place).join(' '))} ;;`).join('\n')}
+${nodes.map((node) => `      ${quote(node.path)}) words=${quote(words(node))} ;;`).join('\n')}
     esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _annal annal`
+}
 
-const described = ({ commands, options }: Place) =>
-  [...commands, ...options].map(({ name, description }) =>
-    quoted(description ? `${name}:${description.replaceAll(':', '\\:')}` : name),
-  )
-
-const zsh = (places: readonly Place[]) => `#compdef annal
-# Completion of annal for zsh: source <(annal completion zsh), or write it as _annal into a folder of $fpath
+function zsh(nodes: readonly Node[]): string {
+  const described = ({ commands, options }: Node) =>
+    [...commands, ...options]
+      .map(({ name, description }) => quote(description ? `${name}:${description.replaceAll(':', '\\:')}` : name))
+      .join(' ')
+  return `#compdef annal
+# Completion of annal for zsh: source <(annal completion zsh), or save it as _annal in a folder of $fpath
 _annal() {
-  local at='' word words_
+  local at='' word values
   local -a found
   for word in "\${words[@]:1:$((CURRENT-2))}"; do
     case "$at|$word" in
-${descends(places).join('\n')}
+${stepCases(nodes)}
     esac
   done
   case "$at|\${words[CURRENT-1]}" in
-${choices(places).join('\n').replaceAll('words=', 'words_=')}
+${valueCases(nodes, 'values')}
   esac
-  if [[ -n "$words_" ]]; then compadd -- \${=words_}; return; fi
+  if [[ -n "$values" ]]; then compadd -- \${=values}; return; fi
   case "$at" in
-${places.map((place) => `    ${quoted(place.path)}) found=(${described(place).join(' ')}) ;;`).join('\n')}
+${nodes.map((node) => `    ${quote(node.path)}) found=(${described(node)}) ;;`).join('\n')}
   esac
   _describe annal found || _files
 }
 (( $+functions[compdef] )) && compdef _annal annal`
+}
 
-const fishLine = (path: string, parts: string) =>
-  `complete -c annal -n ${quoted(`__annal_at ${quoted(path)}`)} ${parts}`
-
-const fish = (places: readonly Place[]) => `# Completion of annal for fish: annal completion fish | source
-function __annal_at --description 'Whether the words so far name this command'
+function fish(nodes: readonly Node[]): string {
+  const steps = nodes
+    .filter(({ path }) => path)
+    .map(({ path }) => `      case ${stepTo(path)}\n        set at ${quote(path)}`)
+  const lines = nodes.flatMap(({ path, commands, options }) => {
+    const condition = quote(`__annal_at ${quote(path)}`)
+    const commandLines = commands.map(
+      ({ name, description }) => `-f -a ${name}${description ? ` -d ${quote(description)}` : ''}`,
+    )
+    const optionLines = options.map(({ name, description, values }) => {
+      const choices = values.length ? ` -x -a ${quote(values.join(' '))}` : ''
+      return `-l ${name.slice(2)}${choices} -d ${quote(description)}`
+    })
+    return [...commandLines, ...optionLines].map((line) => `complete -c annal -n ${condition} ${line}`)
+  })
+  return `# Completion of annal for fish: annal completion fish | source
+function __annal_at --description 'Tests whether the words so far name this command'
   set -l at ''
   for word in (commandline -opc)[2..]
     switch "$at|$word"
-${places.flatMap(({ path }) => (path ? [`      case ${quoted(`${path.split(' ').slice(0, -1).join(' ')}|${path.split(' ').at(-1)}`)}\n        set at ${quoted(path)}`] : [])).join('\n')}
+${steps.join('\n')}
     end
   end
   test "$at" = "$argv[1]"
 end
-${places
-  .flatMap(({ path, commands, options }) => [
-    ...commands.map(({ name, description }) =>
-      fishLine(path, `-f -a ${name}${description ? ` -d ${quoted(description)}` : ''}`),
-    ),
-    ...options.map(({ name, description, values }) =>
-      fishLine(
-        path,
-        `-l ${name.slice(2)}${values.length ? ` -x -a ${quoted(values.join(' '))}` : ''} -d ${quoted(description)}`,
-      ),
-    ),
-  ])
-  .join('\n')}`
+${lines.join('\n')}`
+}
 
 const shells = { bash, zsh, fish }
 
-/** Adds `annal completion`. */
 export function addCompletionCommand(program: Command): void {
-  command(program, 'completion', 'Prints what completes commands and options in a shell.', [
+  command(program, 'completion', 'Prints a shell completion script.', [
     'source <(annal completion bash)',
     'annal completion zsh > ~/.zfunc/_annal',
     'annal completion fish > ~/.config/fish/completions/annal.fish',
   ])
-    .addArgument(new Argument('<shell>', 'which one').choices(Object.keys(shells)))
-    .action((shell: keyof typeof shells) => print(shells[shell](placesOf(program))))
+    .addArgument(new Argument('<shell>', 'shell').choices(Object.keys(shells)))
+    .action((shell: keyof typeof shells) => print(shells[shell](nodesOf(program))))
 }

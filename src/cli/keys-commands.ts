@@ -1,103 +1,110 @@
-/** `annal keys`. */
+/** The command `keys`. */
 import type { Command } from 'commander'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import { command } from './command.ts'
-import { fail, green, print, printJson, red, say, table } from './output.ts'
 import { createProgress } from './progress.ts'
-import { withInstallation } from './with-installation.ts'
+import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { withInfrastructure } from './with-infrastructure.ts'
 
-const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
-  withInstallation(async (installation) => {
+const withRotation = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
+  withInfrastructure(async (infrastructure) => {
     const { createKeyRotation } = await import('../keys/key-rotation.ts')
-    return work(createKeyRotation(installation))
+    return work(createKeyRotation(infrastructure))
   })
 
-/** Adds `annal keys …`. */
-export function addKeysCommands(program: Command): void {
-  const keys = command(program, 'keys', 'Key-encryption keys, which wrap the custodial keys and every sealed text.')
+async function rotate({ json }: { json?: true }) {
+  const progress = createProgress('rewrapped')
+  const { rotation, status } = await withRotation(async ({ rotate, status }) => ({
+    rotation: await rotate(progress.update),
+    status: await status(),
+  })).finally(progress.end)
+  const { current, isNew, rewrapped, unreadable } = rotation
+  if (unreadable.length) fail()
+  if (json) return printJson(rotation)
+  printTable([
+    ['key', `${current}${isNew ? ' (new)' : ''}`],
+    ['rewrapped', rewrapped],
+  ])
+  for (const { id, reason } of unreadable) report(red(`Cannot decrypt ${id}: ${reason}`))
+  const previous = status.keys.filter(({ isCurrent }) => !isCurrent)
+  const left = previous.reduce((sum, { total }) => sum + total, 0)
+  if (left) report(`${counted(left, 'row still uses', 'rows still use')} a previous key. Run the command again.`)
+  else if (previous.length) report(green('No row uses a previous key. Destroy them: annal keys destroy-previous'))
+  else if (!isNew && !rewrapped)
+    report('Set a new KEY_ENCRYPTION_KEY, and the previous one as KEY_ENCRYPTION_KEY_PREVIOUS.')
+}
 
-  command(keys, 'status', 'Shows which key wraps how much.', ['annal keys status'])
+export function addKeysCommands(program: Command): void {
+  const keys = command(
+    program,
+    'keys',
+    'Manages key-encryption keys, which wrap users’ private keys and other secrets.',
+  )
+
+  command(keys, 'status', 'Shows how many secrets each key wraps.', ['annal keys status'])
     .option('--json', 'prints {"keys", "oldVersions", "lost"}')
     .action(async ({ json }) => {
-      const status = await withKeys((rotation) => rotation.status())
+      const status = await withRotation((rotation) => rotation.status())
       if (status.lost) fail()
       if (json) return printJson(status)
-      const rows = status.keys.map(({ id, isCurrent, wraps, total }) => [
-        ...[id, isCurrent ? 'current' : 'earlier', String(wraps.user_keys), String(total - wraps.user_keys)],
+      printTable([
+        ['key', 'state', 'private keys', 'other secrets'],
+        ...status.keys.map(({ id, isCurrent, wraps, total }) => [
+          ...[id, isCurrent ? 'current' : 'previous', wraps.user_keys, total - wraps.user_keys],
+        ]),
       ])
-      print(table([['key', 'state', 'custodial keys', 'sealed texts'], ...rows]))
-      if (status.lost) say(red(`${status.lost} rows are wrapped by a key that the vault does not hold.`))
+      if (status.lost)
+        report(red(`${counted(status.lost, 'row uses', 'rows use')} a key that the vault does not have.`))
       if (status.oldVersions)
-        say(`${status.oldVersions} custodial keys have no key share yet. Rotate to give them one.`)
+        report(
+          `${counted(status.oldVersions, 'private key has', 'private keys have')} no key share. Rotate to add them.`,
+        )
     })
 
   command(
     keys,
     'rotate',
-    'Makes a new key and moves everything under it, beside a running server.',
+    'Creates a new key and rewraps all secrets with it, while servers run.',
     ['annal keys rotate'],
-    `Can be interrupted: the next run goes on with what is left. With keys as variables:
-  1. Name the new key in KEY_ENCRYPTION_KEY_PREVIOUS of every server and restart it, so that all can read it.
-  2. Exchange the two: the new key in KEY_ENCRYPTION_KEY, the earlier one in KEY_ENCRYPTION_KEY_PREVIOUS; restart every server.
-  3. Rotate.
-  4. Take the earlier key away and restart every server.`,
+    `After an interruption, run the command again: it continues. With keys in environment variables:
+  1. Set KEY_ENCRYPTION_KEY_PREVIOUS to the new key on every server and restart it, so that all servers can read it.
+  2. Swap the two keys: KEY_ENCRYPTION_KEY is the new key, KEY_ENCRYPTION_KEY_PREVIOUS the old one. Restart every server.
+  3. Run this command.
+  4. Remove the old key and restart every server.`,
   )
     .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
-    .action(async ({ json }) => {
-      const progress = createProgress('wrapped anew')
-      const { rotation, status } = await withKeys(async ({ rotate, status }) => ({
-        rotation: await rotate(progress.tell),
-        status: await status(),
-      })).finally(progress.end)
-      if (rotation.unreadable.length) fail()
-      if (json) return printJson(rotation)
-      const { current, isNew, rewrapped, unreadable } = rotation
-      print(
-        table([
-          ['key', `${current}${isNew ? ' (new)' : ''}`],
-          ['wrapped anew', String(rewrapped)],
-        ]),
-      )
-      for (const { id, reason } of unreadable) say(red(`${id} does not open: ${reason}`))
-      const earlier = status.keys.filter(({ isCurrent }) => !isCurrent)
-      const left = earlier.reduce((sum, { total }) => sum + total, 0)
-      if (left) return say(`${left} rows are still under an earlier key. Rotate again to go on.`)
-      if (earlier.length)
-        say(green('Nothing is left under an earlier key. It may be destroyed: annal keys destroy-earlier'))
-      else if (!isNew && !rewrapped)
-        say('Set a new KEY_ENCRYPTION_KEY, and the earlier one as KEY_ENCRYPTION_KEY_PREVIOUS.')
-    })
+    .action(rotate)
 
   command(
     keys,
-    'give-up',
-    'Says that a key is lost for good, so that servers start without it.',
-    ['annal keys give-up local:0123456789abcdef'],
-    `What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
-Should the key be found again, it opens everything as before.`,
+    'abandon',
+    'Records that a key is lost, so that servers start without it.',
+    ['annal keys abandon local:0123456789abcdef'],
+    `Secrets that the key wrapped stay unreadable. Commits of those accounts wait for three days and are then refunded.
+If you find the key again, everything it wrapped is readable again.`,
   )
-    .argument('<key>', 'as the refused start names it: a key, or key-shares')
-    .option('--json', 'prints {"givenUp"}')
+    .argument('<key>', 'ID of the key, or key-shares, as the failed start reports it')
+    .option('--json', 'prints {"abandoned"}')
     .action(async (key: string, { json }) => {
       const { giveKeyUp } = await import('../keys/vault-identity.ts')
-      await withInstallation(({ database, keyRing, config }) => giveKeyUp(database, keyRing, key, config.dir))
-      if (json) return printJson({ givenUp: key })
-      say(`Servers start without ${key}.`)
+      await withInfrastructure(({ database, keyRing, config }) => giveKeyUp(database, keyRing, key, config.dir))
+      if (json) return printJson({ abandoned: key })
+      report(`Servers now start without ${key}.`)
     })
 
   command(
     keys,
-    'destroy-earlier',
-    'Destroys earlier keys, once nothing is left under them.',
-    ['annal keys destroy-earlier'],
-    `Refuses while something is left under one, and for 15 minutes after a rotation.
-Keys that are given as variables are the operator's to remove.`,
+    'destroy-previous',
+    'Destroys previous keys that wrap nothing.',
+    ['annal keys destroy-previous'],
+    `Fails while a previous key wraps something, and for 15 minutes after a rotation.
+Remove keys in environment variables yourself.`,
   )
     .option('--json', 'prints {"destroyed"}')
     .action(async ({ json }) => {
-      const destroyed = await withKeys((rotation) => rotation.destroyEarlier())
+      const destroyed = await withRotation((rotation) => rotation.destroyEarlier())
       if (json) return printJson({ destroyed })
       for (const id of destroyed) print(id)
-      say(destroyed.length ? `${destroyed.length} destroyed.` : 'There was none to destroy.')
+      report(destroyed.length ? `Destroyed ${counted(destroyed.length, 'key')}.` : 'There is no key to destroy.')
     })
 }

@@ -1,32 +1,28 @@
-/** All commands. Loading them loads nothing of the service: each brings what it needs when it is carried out. */
-import { Command, Help } from 'commander'
-import { addAdminCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
-import { addApiKeyCommands } from './api-key-commands.ts'
-import { addCheckCommands } from './check-command.ts'
-import { addCoinsCommand } from './coins-command.ts'
+/** The command line. A command loads the service's modules only when it runs, so that help stays fast. */
+import { Command, CommanderError, Help } from 'commander'
+import { DomainError } from '../shared/errors.ts'
+import { exitCodeOf } from '../shared/process.ts'
+import { addAdminCommands, addApiKeyCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
+import { addCheckCommand, addRepairCommand } from './check-commands.ts'
+import { addCoinsCommand, addDepositsCommand } from './coins-commands.ts'
 import { addCompletionCommand } from './completion-command.ts'
-import { addDepositsCommand } from './deposits-command.ts'
-import { addDoctorCommand } from './doctor-command.ts'
-import { addImportCommand } from './import-command.ts'
-import { addJobsCommand } from './jobs-command.ts'
+import { addDoctorCommand } from './doctor/doctor-command.ts'
+import { addImportCommand } from './import/import-command.ts'
+import { addJobsCommand, addRelayCommand } from './jobs-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
-import { addMigrateCommands } from './migrate-commands.ts'
-import { red } from './output.ts'
-import { addRelayCommand } from './relay-command.ts'
-import { addServeCommand } from './serve-command.ts'
-import { terminal } from './terminal.ts'
-import { addConfigCommand, addGcCommand } from './upkeep-commands.ts'
+import { addConfigCommand, addGcCommand, addMigrateCommands, addServeCommand } from './server-commands.ts'
+import { FAILURE, red, report, runAtTerminal, type Terminal, terminal, WRONG_USAGE } from './terminal.ts'
 import { addUsersCommands } from './users-commands.ts'
-import { addProofCommand, addVerifyCommand } from './verify-command.ts'
+import { addProofCommand, addVerifyCommand } from './verify-commands.ts'
 import { addWebhooksCommands } from './webhooks-commands.ts'
 
-/** As wide as help is where nobody says how wide their terminal is. */
+/** Width of help if the terminal does not report its width. */
 const HELP_WIDTH = 80
 
-/** The command line with all its commands, to be parsed once. `version`: what `--version` tells. */
+/** Creates the command line. It can parse one command. */
 export function createProgram(version: string): Command {
   const program = new Command('annal')
-    .description('Runs and inspects an Annal installation. Configured by the same variables as the server.')
+    .description('Runs and inspects an Annal installation. Reads the same environment variables as the server.')
     .version(version)
     .configureOutput({
       writeOut: (text) => void terminal().stdout.write(text),
@@ -41,9 +37,9 @@ export function createProgram(version: string): Command {
       optionDescription: (option) =>
         `${Help.prototype.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
     })
-    .showHelpAfterError('(add --help for what is possible)')
+    .showHelpAfterError('(run with --help to see the options)')
     .exitOverride()
-    // Options behind a subcommand belong to the subcommand, also where its parent has an option of the same name.
+    // An option after a subcommand belongs to the subcommand, even if its parent has an option with the same name.
     .enablePositionalOptions()
     .addHelpText(
       'after',
@@ -53,16 +49,17 @@ Examples:
   $ annal doctor
   $ annal admin create --username root --email root@example.org
   $ annal api-key issue --name shop --json
-  $ annal check && echo "everything is right"
+  $ annal check && echo "no problems"
   $ annal verify bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
 
-Works beside a running server with the same ANNAL_DIR or DATABASE_URL, and starts the embedded database when none runs.
-Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong, 2 on wrong usage; verify also with 3.`,
+Works beside a running server with the same ANNAL_DIR or DATABASE_URL. Starts the embedded database if none runs.
+Results go to stdout, messages to stderr. Exit codes: 0 success, 1 problem, 2 wrong usage, 3 unverified (verify only).`,
     )
   for (const add of [
     addServeCommand,
     addDoctorCommand,
-    addCheckCommands,
+    addCheckCommand,
+    addRepairCommand,
     addConfigCommand,
     addMigrateCommands,
     addImportCommand,
@@ -86,3 +83,44 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
   }
   return program
 }
+
+/** Returns the problems of invalid input, one line each. */
+function listProblems({ message, details }: DomainError): string {
+  if (details === undefined || typeof details === 'string' || Array.isArray(details)) return message
+  return Object.entries(details)
+    .flatMap(([field, problems]) => problems.map((problem) => `${field}: ${problem}`))
+    .join('\n')
+}
+
+function explain(error: unknown): { text: string; code: number } {
+  if (!(error instanceof DomainError))
+    return { text: error instanceof Error ? error.message : String(error), code: exitCodeOf(error) }
+  const { code, cause, message, details } = error
+  if (code === 'VALIDATION_FAILED') return { text: listProblems(error), code: WRONG_USAGE }
+  // Responses of the APIs hide the cause of an outage. Operators see it.
+  const hasCause = code === 'UNAVAILABLE' && cause instanceof Error && cause.message !== ''
+  const lines = [message, ...(hasCause ? [cause.message] : []), ...(details ? [JSON.stringify(details, null, 2)] : [])]
+  return { text: lines.join('\n'), code: FAILURE }
+}
+
+function reportError(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // commander throws for help and version, too, with exit code 0. It has already written its own messages.
+    if (error.code.startsWith('annal.')) report(red(error.message))
+    return error.exitCode === 0 ? 0 : WRONG_USAGE
+  }
+  const { text, code } = explain(error)
+  report(red(text))
+  return code
+}
+
+/** Runs `annal <args>`. Returns the exit code. Reports all errors at the terminal. */
+export const run = (args: readonly string[], version: string, given: Terminal): Promise<number> =>
+  runAtTerminal(given, async () => {
+    try {
+      await createProgram(version).parseAsync(args, { from: 'user' })
+      return given.exitCode
+    } catch (error) {
+      return reportError(error)
+    }
+  })

@@ -1,50 +1,131 @@
-/** What a command is carried out with: its configuration, where it reads and writes, and the exit code it has earned. */
+/** Input and output of commands. Results go to stdout, messages to stderr. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Readable, Writable } from 'node:stream'
-import { wholeStdout } from './file-output.ts'
+import { randomUUID } from 'node:crypto'
+import { fstatSync, readFileSync, writeSync } from 'node:fs'
+import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { type Readable, Writable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { styleText } from 'node:util'
+import { CommanderError } from 'commander'
+import { systemReason } from '../shared/operator-errors.ts'
 
-/** The process's own, or a caller's who carries out commands in this process. */
+/** Exit code of a command that found or met a problem. */
+export const FAILURE = 1
+/** Exit code of a command with wrong arguments. */
+export const WRONG_USAGE = 2
+
+/** Streams, environment and exit code of a command. Tests run commands in their own process with streams of their own. */
 export interface Terminal {
-  /** Variables of the configuration; undefined: the process's, completed by a file `.env`. */
+  /** Environment variables. Undefined: those of the process and of a `.env` file. */
   readonly env: NodeJS.ProcessEnv | undefined
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   exitCode: number
-  /** What is said when nobody can read what was printed: it is told this once. */
-  ifUnread?: string
-  /** Aborted, with an InterruptedError, when the command is to end; undefined: the process's own signals say so. */
+  /** Message if stdout cannot be written, for output that is shown only once. */
+  messageIfUnread?: string
+  /** Aborts with an InterruptedError to interrupt the command. Undefined: SIGINT and SIGTERM interrupt it. */
   readonly interrupted?: AbortSignal | undefined
 }
 
-const current = new AsyncLocalStorage<Terminal>()
+/** Writes to an open file, completely or with an error. Node's own stream reports no error when a full disk takes only a part. */
+const fileStream = (fd: number): Writable =>
+  new Writable({
+    write(bytes: Buffer, _encoding, done) {
+      try {
+        for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
+      } catch (error) {
+        return done(error as Error)
+      }
+      done()
+    },
+  })
 
-const own: Terminal = {
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile()
+  } catch {
+    return false
+  }
+}
+
+const processTerminal: Terminal = {
   env: undefined,
   stdin: process.stdin,
-  stdout: wholeStdout(),
+  stdout: isFile(process.stdout.fd) ? fileStream(process.stdout.fd) : process.stdout,
   stderr: process.stderr,
   exitCode: 0,
 }
 
-/** The terminal of the command that is being carried out. */
-export const terminal = (): Terminal => current.getStore() ?? own
+const storage = new AsyncLocalStorage<Terminal>()
 
-/** Carries out `work` at a terminal: whatever it does sees that one. */
-export const atTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => current.run(given, work)
+/** Returns the terminal of the running command. */
+export const terminal = (): Terminal => storage.getStore() ?? processTerminal
 
-/** Somebody asked the command to end. */
+/** Runs a command at a terminal. */
+export const runAtTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => storage.run(given, work)
+
+/** Sets the exit code of the command. */
+export const fail = (code = FAILURE): void => {
+  terminal().exitCode = code
+}
+
+/** Returns the error of a command with wrong arguments. */
+export const usageError = (message: string) => new CommanderError(WRONG_USAGE, 'annal.usage', message)
+
+/** Writes a line of the result to stdout. */
+export const print = (text: string): void => void terminal().stdout.write(`${text}\n`)
+/** Writes the result as JSON to stdout. */
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
+/** Writes a message to stderr. */
+export const report = (text: string): void => void terminal().stderr.write(`${text}\n`)
+
+/** Reports `text` if the output that follows cannot be written. */
+export const reportIfUnread = (text: string): void => {
+  terminal().messageIfUnread = text
+}
+
+type Style = Parameters<typeof styleText>[0]
+/** Colors are used only on a terminal, and not with NO_COLOR. */
+const styled =
+  (style: Style) =>
+  (text: string, stream: Terminal['stderr'] = terminal().stderr) =>
+    styleText(style, text, { stream })
+
+export const green = styled('green')
+export const red = styled('red')
+export const yellow = styled('yellow')
+
+type Cell = string | number | Date | null | undefined
+
+const formatCell = (cell: Cell) => (cell instanceof Date ? cell.toISOString() : String(cell ?? '-'))
+
+/** Prints rows as a table with aligned columns. Dates are in ISO format. */
+export function printTable(rows: readonly (readonly Cell[])[]): void {
+  const texts = rows.map((row) => row.map(formatCell))
+  const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]!.length)))
+  for (const row of texts)
+    print(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+/** Returns a number with its noun: `1 job`, `2 jobs`. */
+export const counted = (count: number, noun: string, nouns = `${noun}s`) => `${count} ${count === 1 ? noun : nouns}`
+
+/** The user asked the command to stop. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
   constructor() {
-    super('It was interrupted.')
+    super('Interrupted.')
   }
 }
 
-/**
- * Aborted, with an InterruptedError, once the command is to end: for one that finishes what it has in hand. A second Ctrl-C ends the process
- * at once.
- */
+/** Returns a signal that aborts at the first Ctrl-C or SIGTERM. A second one ends the process immediately. */
 export function interruption(): AbortSignal {
   const { interrupted } = terminal()
   if (interrupted) return interrupted
@@ -52,4 +133,104 @@ export function interruption(): AbortSignal {
   const interrupt = () => controller.abort(new InterruptedError())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
   return controller.signal
+}
+
+/** Asks a question at the terminal. Returns whether the answer is exactly `expected`. False without a terminal. */
+export async function isConfirmed(question: string, expected: string): Promise<boolean> {
+  const { stdin, stderr } = terminal()
+  if (!stdin.isTTY) return false
+  const prompt = createInterface({ input: stdin, output: stderr })
+  const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')))
+  try {
+    return (await Promise.race([prompt.question(question), closed])).trim() === expected
+  } finally {
+    prompt.close()
+  }
+}
+
+/** Decodes a password without byte order mark and final line break. Throws a usage error if it is not UTF-8. */
+function decodePassword(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
+  } catch {
+    throw usageError('The password is not UTF-8. Save the file as UTF-8, or use a terminal with UTF-8.')
+  }
+}
+
+/** Asks for a password twice at the terminal, without showing it. */
+async function askPassword(): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const prompt = createInterface({ input: terminal().stdin, output: nowhere, terminal: true })
+  const closed = new Promise<never>((_, reject) =>
+    prompt.once('close', () => reject(usageError('No password was entered.'))),
+  )
+  const ask = async (question: string) => {
+    terminal().stderr.write(question)
+    const typed = await Promise.race([prompt.question(''), closed])
+    terminal().stderr.write('\n')
+    return typed
+  }
+  try {
+    const first = await ask('Password: ')
+    if (first !== (await ask('Repeat the password: '))) throw usageError('The two passwords differ.')
+    return first
+  } finally {
+    closed.catch(() => {})
+    prompt.close()
+  }
+}
+
+/**
+ * Reads a password from a file, the terminal or standard input. An argument would be visible in the shell's history and to every user of the
+ * machine. Throws a usage error.
+ */
+export async function readPassword(file: string | undefined): Promise<string> {
+  if (file !== undefined && file !== '-') return decodePassword(readFileSync(file))
+  if (file === undefined && terminal().stdin.isTTY) return askPassword()
+  const password = decodePassword(await buffer(terminal().stdin))
+  if (password !== '') return password
+  throw usageError('Enter the password at the terminal, on standard input, or with --password-file.')
+}
+
+const notWritten = (path: string, reason: string, cause?: unknown) =>
+  new Error(`Cannot write ${path}: ${reason}. Choose a path that does not exist with --out.`, { cause })
+
+const explainFor = (path: string) => (cause: unknown) => {
+  const { syscall = '' } = cause as NodeJS.ErrnoException
+  // Other errors come from the content, not from the file.
+  if (!['open', 'write', 'writev', 'fsync', 'link'].includes(syscall)) throw cause
+  throw notWritten(path, systemReason(cause), cause)
+}
+
+/** Writes a new file, never an existing one, and returns its size in bytes. Removes the file if an error occurs. */
+export async function writeNewFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
+  const file = await open(path, 'wx').catch(explainFor(path))
+  try {
+    await write(file).catch(explainFor(path))
+    return (await file.stat()).size
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Writes a new file that only its owner can read, and returns its size in bytes. The file gets its name when all of it is on the disk. Until then
+ * it is `<path>.part-…`, which stays if the process is killed.
+ */
+export async function writePrivateFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<number> {
+  if (await lstat(path).catch(() => undefined)) throw notWritten(path, 'the path exists')
+  const part = `${path}.part-${randomUUID()}`
+  const file = await open(part, 'wx', 0o600).catch(explainFor(path))
+  try {
+    await write(file).catch(explainFor(path))
+    await file.sync().catch(explainFor(path))
+    await link(part, path).catch(explainFor(path))
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+    await rm(part, { force: true })
+  }
 }

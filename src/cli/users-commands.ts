@@ -1,82 +1,205 @@
-/** `annal users`. */
+/** The command `users`. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import type { ForeseenDeletion } from '../modules/accounts/delete-account.sql.ts'
 import { command } from './command.ts'
-import { fail, print, printJson, say, table } from './output.ts'
-import { addPersonCommands } from './person-commands.ts'
-import { withServices } from './with-installation.ts'
+import {
+  counted,
+  fail,
+  green,
+  interruption,
+  isConfirmed,
+  printJson,
+  printTable,
+  red,
+  report,
+  reportIfUnread,
+  terminal,
+  writePrivateFile,
+} from './terminal.ts'
+import { operator, withKeysAndCoins, withoutKey, withServices } from './with-infrastructure.ts'
 
-interface LockFlags {
+interface ReasonFlags {
   reason: string
   json?: true
 }
 
-const WHOM = 'identifier, e-mail address or username'
+const USER = 'ID, e-mail address or username'
+const REASON = 'reason for the audit log, at most 500 characters'
+/** The audit log keeps the reason after the account is deleted. */
+const ANONYMOUS_REASON = `${REASON}; kept indefinitely, so it must not name a person`
 
-async function change(operation: 'lock' | 'unlock', userId: string, { reason, json }: LockFlags) {
+async function findUsers(search: string, { json }: { json?: true }) {
   const { toId } = await import('../shared/ids.ts')
-  const context = { key: undefined, replayed: false }
-  const { id, lockedAt } = await withServices(async ({ services: { users, accounts } }) =>
-    accounts.get(await users[operation]({ kind: 'system' }, { userId, reason }, context)),
-  )
-  if (json) return printJson({ id: toId('user', id), lockedAt })
-  say(
-    lockedAt
-      ? `${toId('user', id)} is locked since ${lockedAt.toISOString()}.`
-      : `${toId('user', id)} is not locked, and may sign in.`,
-  )
+  const rows = await withServices(({ services }) => services.users.search(operator, search))
+  const users = rows.map((user) => ({ ...user, id: toId('user', user.id) }))
+  if (users.length === 0) fail()
+  if (json) return printJson(users)
+  if (users.length === 0) return report('No account found.')
+  printTable([
+    ['id', 'role', 'assets', 'created', 'locked', 'email', 'username'],
+    ...users.map(({ id, username, email, role, assetCount, createdAt, lockedAt, lockReason }) => [
+      ...[id, role, assetCount, createdAt, lockedAt && `${lockedAt.toISOString()} (${lockReason})`, email, username],
+    ]),
+  ])
 }
 
-/** Adds `annal users …`. */
-export function addUsersCommands(program: Command): void {
-  const users = command(
-    program,
-    'users',
-    'Accounts: finding them, keeping their owners out, and acting for who cannot sign in.',
+async function setLock(operation: 'lock' | 'unlock', userId: string, { reason, json }: ReasonFlags) {
+  const { toId } = await import('../shared/ids.ts')
+  const { id: uuid, lockedAt } = await withServices(async ({ services: { users, accounts } }) =>
+    accounts.get(await users[operation](operator, { userId, reason }, withoutKey())),
   )
+  const id = toId('user', uuid)
+  if (json) return printJson({ id, lockedAt })
+  report(lockedAt ? `${id} is locked since ${lockedAt.toISOString()}.` : `${id} is not locked.`)
+}
 
-  command(users, 'find', 'Finds accounts; exits with 1 when there is none.', [
+/** Number of characters that an export writes at once. */
+const CHUNK = 65_536
+
+async function* joinChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = ''
+  for await (const text of texts) {
+    chunk += text
+    if (chunk.length < CHUNK) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
+}
+
+async function exportUser(userId: string, { reason, out, json }: ReasonFlags & { out?: string }) {
+  const { toId } = await import('../shared/ids.ts')
+  const signal = interruption()
+  const exportTo = (send: (texts: AsyncIterable<string>) => Promise<void>) =>
+    withServices(({ services }) => services.exports.streamFor(operator, { userId, reason }, send)).catch(
+      (error: unknown) => {
+        signal.throwIfAborted()
+        throw error
+      },
+    )
+  if (out === undefined) {
+    reportIfUnread('The export is incomplete.')
+    await exportTo((texts) => pipeline(Readable.from(joinChunks(texts)), terminal().stdout, { end: false, signal }))
+    return
+  }
+  let uuid = ''
+  const bytes = await writePrivateFile(out, async (file) => {
+    uuid = await exportTo((texts) => file.writeFile(joinChunks(texts), { signal }))
+  })
+  const id = toId('user', uuid)
+  if (json) return printJson({ id, path: out, bytes })
+  report(green(`Exported ${id} to ${out} (${bytes} bytes).`))
+}
+
+function printLosses({ id, username, email, ...lost }: ForeseenDeletion, currency: string) {
+  printTable([
+    ['account', `${id} (${username}, ${email})`],
+    ['balance', `${lost.num} ${currency} and ${lost.points} points: lost, including later deposits`],
+    ['tokens', `${lost.tokens} at the address: lost`],
+    [
+      'assets',
+      `${counted(lost.assets, 'asset')}: deleted with files that nobody else registered; commits stay on the chain`,
+    ],
+    ['open orders', `${counted(lost.openOrders, 'order')}: canceled`],
+    [
+      'withdrawals',
+      `${lost.withdrawals} in progress with ${lost.withdrawn} ${currency}: completed, but a returned amount is lost`,
+    ],
+    ['apps for sale', `${counted(lost.networkApps, 'app')}: deactivated`],
+  ])
+}
+
+async function deleteUser(user: string, { reason, yes, json }: ReasonFlags & { yes?: true }) {
+  const { toId } = await import('../shared/ids.ts')
+  await withKeysAndCoins(async ({ services: { deletions } }, { config }) => {
+    const foreseen = await deletions.foresee(operator, user)
+    const account = { ...foreseen, id: toId('user', foreseen.id) }
+    const { id, username } = account
+    if (foreseen.deletedAt === null) {
+      if (!json) printLosses(account, config.money.currency)
+      const ask = () => isConfirmed(`Type ${username} to delete this account permanently: `, username)
+      if (!yes && (json || !(await ask()))) {
+        fail()
+        if (json) printJson({ ...account, isDeleted: false })
+        return report(red('The account was not deleted. Use --yes to delete it without a question.'))
+      }
+    }
+    const { isNew } = await deletions.deleteFor(operator, { userId: id, reason })
+    if (json) return printJson({ ...account, isDeleted: true })
+    report(isNew ? green(`Deleted ${id}.`) : `${id} was already deleted.`)
+  })
+}
+
+export function addUsersCommands(program: Command): void {
+  const users = command(program, 'users', 'Finds, locks, exports and deletes accounts.')
+
+  command(users, 'find', 'Finds accounts. Exits with 1 if there is none.', [
     'annal users find ada@example.org',
     `annal users find ad --json | jq -r '.[].id'`,
   ])
-    .argument('<who>', `${WHOM}, or the beginning of one`)
+    .argument('<user>', `${USER}, or its first characters`)
     .option(
       '--json',
       'prints a list of {"id", "username", "email", "emailVerified", "role", "assetCount", "createdAt", "lockedAt", "lockReason"}',
     )
-    .action(async (who: string, { json }: { json?: true }) => {
-      const { toId } = await import('../shared/ids.ts')
-      const found = (await withServices(({ services }) => services.users.search({ kind: 'system' }, who))).map(
-        (user) => ({ ...user, id: toId('user', user.id) }),
-      )
-      if (found.length === 0) fail()
-      if (json) return printJson(found)
-      if (found.length === 0) return say('There is no such account.')
-      const rows = found.map(({ id, username, email, role, assetCount, createdAt, lockedAt, lockReason }) => [
-        ...[id, role, String(assetCount), createdAt.toISOString()],
-        lockedAt ? `${lockedAt.toISOString()} (${lockReason})` : '-',
-        ...[email, username],
-      ])
-      print(table([['id', 'role', 'assets', 'since', 'locked', 'email', 'username'], ...rows]))
-    })
+    .action(findUsers)
 
   command(
     users,
     'lock',
-    'Keeps the owner of an account out: nobody signs in, and sessions, streams and mailed links end at once. What is paid for goes on.',
+    'Locks an account: blocks sign-in, and ends sessions, streams and mailed links.',
     ['annal users lock ada --reason "Stolen, the owner wrote to us"'],
+    'Paid actions and commits of the account are completed.',
   )
-    .argument('<who>', WHOM)
-    .requiredOption('--reason <text>', 'why, at most 500 characters; it stands in the audit trail')
+    .argument('<user>', USER)
+    .requiredOption('--reason <text>', REASON)
     .option('--json', 'prints {"id", "lockedAt"}')
-    .action((who: string, flags: LockFlags) => change('lock', who, flags))
+    .action((user: string, flags: ReasonFlags) => setLock('lock', user, flags))
 
-  command(users, 'unlock', 'Lets the owner of a locked account sign in again.', [
-    'annal users unlock ada --reason "It is hers again"',
+  command(users, 'unlock', 'Unlocks an account, so that its owner can sign in again.', [
+    'annal users unlock ada --reason "The owner has it back"',
   ])
-    .argument('<who>', WHOM)
-    .requiredOption('--reason <text>', 'why, at most 500 characters; it stands in the audit trail')
+    .argument('<user>', USER)
+    .requiredOption('--reason <text>', REASON)
     .option('--json', 'prints {"id", "lockedAt"}')
-    .action((who: string, flags: LockFlags) => change('unlock', who, flags))
+    .action((user: string, flags: ReasonFlags) => setLock('unlock', user, flags))
 
-  addPersonCommands(users)
+  command(
+    users,
+    'export',
+    'Exports all data about a user who cannot sign in, in the same format as their own export.',
+    [
+      'annal users export ada --reason "Requested by letter, our file 2026-117" --out ada.json',
+      'annal users export ada@example.org --reason "Our file 2026-117" | gzip > ada.json.gz',
+    ],
+    `Check the identity of the person who asks: the file contains all private data of the user. The user sees the export in their audit log.
+If the process is killed, it leaves FILE.part-… behind. Delete that file and run the command again.`,
+  )
+    .argument('<user>', USER)
+    .requiredOption('--reason <text>', ANONYMOUS_REASON)
+    .option('--out <file>', 'path of a new file, which only you can read; default: stdout')
+    .option('--json', 'prints {"id", "path", "bytes"} of the file; without --out the output is JSON anyway')
+    .action(exportUser)
+
+  command(
+    users,
+    'delete',
+    'Deletes the account of a user who cannot sign in. This cannot be undone.',
+    [
+      'annal users delete ada --reason "Requested by letter, our file 2026-117"',
+      'annal users delete user_01h455vb4pex5vsknk084sn02q --reason "Our file 2026-117" --yes --json',
+    ],
+    `Shows what will be lost, and asks for confirmation at a terminal. Without a terminal and with --json it needs --yes, or it deletes nothing and exits
+with 1. Repeat the command after an interruption: for an account that is already deleted, it destroys the key again.`,
+  )
+    .argument('<user>', USER)
+    .requiredOption('--reason <text>', ANONYMOUS_REASON)
+    .option('--yes', 'deletes without a question')
+    .option(
+      '--json',
+      'prints {"id", "username", "email", "deletedAt", "num", "points", "tokens", "assets", "openOrders", "networkApps", "withdrawals", "withdrawn", "isDeleted"} as before the deletion',
+    )
+    .action(deleteUser)
 }

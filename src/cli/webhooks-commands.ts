@@ -1,11 +1,11 @@
-/** `annal webhooks`. */
+/** The command `webhooks`. */
 import { type Command, Option } from 'commander'
 import type { DeliveryFilter } from '../modules/webhooks/delivery-service.ts'
 import type { Services } from '../services-context.ts'
 import { command } from './command.ts'
-import { counted, fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
 import { createProgress } from './progress.ts'
-import { withServices } from './with-installation.ts'
+import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
+import { operator, withoutKey, withServices } from './with-infrastructure.ts'
 
 interface FilterFlags {
   app?: string
@@ -15,8 +15,7 @@ interface FilterFlags {
 
 const statuses = ['pending', 'delivered', 'given-up']
 const DEFAULT_LIMIT = 20
-const MOST = 1_000
-const system = { kind: 'system' } as const
+const MAX_LIMIT = 1_000
 
 const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
   ...(app !== undefined && { networkAppId: app }),
@@ -24,13 +23,16 @@ const filterOf = ({ app, order, status }: FilterFlags): DeliveryFilter => ({
   ...(status !== undefined && { status: status.toUpperCase().replace('-', '_') as 'PENDING' }),
 })
 
+type ListedDelivery = Awaited<ReturnType<Services['deliveries']['list']>>[number] & {
+  networkApp: { name: string }
+  attempts: { statusCode: number | null; failure: string | null }[]
+}
+
 async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limit: number) {
   const { toId } = await import('../shared/ids.ts')
   const attempts = { orderBy: { number: 'asc' }, take: -1, select: { statusCode: true, failure: true } } as const
-  const rows = (await deliveries.list(system, filterOf(flags), {
-    take: limit,
-    include: { attempts, networkApp: { select: { name: true } } },
-  })) as ListedDelivery[]
+  const include = { attempts, networkApp: { select: { name: true } } }
+  const rows = (await deliveries.list(operator, filterOf(flags), { take: limit, include })) as ListedDelivery[]
   return rows.map(({ id, orderId, networkAppId, networkApp, status, attemptCount, attempts: [last], ...times }) => ({
     id: toId('delivery', id),
     networkAppId: toId('app', networkAppId),
@@ -46,36 +48,44 @@ async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limi
   }))
 }
 
-type Delivery = Awaited<ReturnType<Services['deliveries']['list']>>[number]
-/** As it is asked for here. */
-type ListedDelivery = Delivery & {
-  networkApp: { name: string }
-  attempts: { statusCode: number | null; failure: string | null }[]
+async function listDeliveries({ limit, json, ...flags }: FilterFlags & { limit: string; json?: true }) {
+  const count = Number(limit)
+  if (!Number.isInteger(count) || count < 1 || count > MAX_LIMIT)
+    throw usageError(`--limit must be an integer from 1 to ${MAX_LIMIT}.`)
+  const found = await withServices(({ services }) => readDeliveries(services, flags, count))
+  if (json) return printJson(found)
+  if (found.length === 0) return report('No delivery found.')
+  printTable([
+    ['id', 'status', 'attempts', 'created', 'network app', 'last attempt'],
+    ...found.map(({ id, status, attempts, createdAt, networkAppName, lastFailure, lastStatusCode }) => [
+      ...[id, status, attempts, createdAt, networkAppName, lastFailure ?? lastStatusCode],
+    ]),
+  ])
+  if (found.length === count) report(`There may be more. --limit shows up to ${MAX_LIMIT}.`)
 }
 
-/** Identifiers of all deliveries that were given up, a page at a time. */
-async function findGivenUp({ deliveries }: Services, flags: FilterFlags): Promise<string[]> {
+async function findFailed({ deliveries }: Services, flags: FilterFlags): Promise<string[]> {
   const { toId } = await import('../shared/ids.ts')
   const found: string[] = []
-  for (let skip = 0; ; skip += MOST) {
-    const page = await deliveries.list(system, { ...filterOf(flags), status: 'GIVEN_UP' }, { take: MOST, skip })
+  for (let skip = 0; ; skip += MAX_LIMIT) {
+    const page = await deliveries.list(operator, { ...filterOf(flags), status: 'GIVEN_UP' }, { take: MAX_LIMIT, skip })
     found.push(...page.map(({ id }) => toId('delivery', id)))
-    if (page.length < MOST) return found
+    if (page.length < MAX_LIMIT) return found
   }
 }
 
 interface Replayed {
   id: string
-  /** Why it is not called again; null when it is. */
+  /** Reason why the delivery is not sent again. Null if it is. */
   refusal: string | null
 }
 
-async function replayAll({ deliveries }: Services, ids: readonly string[]): Promise<Replayed[]> {
+async function replay({ deliveries }: Services, ids: readonly string[]): Promise<Replayed[]> {
   const { DomainError } = await import('../shared/errors.ts')
-  const progress = createProgress('called again')
+  const progress = createProgress('queued')
   const replayed: Replayed[] = []
   for (const id of ids) {
-    const refusal = await deliveries.replay(system, id, { key: undefined, replayed: false }).then(
+    const refusal = await deliveries.replay(operator, id, withoutKey()).then(
       () => null,
       (error: unknown) => {
         if (error instanceof DomainError && error.code !== 'UNAVAILABLE') return error.message
@@ -83,76 +93,60 @@ async function replayAll({ deliveries }: Services, ids: readonly string[]): Prom
       },
     )
     replayed.push({ id, refusal })
-    if (ids.length > 1) progress.tell(replayed.length, ids.length)
+    if (ids.length > 1) progress.update(replayed.length, ids.length)
   }
   progress.end()
   return replayed
 }
 
-/** Adds `annal webhooks …`. */
-export function addWebhooksCommands(program: Command): void {
-  const webhooks = command(program, 'webhooks', 'Webhook deliveries: what receivers were told, and telling them again.')
+interface ReplayFlags {
+  givenUp?: true
+  app?: string
+  json?: true
+}
 
-  command(webhooks, 'list', 'Lists webhook deliveries, newest first, with what came of the last attempt of each.', [
+async function replayDeliveries(ids: string[], { givenUp, app, json }: ReplayFlags) {
+  if (ids.length > 0 === (givenUp === true)) throw usageError('Specify either IDs or --given-up.')
+  const replayed = await withServices(async ({ services }) =>
+    replay(services, givenUp ? await findFailed(services, app === undefined ? {} : { app }) : ids),
+  )
+  const refused = replayed.filter(({ refusal }) => refusal !== null)
+  if (refused.length) fail()
+  if (json) return printJson(replayed)
+  for (const { id, refusal } of refused) report(red(`${id}: ${refusal}`))
+  const count = counted(replayed.length - refused.length, 'delivery', 'deliveries')
+  report(green(`A running server sends ${count} again.`))
+}
+
+export function addWebhooksCommands(program: Command): void {
+  const webhooks = command(program, 'webhooks', 'Lists and replays webhook deliveries.')
+
+  command(webhooks, 'list', 'Lists webhook deliveries with the result of their last attempts, newest first.', [
     'annal webhooks list --status given-up',
     'annal webhooks list --app app_01h455vb4pex5vsknk084sn02q --limit 100 --json',
   ])
-    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
-    .option('--app <id>', 'only those of this network app')
-    .option('--order <id>', 'only that of this order')
-    .option('--limit <count>', `how many at most, up to ${MOST}`, String(DEFAULT_LIMIT))
+    .addOption(new Option('--status <status>', 'deliveries with this status').choices(statuses))
+    .option('--app <id>', 'deliveries of this network app')
+    .option('--order <id>', 'deliveries of this order')
+    .option('--limit <count>', `maximum number of deliveries, up to ${MAX_LIMIT}`, String(DEFAULT_LIMIT))
     .option(
       '--json',
       'prints a list of {"id", "networkAppId", "networkAppName", "orderId", "status", "attempts", "lastStatusCode", "lastFailure", "createdAt", "nextAttemptAt", "settledAt"}',
     )
-    .action(async ({ limit, json, ...flags }: FilterFlags & { limit: string; json?: true }) => {
-      const most = Number(limit)
-      if (!Number.isInteger(most) || most < 1 || most > MOST) {
-        return webhooks.error(`error: --limit is a whole number from 1 to ${MOST}`, { exitCode: WRONG_USAGE })
-      }
-      const found = await withServices(({ services }) => readDeliveries(services, flags, most))
-      if (json) return printJson(found)
-      if (found.length === 0) return say('There is none.')
-      const rows = found.map((delivery) => [
-        ...[delivery.id, delivery.status, String(delivery.attempts), delivery.createdAt.toISOString()],
-        ...[
-          delivery.networkAppName,
-          delivery.lastFailure ?? (delivery.lastStatusCode ? `${delivery.lastStatusCode}` : '-'),
-        ],
-      ])
-      print(table([['id', 'status', 'attempts', 'created', 'network app', 'last attempt'], ...rows]))
-      if (found.length === most) say(`There may be more: --limit shows up to ${MOST}.`)
-    })
+    .action(listDeliveries)
 
   command(
     webhooks,
     'replay',
-    'Calls receivers once more, now, with the same identifier and body; exits with 1 when one of them is not called.',
+    'Sends deliveries again now, with the same ID and body. Exits with 1 if one of them cannot be sent.',
     [
       'annal webhooks replay delivery_01h455vb4pex5vsknk084sn02q',
       'annal webhooks replay --given-up --app app_01h455vb4pex5vsknk084sn02q',
     ],
   )
-    .argument('[ids...]', 'identifiers of deliveries, as `annal webhooks list` shows them')
-    .option('--given-up', 'all that were given up')
-    .option('--app <id>', 'with --given-up: only those of this network app')
+    .argument('[ids...]', 'IDs of deliveries')
+    .option('--given-up', 'all deliveries that failed permanently')
+    .option('--app <id>', 'with --given-up: deliveries of this network app')
     .option('--json', 'prints a list of {"id", "refusal"}')
-    .action(async (ids: string[], { givenUp, app, json }: { givenUp?: true; app?: string; json?: true }) => {
-      if (ids.length > 0 === (givenUp === true)) {
-        return webhooks.error('error: give identifiers, or --given-up', { exitCode: WRONG_USAGE })
-      }
-      const flags = app === undefined ? {} : { app }
-      const replayed = await withServices(async ({ services }) =>
-        replayAll(services, givenUp ? await findGivenUp(services, flags) : ids),
-      )
-      const refused = replayed.filter(({ refusal }) => refusal !== null)
-      if (refused.length) fail()
-      if (json) return printJson(replayed)
-      for (const { id, refusal } of refused) say(red(`${id}: ${refusal}`))
-      say(
-        green(
-          `${counted(replayed.length - refused.length, 'webhook is', 'webhooks are')} called again by a running server.`,
-        ),
-      )
-    })
+    .action(replayDeliveries)
 }

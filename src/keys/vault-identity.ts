@@ -68,7 +68,7 @@ async function readMissingKeys(database: Pick<Database, 'query'>, keyRing: Pick<
 const listKeys = (keys: readonly { id: string; accounts: number }[]) =>
   keys.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`).join(', ')
 
-/** Name for all key shares in `annal keys give-up`. */
+/** Name for all key shares in `annal keys abandon`. */
 const KEY_SHARES = 'key-shares'
 
 /** Up to 100 accounts with the oldest and the newest keys. */
@@ -124,7 +124,7 @@ export async function assertKeysHeld(
   if (missing.length === 0) return
   throw new Error(
     `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${listKeys(missing)}. Restore the newest backup of ANNAL_DIR/keys, ` +
-      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. If a key is lost for good, run: annal keys give-up ${missing[0]!.id}`,
+      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. If a key is lost for good, run: annal keys abandon ${missing[0]!.id}`,
   )
 }
 
@@ -133,7 +133,7 @@ export async function assertKeySharesHeld(database: Pick<Database, 'query'>, dir
   if (!(await lacksKeyShares(database, dir)) || (await isGivenUp(database, KEY_SHARES))) return
   throw new Error(
     `The folder ${join(dir, 'keys', 'counterparts')} is empty or belongs to another installation: it has none of the key shares of this database's accounts. ` +
-      `Mount or restore the newest backup of ANNAL_DIR/keys. If they are lost for good, run: annal keys give-up ${KEY_SHARES}`,
+      `Mount or restore the newest backup of ANNAL_DIR/keys. If they are lost for good, run: annal keys abandon ${KEY_SHARES}`,
   )
 }
 

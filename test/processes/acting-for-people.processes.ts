@@ -50,7 +50,7 @@ it('a deletion that is killed in the middle has done nothing, and is carried out
   expect(await app.sql(`select from audit_entries where action = 'account.deleted'`)).toEqual([])
 
   const next = await runAnnal(app.env.ANNAL_DIR!, deletion, { env: app.env })
-  expect(next).toMatchObject({ code: 0, stderr: `${user.publicId} is deleted.\n` })
+  expect(next).toMatchObject({ code: 0, stderr: `Deleted ${user.publicId}.\n` })
   expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })

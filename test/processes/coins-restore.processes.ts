@@ -53,7 +53,7 @@ it('what only the chain knows of is found, named and taken into the books, and n
     ({ address }) => address,
   ) as [string, string, string]
   await withdraw(payer, '1', asked)
-  expect(await coins()).toMatchObject({ code: 0, differing: [], adopted: null })
+  expect(await coins()).toMatchObject({ code: 0, differing: [], imported: null })
 
   const backup = await backUp(app.env.DATABASE_URL!)
   const second = moveCoins()
@@ -89,12 +89,12 @@ it('what only the chain knows of is found, named and taken into the books, and n
   expect(await statusesOf(payer)).toEqual(['waiting'])
 
   const seen = await coins()
-  expect(seen).toMatchObject({ code: 1, adopted: null })
+  expect(seen).toMatchObject({ code: 1, imported: null })
   const [atOther, atTreasury] = seen.differing
-  expect(atOther).toMatchObject({ address: other.address, booked: '5', agreed: '0', held: '0', problems: [] })
+  expect(atOther).toMatchObject({ address: other.address, booked: '5', expected: '0', held: '0', problems: [] })
   expect(atOther.unknown.map(({ nonce, kind, to }: Record<string, unknown>) => ({ nonce, kind, to }))).toEqual([
-    { nonce: 0, kind: 'gathering', to: treasuryAddress },
-    { nonce: 1, kind: 'gathering', to: treasuryAddress },
+    { nonce: 0, kind: 'sweep', to: treasuryAddress },
+    { nonce: 1, kind: 'sweep', to: treasuryAddress },
   ])
   expect(atTreasury).toMatchObject({
     address: treasuryAddress,
@@ -103,14 +103,14 @@ it('what only the chain knows of is found, named and taken into the books, and n
       { kind: 'withdrawal', to: asked, arrived: '1' },
       { kind: 'payment', to: unknown, arrived: '0.5', withdrawal: null },
     ],
-    problems: [expect.stringContaining(`paid 0.5 to ${unknown}, and no withdrawal that waits asks for it`)],
+    problems: [expect.stringContaining(`paid 0.5 to ${unknown}, and no waiting withdrawal matches it`)],
   })
   // It does not add up: nothing is written.
-  expect(await coins('--adopt')).toMatchObject({ code: 1, adopted: null })
+  expect(await coins('--import')).toMatchObject({ code: 1, imported: null })
   expect(await movesOf(other)).toEqual([])
 
   const borne = atTreasury.unknown[1].transaction
-  expect(await coins('--bear', borne)).toMatchObject({ code: 1, adopted: null })
+  expect(await coins('--write-off', borne)).toMatchObject({ code: 1, imported: null })
   expect(await movesOf(other)).toEqual([])
   // A node that keeps no old state says nothing of who used a nonce: the blocks are read.
   proxy.fault = async (calls, pass) => {
@@ -121,10 +121,10 @@ it('what only the chain knows of is found, named and taken into the books, and n
       return isOld ? { jsonrpc: '2.0', id: reply.id, error: { code: -32000, message: 'missing trie node' } } : reply
     })
   }
-  const blind = await coins('--bear', borne, '--adopt')
-  expect(blind).toMatchObject({ code: 1, adopted: null })
+  const blind = await coins('--write-off', borne, '--import')
+  expect(blind).toMatchObject({ code: 1, imported: null })
   expect(blind.differing[0].problems[0]).toContain('the node does not tell what they are: name a block')
-  expect(await coins('--bear', borne, '--from', '0', '--adopt')).toMatchObject({ code: 0, adopted: 4 })
+  expect(await coins('--write-off', borne, '--from', '0', '--import')).toMatchObject({ code: 0, imported: 4 })
   proxy.fault = undefined
 
   moveCoins()
@@ -185,7 +185,7 @@ it('a payment that the platform bears is borne no more when it loses its block a
   await first.stop()
   await backup.restore()
   const [{ unknown }] = (await coins()).differing
-  expect(await coins('--bear', unknown[0].transaction, '--adopt')).toMatchObject({ code: 0, adopted: 1 })
+  expect(await coins('--write-off', unknown[0].transaction, '--import')).toMatchObject({ code: 0, imported: 1 })
   const second = moveCoins()
   await becomes(({ status }) => status === 'FINAL')
   await second.stop()
@@ -209,7 +209,7 @@ it('coins that somebody else moved are told of, and nothing is written', async (
   await chain.rpc.call('anvil_impersonateAccount', user.address)
   await chain.rpc.call('eth_sendTransaction', { from: user.address, to: thief, value: quantity(COIN / 2n) })
   await mine()
-  const { code, differing } = await coins('--adopt')
+  const { code, differing } = await coins('--import')
   expect(code).toBe(1)
   expect(differing).toHaveLength(1)
   expect(differing[0].problems.join()).toMatch(new RegExp(`sent coins to ${thief}, which is no treasury`))
@@ -217,7 +217,7 @@ it('coins that somebody else moved are told of, and nothing is written', async (
   await chain.rpc.call('anvil_stopImpersonatingAccount', user.address)
   const said = await annalHere(app.env, ['coins'])
   expect(said.stdout).toContain(user.address)
-  expect(said.stderr).toContain('It does not add up, and nothing was written.')
+  expect(said.stderr).toContain('The unknown transactions do not explain all differences. Nothing was imported.')
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
@@ -236,12 +236,12 @@ it('what only the chain knows of costs what the chain takes for the one below it
   const receipt = await chain.rpc.call<ReceiptReply>('eth_getTransactionReceipt', hash)
   const fee = BigInt(receipt.gasUsed!) * BigInt(receipt.effectiveGasPrice!) + l1Fee
   const found = differing.find(({ address }: { address: string }) => address === user.address)
-  expect(found).toMatchObject({ booked: '1', agreed: fromUnits(COIN - value - fee) })
+  expect(found).toMatchObject({ booked: '1', expected: fromUnits(COIN - value - fee) })
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
 it.each([
-  ['--bear', 'x'],
+  ['--write-off', 'x'],
   ['--from', '-1'],
 ])('%s %s is wrong usage', async (option, value) => {
   expect(await annalHere(app.env, ['coins', option, value])).toMatchObject({ code: 2, stdout: '' })

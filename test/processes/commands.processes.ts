@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { leavesOf } from '../../src/cli/command.ts'
-import { commandsPage } from '../../src/cli/commands-page.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { toId } from '../../src/shared/ids.ts'
 import { annalCommand, annalHere, startAnnal } from '../support/annal-command.ts'
+import { commandsPage } from '../support/commands-page.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
@@ -43,7 +43,7 @@ describe('every command', () => {
 
 it('a command tells required options in its help, and problems of what it was given a line each', async () => {
   expect((await annal('users', 'lock', '--help')).stdout).toMatch(
-    /--reason <text> +why, .*audit\s+trail\s+\(required\)/,
+    /--reason <text> +reason .*audit\s+log, .*\(required\)/s,
   )
   const said = await annal('grant', '--user', 'nobody', '--points', 'x', '--reason', 'y')
   expect(said).toMatchObject({ code: 2, stdout: '' })
@@ -69,7 +69,7 @@ it.runIf(process.platform === 'linux')(
       const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
       return { code, said }
     }
-    const sentence = 'What was asked for cannot be printed: no space left on device (ENOSPC).\n'
+    const sentence = 'Cannot write the output: no space left on device (ENOSPC).\n'
     expect(await intoFull('config')).toEqual({ code: 1, said: sentence })
     expect(await intoFull('--help')).toEqual({ code: 1, said: sentence })
 
@@ -77,7 +77,7 @@ it.runIf(process.platform === 'linux')(
     const [key] = await app.sql(`select id from api_keys where name = 'unread'`)
     const id = toId('key', key!.id!)
     expect(code).toBe(1)
-    expect(said).toContain(`The key ${id} was made, and nobody has seen it. Revoke it: annal api-key revoke ${id}\n`)
+    expect(said).toContain(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}\n`)
     expect(said).toContain(sentence)
   },
 )
@@ -96,7 +96,7 @@ it.runIf(process.platform === 'linux')(
     const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
     expect({ code, said }).toEqual({
       code: 1,
-      said: 'What was asked for cannot be printed: file too large (EFBIG).\n',
+      said: 'Cannot write the output: file too large (EFBIG).\n',
     })
     expect(await readFile(out)).toHaveLength(1_024)
   },
@@ -119,7 +119,7 @@ it('a proof is written where nothing is yet, or not at all', async () => {
   for (const [out, code] of Object.entries(places)) {
     expect(await annal('proof', nid, '--out', out)).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: expect.stringMatching(new RegExp(`^${out} cannot be written: .* \\(${code}\\)\\. Name a place .*\n$`)),
+      stderr: expect.stringMatching(new RegExp(`^Cannot write ${out}: .* \\(${code}\\)\\. Choose a path .*\n$`)),
     })
   }
   expect(await readFile(kept, 'utf8')).toBe('kept')
@@ -202,9 +202,9 @@ describe('annal migrate', () => {
     expect(await migrate('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('to apply') })
     expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })
     const after = await migrate('status')
-    expect(after).toMatchObject({ code: 0, stderr: 'The tables are those of this version.\n' })
+    expect(after).toMatchObject({ code: 0, stderr: 'The database is up to date.\n' })
     expect(after.stdout).toMatch(/^20261128000000_initial +\d{4}-/m)
-    expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing to apply.\n' })
+    expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: 'No migrations to apply.\n' })
   })
 })
 

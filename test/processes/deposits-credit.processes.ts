@@ -136,7 +136,7 @@ it('reports invalid arguments with exit code 2', async () => {
   const hash = `0x${randomBytes(32).toString('hex')}`
   expect(await annal('0x12', user, '1')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('hash of a transaction'),
+    stderr: expect.stringContaining('Expected a transaction hash'),
   })
   expect(await annal(hash, user, '0')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--amount: /) })
   const nobody = ['deposits', 'credit', hash, '--user', 'nobody', '--amount', '1', '--reason', 'x']

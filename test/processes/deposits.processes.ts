@@ -2,7 +2,7 @@
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
-import { findWaitingWork } from '../../src/cli/waiting.ts'
+import { findWaitingWork } from '../../src/cli/check-commands.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/jobs/recorded-failures.sql.ts'
 import { createDepositBooks } from '../../src/modules/coins/deposit-books.ts'
 import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from '../support/chain/deposit-scene.ts'
@@ -160,7 +160,7 @@ it('sets a deposit aside that the books refuse: the others of its block are cred
   await eventually(setbacks, (rows) => rows.length > 0)
   expect(await setbacks()).toMatchObject([{ sweep: 'credit-deposits', item: refused, last_error: 'for a test' }])
   const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
-  expect(w3?.rows).toMatchObject([{ subject: refused, sweep: 'credit-deposits' }])
+  expect(w3?.rows).toMatchObject([{ subject: refused, batchJob: 'credit-deposits' }])
   // However long nobody watches.
   await app.sql(`update setbacks set next_attempt_at = now() - interval '2 days'`)
   await app.installation.database.query(forgetStaleSetbacks)

@@ -180,8 +180,7 @@ describe('a server whose standby may have taken its place', () => {
 
 describe('annal doctor', () => {
   it('reports whether acknowledged writes survive a failover', async () => {
-    const asynchronous =
-      'warning: Replication is asynchronous: a failover loses the writes that were acknowledged last.'
+    const asynchronous = 'warning: Replication is asynchronous: a failover loses the latest acknowledged writes.'
     expect(await linesOf('replication')).toEqual([expect.stringContaining('The database has no standby server.')])
     third = await second.makeStandby(first.place)
     servers.push(third)
@@ -194,7 +193,7 @@ describe('annal doctor', () => {
     await second.configure({ synchronous_standby_names: 'nobody' })
     await second.settleStandbys()
     expect(await linesOf('replication')).toEqual([
-      'wrong: No synchronous standby is connected: every write waits for one.',
+      'error: No synchronous standby is connected: every write waits for one.',
     ])
     await second.configure({ synchronous_standby_names: 'third' })
     await until('the standby is synchronous', async () => {
@@ -204,7 +203,7 @@ describe('annal doctor', () => {
       return row!.n === 1
     })
     expect(await linesOf('replication')).toEqual([
-      'right: Acknowledged writes are on a synchronous standby (synchronous_commit is on).',
+      'ok: Acknowledged writes are on a synchronous standby (synchronous_commit is on).',
     ])
     await second.configure({ synchronous_commit: 'local' })
     expect(await linesOf('replication')).toEqual([

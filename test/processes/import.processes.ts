@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
-import { lookAtFiles } from '../../src/cli/import/files.ts'
-import { importRows } from '../../src/cli/import/import.ts'
-import { createPatience } from '../../src/cli/import/patience.ts'
-import { createImportServer } from '../../src/cli/import/server.ts'
+import { registerRows } from '../../src/cli/import/import-files.ts'
+import { createImportServer, createRetry } from '../../src/cli/import/server.ts'
+import { examineFiles } from '../../src/cli/import/source.ts'
 import { InterruptedError } from '../../src/cli/terminal.ts'
 import { annalHere, type HereOptions, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -57,7 +56,7 @@ describe('annal import', () => {
     const report = await importAs(user, folder)
     const cost = { each: '0.179', total: '0.179', available: '0.179', missing: '0' }
     expect(report).toMatchObject({ code: 0, account: user.username, stopped: null, cost })
-    expect(states(report)).toEqual(['before', 'before', 'before', 'registered'])
+    expect(states(report)).toEqual(['existing', 'existing', 'existing', 'registered'])
     const assets = expectOk(await user.rest('GET', 'assets/')).results
     expect(assets.map(({ id }: { id: string }) => id).sort()).toEqual(
       report.rows.map(({ nid }: { nid: string }) => nid).sort(),
@@ -86,15 +85,15 @@ describe('annal import', () => {
     ]
     await writeFile(csv, csvRows.join('\r\n'))
     const failures = [
-      [4, 'not_sent', 'There is no such file.'],
+      [4, 'not_sent', 'The file does not exist.'],
       [5, 'validation_error', 'caption: Ensure this field has no more than 4000 characters.'],
-      [6, 'not_sent', `The file lies outside of ${dir}.`],
-      [7, 'not_sent', `The file lies outside of ${dir}.`],
-      [8, 'not_sent', 'It is a folder.'],
-      [9, 'not_sent', 'The row has 2 cells, and the header 4.'],
+      [6, 'not_sent', `The file is outside ${dir}.`],
+      [7, 'not_sent', `The file is outside ${dir}.`],
+      [8, 'not_sent', 'The path is a folder.'],
+      [9, 'not_sent', 'The row has 2 cells, but the header has 4.'],
     ].map(([row, code, message]) => ({ row, code, message, state: 'failed' }))
     const dry = await importAs(user, csv, '--dry-run')
-    expect(dry).toMatchObject({ code: 1, rows: [{ row: 2, path: `${name}/1.jpg`, state: 'left' }, ...failures] })
+    expect(dry).toMatchObject({ code: 1, rows: [{ row: 2, path: `${name}/1.jpg`, state: 'pending' }, ...failures] })
     expect(await ownedBy(user)).toBe(0)
     const report = await importAs(user, csv)
     expect(report).toMatchObject({ code: 1, stopped: null, rows: [{ row: 2, state: 'registered' }, ...failures] })
@@ -109,11 +108,11 @@ describe('annal import', () => {
     expect(again.rows).toMatchObject([
       { row: 1, state: 'registered' },
       { row: 3, state: 'failed', message: 'The line is not JSON.' },
-      { row: 4, state: 'before', nid: report.rows[0].nid },
+      { row: 4, state: 'existing', nid: report.rows[0].nid },
     ])
     const shown = await annal(user, csv)
-    expect(shown.stdout).toMatch(/^row +file +code +why\n4 +\S+9\.jpg +not_sent +There is no such file\.$/m)
-    expect(shown.stderr).toContain('7 rows: 1 registered before, 6 failed.')
+    expect(shown.stdout).toMatch(/^row +file +code +reason\n4 +\S+9\.jpg +not_sent +The file does not exist\.$/m)
+    expect(shown.stderr).toContain('7 rows: 1 existing, 6 failed.')
     expect(await ownedBy(user)).toBe(2)
   })
 
@@ -178,14 +177,14 @@ describe('annal import', () => {
     ]
     await writeFile(list, paths.map((file) => JSON.stringify({ file })).join('\n'))
     const { rows } = await importAs(user, list, '--files', folder)
-    const outside = { state: 'failed', message: `The file lies outside of ${folder}.` }
+    const outside = { state: 'failed', message: `The file is outside ${folder}.` }
     expect(rows).toMatchObject([
       { path: 'below\\3.jpg', state: 'registered' },
       { path: 'a\\b.jpg', state: 'registered' },
       outside,
       outside,
       outside,
-      { state: 'failed', message: 'There is no such file.' },
+      { state: 'failed', message: 'The file does not exist.' },
     ])
   })
 
@@ -207,7 +206,7 @@ describe('annal import', () => {
     const list = join(dir, 'names.csv')
     await writeFile(list, 'file\n1.jpg\nt\uFFFDr.jpg\n')
     expect((await importAs(user, list, '--files', folder)).rows).toMatchObject([
-      { row: 2, state: 'before' },
+      { row: 2, state: 'existing' },
       { row: 3, ...problem },
     ])
     const said = await annal(user, join(dir, 'caf\uFFFD.csv'))
@@ -220,13 +219,13 @@ describe('annal import', () => {
     for (const args of [['--dry-run'], []]) {
       const report = await importAs(user, folder, ...args)
       const cost = { each: '0.179', total: '0.537', available: '0.4', missing: '0.137' }
-      expect(report).toMatchObject({ code: 1, cost, stopped: expect.stringContaining('0.137 are missing') })
-      expect(states(report)).toEqual(['left', 'left', 'left'])
+      expect(report).toMatchObject({ code: 1, cost, stopped: expect.stringContaining('0.137 missing') })
+      expect(states(report)).toEqual(['pending', 'pending', 'pending'])
     }
     expect(await ownedBy(user)).toBe(0)
     const report = await importAs(user, folder, '--limit', '2')
     expect(report.code).toBe(0)
-    expect(states(report)).toEqual(['registered', 'registered', 'left'])
+    expect(states(report)).toEqual(['registered', 'registered', 'pending'])
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0.042' })
   })
 
@@ -263,7 +262,7 @@ describe('annal import', () => {
     expect(await ownedBy(user)).toBeLessThan(20)
     const report = await importAs(user, folder)
     expect(report).toMatchObject({ code: 0, stopped: null })
-    expect(new Set(states(report))).toEqual(new Set(['before', 'registered']))
+    expect(new Set(states(report))).toEqual(new Set(['existing', 'registered']))
     expect(await ownedBy(user)).toBe(20)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
@@ -275,14 +274,14 @@ describe('annal import', () => {
     expect(both.map(({ code }) => code)).toEqual([0, 0])
     const all = both.flatMap(states)
     expect(all.filter((state) => state === 'registered')).toHaveLength(6)
-    expect(all.filter((state) => state === 'before')).toHaveLength(6)
+    expect(all.filter((state) => state === 'existing')).toHaveLength(6)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '8.926' })
     // What has changed is another file; what is named twice is one.
     await writeFile(join(folder, '1.jpg'), `late in ${folder}`)
     await copyFile(join(folder, '1.jpg'), join(folder, 'copy.jpg'))
     expect(await importAs(user, folder, '--dry-run')).toMatchObject({ code: 0, cost: { total: '0.179' } })
     const stopped = await annal(user, folder, [], { interrupted: AbortSignal.abort(new InterruptedError()) })
-    expect(stopped).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('It was interrupted.') })
+    expect(stopped).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Interrupted.') })
     expect(await ownedBy(user)).toBe(6)
     expect(await importAs(user, folder)).toMatchObject({ code: 0 })
     expect(await ownedBy(user)).toBe(7)
@@ -295,12 +294,12 @@ describe('annal import', () => {
     const { rows } = await importAs(user, folder)
     expect(rows).toMatchObject([{ state: 'failed', code: 'duplicate_asset_not_allowed' }, { state: 'registered' }])
     const interrupted = new AbortController().signal
-    const patiently = createPatience(() => undefined, interrupted)
-    const server = createImportServer(app.url, user.token, { atOnce: 1, patiently })
-    const [done, each] = [() => undefined, '1']
-    const { good } = await lookAtFiles([{ row: 1, path: '2.jpg', fields: {} }], folder, { done, interrupted })
+    const retry = createRetry(() => undefined, interrupted)
+    const server = createImportServer(app.url, user.token, { concurrency: 1, retry })
+    const done = () => undefined
+    const { valid } = await examineFiles([{ row: 1, path: '2.jpg', fields: {} }], folder, { done, interrupted })
     await writeFile(join(folder, '2.jpg'), `photo X of ${folder}`)
-    const { outcomes, stopped } = await importRows(good, { server, each, atOnce: 1, done })
+    const { outcomes, stopped } = await registerRows(valid, { server, maxCost: '1', concurrency: 1, done })
     expect(outcomes).toMatchObject([{ state: 'failed', code: 'not_sent', message: expect.stringContaining('changed') }])
     expect(stopped).toBe(null)
   })
@@ -315,7 +314,10 @@ describe('annal import', () => {
     try {
       const { port } = elsewhere.address() as AddressInfo
       const said = await annalHere({ ANNAL_TOKEN: 'x' }, ['import', folder, '--url', `http://127.0.0.1:${port}`])
-      expect(said).toMatchObject({ code: 1, stderr: expect.stringMatching(/301 and leads to https:\/\/x\.example/) })
+      expect(said).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/301 and redirects to https:\/\/x\.example/),
+      })
     } finally {
       elsewhere.closeAllConnections()
       elsewhere.close()
@@ -324,19 +326,19 @@ describe('annal import', () => {
 
   it.each([
     [['.'], /ANNAL_TOKEN/],
-    [['.', '--token-file', '/nowhere'], /The token cannot be read/],
+    [['.', '--token-file', '/nowhere'], /Cannot read the token/],
     [['.', '--concurrency', '0'], /from 1 to 32/],
-    [['.', '--limit', 'x'], /--limit is a whole number from 1\./],
-    [['.', '--url', 'localhost:4000'], /--url is an address/],
+    [['.', '--limit', 'x'], /--limit must be an integer from 1\./],
+    [['.', '--url', 'localhost:4000'], /--url must be an address/],
   ])('answers wrong usage %j with 2, and asks nobody', async (args, message) => {
     const said = await annalHere({}, ['import', ...args])
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
   it.each([
-    ['unknown.csv', 'file,captoin\na.jpg,x\n', /There is no field 'captoin'/],
-    ['without.csv', 'caption\nx\n', /No field says which file/],
-    ['twice.csv', 'file,tag,tag\na.jpg,x,y\n', /The field 'tag' is there twice/],
+    ['unknown.csv', 'file,captoin\na.jpg,x\n', /Unknown field 'captoin'/],
+    ['without.csv', 'caption\nx\n', /The field 'file' is missing/],
+    ['twice.csv', 'file,tag,tag\na.jpg,x,y\n', /The field 'tag' is repeated/],
     ['open.csv', 'file\n"a', /is not CSV: Quote Not Closed/],
     ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8 in row 2\. Save it as "CSV UTF-8"/],
     [
@@ -347,8 +349,8 @@ describe('annal import', () => {
     ['header.csv', Buffer.from('file,Größe\n', 'latin1'), /is not UTF-8 in row 1\./],
     ['latin.jsonl', Buffer.from('{"file":"a"}\n\n{"file":"\xe9"}\n', 'latin1'), /is not UTF-8 in row 3\./],
     ['cut.txt', Buffer.from('\ufefffile', 'utf16le').subarray(0, -1), /is not valid UTF-16\. Save it/],
-    ['both.csv', 'File;FILE\na;b\n', /The field 'file' is there twice/],
-    ['unknown.jsonl', '{"file":"a","note":1}', /There is no field 'note'/],
+    ['both.csv', 'File;FILE\na;b\n', /The field 'file' is repeated/],
+    ['unknown.jsonl', '{"file":"a","note":1}', /Unknown field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],
   ])('refuses the source %s with 2', async (name, content, message) => {
     await writeFile(join(dir, name), content)

@@ -119,11 +119,11 @@ describe('annal keys', () => {
     expect(current!.total + earlier!.total).toBe(USERS)
     expect([current!.total, earlier!.total].every((total) => total > 0)).toBe(true)
     expect(await signAll()).toEqual(signatures)
-    const tooEarly = await annal(['keys', 'destroy-earlier'])
+    const tooEarly = await annal(['keys', 'destroy-previous'])
     expect(tooEarly).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Rotate first') })
 
     const resumed = await annal(['keys', 'rotate', '--json'])
-    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d+ of \d+ wrapped anew/) })
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d+ of \d+ rewrapped/) })
     expect(JSON.parse(resumed.stdout)).toEqual({
       current: current!.id,
       isNew: false,
@@ -140,19 +140,19 @@ describe('annal keys', () => {
     const rotated = await annal(['keys', 'rotate'])
     expect(rotated).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(new RegExp(`^key +local:[0-9a-f]{16} \\(new\\)\nwrapped anew +${USERS}\n$`)),
-      stderr: expect.stringContaining('Nothing is left under an earlier key'),
+      stdout: expect.stringMatching(new RegExp(`^key +local:[0-9a-f]{16} \\(new\\)\nrewrapped +${USERS}\n$`)),
+      stderr: expect.stringContaining('No row uses a previous key'),
     })
     expect((await readKeys()).map((row) => row.sealed)).toEqual(sealed)
-    expect((await annal(['keys', 'destroy-earlier'])).stderr).toContain('15 minutes')
+    expect((await annal(['keys', 'destroy-previous'])).stderr).toContain('15 minutes')
     const hourAgo = Date.now() / 1_000 - 3_600
     await utimes(join(dir, 'keys/key-encryption-key'), hourAgo, hourAgo)
-    const { code, stdout } = await annal(['keys', 'destroy-earlier', '--json'])
+    const { code, stdout } = await annal(['keys', 'destroy-previous', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout).destroyed).toHaveLength(2)
-    expect((await annal(['keys', 'destroy-earlier'])).stderr).toContain('none to destroy')
+    expect((await annal(['keys', 'destroy-previous'])).stderr).toContain('no key to destroy')
     const table = await annal(['keys', 'status'])
-    expect(table.stdout).toMatch(/^key +state +custodial keys +sealed texts\nlocal:[0-9a-f]{16} +current +300 +0\n$/)
+    expect(table.stdout).toMatch(/^key +state +private keys +other secrets\nlocal:[0-9a-f]{16} +current +300 +0\n$/)
     expect(await signAll()).toEqual(signatures)
   })
 
@@ -164,7 +164,7 @@ describe('annal keys', () => {
     const again = JSON.parse((await annal(['keys', 'rotate', '--json'], next)).stdout)
     expect(again).toMatchObject({ isNew: false, rewrapped: USERS, unreadable: [] })
     const idle = await annal(['keys', 'rotate'], { KEY_ENCRYPTION_KEY: next.KEY_ENCRYPTION_KEY })
-    expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/wrapped anew +0/) })
+    expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/rewrapped +0/) })
     const wrong = await annal(['keys', 'status'], { KEY_ENCRYPTION_KEY_PREVIOUS: 'ab' })
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('KEY_ENCRYPTION_KEY_PREVIOUS') })
   })
@@ -173,8 +173,8 @@ describe('annal keys', () => {
     const env = { KEY_ENCRYPTION_KEY: 'ef'.repeat(32) }
     const { code, stderr } = await annal(['keys', 'rotate'], env)
     expect(code).toBe(1)
-    expect(stderr).toMatch(/user_[0-9a-z]{26} does not open: The key vault does not hold/)
+    expect(stderr).toMatch(/Cannot decrypt user_[0-9a-z]{26}: The key vault does not hold/)
     const shown = await annal(['keys', 'status'], env)
-    expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining(`${USERS} rows are wrapped by a key that`) })
+    expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining(`${USERS} rows use a key that`) })
   })
 })

@@ -75,7 +75,7 @@ it('each role is done by the processes that have it, and a role that nobody has 
   expect(await missing(http)).toEqual(['role relay'])
   const { code, stdout } = await runAnnal(shared.dir, ['doctor', '--only', 'roles'], { env: shared.env })
   expect(code).toBe(1)
-  expect(stdout).toMatch(/roles +wrong +No process has the role relay\./)
+  expect(stdout).toMatch(/roles +error +No process has the role relay\./)
 
   // Who is killed says nothing any more.
   await worker.stop('SIGKILL')

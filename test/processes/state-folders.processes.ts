@@ -75,7 +75,7 @@ describe('the folder of blocks', () => {
     await expectRefused(shared, empty)
     expect(await readdir(blocks)).toEqual([])
     expect(await doctor(shared, 'files')).toContainEqual(
-      expect.objectContaining({ state: 'wrong', finding: expect.stringContaining('is empty or belongs to another') }),
+      expect.objectContaining({ state: 'error', finding: expect.stringContaining('is empty or belongs to another') }),
     )
 
     // The folder of another installation, by an earlier version and by this one.
@@ -87,7 +87,7 @@ describe('the folder of blocks', () => {
     )
     await expectRefused(shared, foreign)
     expect((await doctor(shared, 'files'))[0]).toMatchObject({
-      state: 'wrong',
+      state: 'error',
       fix: expect.stringContaining('Mount or'),
     })
     const env = { ...shared.env, ANNAL_DIR: shared.dir }
@@ -112,7 +112,7 @@ describe('the folder of blocks', () => {
     await rm(marker)
     await (await shared.start()).stop()
     expect(await readFile(marker, 'utf8')).toBe(`${owner}\n`)
-    expect((await doctor(shared, 'files'))[0]).toMatchObject({ state: 'right' })
+    expect((await doctor(shared, 'files'))[0]).toMatchObject({ state: 'ok' })
   })
 
   it('is reported by /readyz of every process when it disappears or is exchanged, and takes no files until it is back', async () => {
@@ -178,11 +178,11 @@ describe('the key vault', () => {
   it('is refused without the key shares of the accounts until they are given up', async () => {
     const { shared } = await stoppedWithFile()
     await rm(join(shared.dir, 'keys/counterparts'), { recursive: true })
-    const reason = /counterparts is empty or belongs to another installation: .*annal keys give-up key-shares/
+    const reason = /counterparts is empty or belongs to another installation: .*annal keys abandon key-shares/
     await expectRefused(shared, reason)
-    expect((await doctor(shared, 'keys'))[0]).toMatchObject({ state: 'wrong', finding: expect.stringMatching(reason) })
+    expect((await doctor(shared, 'keys'))[0]).toMatchObject({ state: 'error', finding: expect.stringMatching(reason) })
     const env = { ...shared.env, ANNAL_DIR: shared.dir }
-    expect(await annalHere(env, ['keys', 'give-up', 'key-shares'])).toMatchObject({ code: 0 })
+    expect(await annalHere(env, ['keys', 'abandon', 'key-shares'])).toMatchObject({ code: 0 })
     const service = await shared.start()
     await expectReadiness(service, ready)
     await service.stop()
@@ -210,7 +210,7 @@ describe('a bucket', () => {
     )
     expect(s3.objects.size).toBe(0)
     expect((await doctor(shared, 'files'))[0]).toMatchObject({
-      state: 'wrong',
+      state: 'error',
       fix: expect.stringContaining('S3_PREFIX'),
     })
     s3.objects.set('installation', { bytes: Buffer.from('another'), changedAt: s3.now })
@@ -341,7 +341,7 @@ describe('what is embedded', () => {
     await expectEmbeddedRefused(dir, empty)
     const doctor = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'chain', '--json'])
     expect(JSON.parse(doctor.stdout)[0]).toMatchObject({
-      state: 'wrong',
+      state: 'error',
       finding: expect.stringMatching(/is empty or/),
     })
     await rm(chain, { recursive: true })

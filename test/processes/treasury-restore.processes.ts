@@ -84,7 +84,7 @@ it.each(['of then', 'of now'])(
     expect(await compare(later)).toMatchObject({ differing })
     await waitsFor(payer.address, moveCoins(later))
     expect(await statusesOf(user)).toEqual(['waiting'])
-    expect(await compare(later, '--adopt')).toMatchObject({ code: 0, adopted: 1, differing })
+    expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1, differing })
     moveCoins(later)
     await confirmed(user)
     expect(await balanceOf(to)).toBe(COIN)
@@ -171,7 +171,7 @@ it('what a treasury of before paid is sought once while withdrawals wait because
   )
   await mover.stop()
   expect(timesOf('eth_getTransactionByHash')).toBe(1)
-  expect(await compare(later, '--adopt')).toMatchObject({ code: 0, adopted: 1 })
+  expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1 })
 })
 
 it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {

@@ -72,7 +72,7 @@ it('a vault with keys of accounts is not started on an empty database, which sta
   const gone = `${join(dir, 'postgres')} is missing, but ${join(dir, 'keys')} holds keys of accounts. Restore it`
   expect(embedded).toMatchObject({ code: 1, stderr: expect.stringContaining(gone) })
   const { stdout } = await annalHere({ ANNAL_DIR: dir }, ['doctor', '--only', 'database', '--json'])
-  expect(JSON.parse(stdout)).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is missing, but') }])
+  expect(JSON.parse(stdout)).toMatchObject([{ state: 'error', finding: expect.stringContaining('is missing, but') }])
   expect(existsSync(join(dir, 'postgres'))).toBe(false)
 })
 
@@ -93,19 +93,19 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   expect(JSON.parse(check.stdout)).toContainEqual(expect.objectContaining({ id: 'S1', holds: false }))
 
   const id = refusal.exec(String(await start(dir).catch((error: unknown) => error)))![1]!
-  const nonsense = ['keys', 'give-up', 'local:0123']
+  const nonsense = ['keys', 'abandon', 'local:0123']
   const unknown = "No account's key is wrapped by a key local:0123."
   expect(await annalHere(env, nonsense)).toMatchObject({
     code: 1,
     stderr: `${unknown} Missing: ${id} (2 accounts).\n`,
   })
   for (const _time of ['once', 'again']) {
-    expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })
+    expect(await annalHere(env, ['keys', 'abandon', id])).toMatchObject({ code: 0 })
   }
   expect(await annalHere(env, nonsense)).toMatchObject({ code: 1, stderr: `${unknown} No key is missing.\n` })
   await (await start(dir)).close()
   writeFileSync(file, key)
-  expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({
+  expect(await annalHere(env, ['keys', 'abandon', id])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('The vault holds'),
   })

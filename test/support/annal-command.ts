@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { run } from '../../src/cli/run.ts'
+import { run } from '../../src/cli/program.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -1,49 +1,113 @@
-/** What a check of `annal doctor` finds. */
+/** Results of the checks of `annal doctor`, and the parts that they examine. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import type { ConnectedDatabase } from '../../db/database.ts'
+import type { Log } from '../../shared/log.ts'
 
-/** How bad it is: `skipped` because something else that it needs is not there. */
-export type State = 'right' | 'to know' | 'warning' | 'wrong' | 'skipped'
+/** `skipped`: the check needs something that another check reports as missing. */
+export type State = 'ok' | 'info' | 'warning' | 'error' | 'skipped'
 
-/** One line of the doctor's. */
 export interface Diagnosis {
   state: State
-  /** What was found, as a sentence. */
+  /** What the check found, in sentences. */
   finding: string
-  /** What to do about it; none where nothing is to be done. */
+  /** What to do about it. */
   fix?: string
 }
 
-/** All is as it should be. */
-export const right = (finding: string): Diagnosis => ({ state: 'right', finding })
-/** Nothing is wrong; an operator may want to know. */
-export const toKnow = (finding: string, fix?: string): Diagnosis => withFix({ state: 'to know', finding }, fix)
-/** It works, but it should not stay so. */
+export const ok = (finding: string): Diagnosis => ({ state: 'ok', finding })
+export const info = (finding: string, fix?: string): Diagnosis => ({ state: 'info', finding, ...(fix && { fix }) })
 export const warning = (finding: string, fix: string): Diagnosis => ({ state: 'warning', finding, fix })
-/** It does not work, or does harm. */
-export const wrong = (finding: string, fix: string): Diagnosis => ({ state: 'wrong', finding, fix })
+export const failure = (finding: string, fix: string): Diagnosis => ({ state: 'error', finding, fix })
 
-const withFix = (diagnosis: Diagnosis, fix: string | undefined) =>
-  fix === undefined ? diagnosis : { ...diagnosis, fix }
-
-/** Raised by a check that cannot be made because of something that another check tells. */
+/** Thrown by a check that cannot run because of a problem that another check reports. */
 export class SkippedError extends Error {
   override readonly name = 'SkippedError'
 }
 
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
 
-/** An amount of bytes for people: `1.5 GB`. */
-export function bytes(amount: number): string {
+/** Formats a number of bytes: `1.5 GB`. */
+export function formatBytes(amount: number): string {
   const power = amount < 1 ? 0 : Math.min(Math.floor(Math.log10(amount) / 3), UNITS.length - 1)
   const value = amount / 1000 ** power
   return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${UNITS[power]}`
 }
 
-/** A span of time for people: `3 minutes`. */
-export function span(milliseconds: number): string {
+/** Formats a duration: `3 minutes`. */
+export function formatDuration(milliseconds: number): string {
   const seconds = Math.abs(milliseconds) / 1000
-  const of = (amount: number, unit: string) => `${amount.toFixed(0)} ${unit}${Math.round(amount) === 1 ? '' : 's'}`
+  const format = (amount: number, unit: string) => `${amount.toFixed(0)} ${unit}${Math.round(amount) === 1 ? '' : 's'}`
   if (seconds < 1) return `${Math.abs(milliseconds).toFixed(0)} ms`
-  if (seconds < 120) return of(seconds, 'second')
-  if (seconds < 7_200) return of(seconds / 60, 'minute')
-  return seconds < 172_800 ? of(seconds / 3_600, 'hour') : of(seconds / 86_400, 'day')
+  if (seconds < 120) return format(seconds, 'second')
+  if (seconds < 7_200) return format(seconds / 60, 'minute')
+  return seconds < 172_800 ? format(seconds / 3_600, 'hour') : format(seconds / 86_400, 'day')
+}
+
+/** Parts of the installation. Each is opened on first use, and nothing is created. */
+export interface Parts {
+  /** Version of this command. */
+  readonly version: string
+  /** Environment variables. Undefined: those of the process. */
+  readonly env: NodeJS.ProcessEnv | undefined
+  /** Throws ConfigError. */
+  readConfig(): Promise<Config>
+  /** Throws SkippedError if the configuration is invalid. */
+  config(): Promise<Config>
+  /** Returns the connection URL of the database, without a pooler. Throws SkippedError if there is no database yet. */
+  openDatabaseUrl(): Promise<string>
+  /** Throws SkippedError if there is no database, it does not answer, or it is not migrated. */
+  database(): Promise<ConnectedDatabase>
+  close(): Promise<void>
+}
+
+const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog }
+
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () => (opened ??= open())
+}
+
+export function createParts(env: NodeJS.ProcessEnv | undefined, version: string): Parts {
+  const closings: (() => Promise<unknown>)[] = []
+
+  const readConfig = once(async () => (await import('../../config.ts')).readConfig(env))
+  const config = () =>
+    readConfig().catch(() => {
+      throw new SkippedError('The configuration is invalid.')
+    })
+
+  const openDatabaseUrl = once(async () => {
+    const { database, dir } = await config()
+    if (database.directUrl !== undefined) return database.directUrl
+    const { assertClusterNotLost } = await import('../../keys/lost-database.ts')
+    await assertClusterNotLost(dir)
+    if (!existsSync(join(dir, 'postgres'))) throw new SkippedError(`No server was ever started in ${dir}.`)
+    const { startEmbeddedPostgres } = await import('../../embedded/embedded-postgres.ts')
+    const server = await startEmbeddedPostgres({ dir, log: silentLog })
+    closings.push(() => server.stop())
+    return server.localUrl
+  })
+
+  const database = once(async () => {
+    const url = await openDatabaseUrl().catch((error: unknown) => {
+      throw error instanceof SkippedError ? error : new SkippedError('The database is not available.')
+    })
+    const { assertMigrated } = await import('../../db/migrations.ts')
+    await assertMigrated(url).catch(() => {
+      throw new SkippedError('The database does not answer, or does not fit this version.')
+    })
+    const { createDatabase } = await import('../../db/database.ts')
+    const opened = createDatabase({ url, pool: 4, log: silentLog })
+    closings.unshift(() => opened.close())
+    return opened
+  })
+
+  const close = async () => {
+    for (const closePart of closings) await closePart()
+  }
+  return { version, env, readConfig, config, openDatabaseUrl, database, close }
 }

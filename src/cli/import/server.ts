@@ -1,21 +1,33 @@
-/** The server that an import goes to: its front door, as any caller has it. REST alone, for GraphQL may be shut but to known documents. */
-
+/** Client of the REST API for an import, with retries. GraphQL may be limited to trusted documents. */
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { statuses } from '../../http/error-status.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
-import { forEach, type ImportRow } from './files.ts'
-import { ChangedError, formOf } from './form.ts'
+import { forEach, type ImportRow } from './source.ts'
 
-/** Milliseconds: a question, and a file of the largest size over a slow line. */
-const ASK_MS = 30_000
-const SEND_MS = 30 * 60_000
-const PAGE = 1_000
+/** Time limit of a request, in milliseconds. */
+const REQUEST_MS = 30_000
+/** Time limit of an upload, in milliseconds: the largest file over a slow connection. */
+const UPLOAD_MS = 30 * 60_000
+const PAGE_SIZE = 1_000
 
-/** The server said no, or nothing. */
+const retryableCodes: ErrorCode[] = [
+  'CONFLICT',
+  'IDEMPOTENCY_KEY_IN_USE',
+  'INSUFFICIENT_STORAGE',
+  'REQUEST_TIMEOUT',
+  'THROTTLED',
+  'UNAVAILABLE',
+]
+const retryable = new Set(['unreachable', ...retryableCodes.map((code) => statuses[code].type)])
+
+/** An error response of the server, or no response. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
-  /** As REST has it in `error.type`; `unreachable` when no answer came. */
+  /** `error.type` of the REST API, or `unreachable`, `not_annal`, `not_sent`, `damaged`. */
   readonly code: string
-  /** Seconds until asking again makes sense; undefined when the server did not say so. */
+  /** Seconds of the header Retry-After. */
   readonly retryAfter: number | undefined
 
   constructor(code: string, message: string, retryAfter?: number) {
@@ -24,45 +36,137 @@ export class RefusedError extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** Whether the same request may succeed later. */
-  get isPassing(): boolean {
-    return passing.has(this.code)
+  get isRetryable(): boolean {
+    return retryable.has(this.code)
   }
 }
 
-const passingCodes: ErrorCode[] = [
-  'CONFLICT',
-  'IDEMPOTENCY_KEY_IN_USE',
-  'INSUFFICIENT_STORAGE',
-  'REQUEST_TIMEOUT',
-  'THROTTLED',
-  'UNAVAILABLE',
-]
-const passing = new Set(['unreachable', ...passingCodes.map((code) => statuses[code].type)])
+/** Runs a request again until it succeeds or fails permanently. */
+export type Retry = <T>(request: () => Promise<T>) => Promise<T>
 
-/** What registering costs, and what the account can pay. Decimal strings. */
+/** Seconds between attempts. The request fails after the last one. */
+const PAUSES_SECONDS = [1, 2, 4, 8, 15, 30, 30, 30]
+/** Seconds after a 429 response without Retry-After. */
+const THROTTLED_SECONDS = 10
+/** Minimum pause that is reported, in seconds. */
+const REPORTED_SECONDS = 5
+
+/**
+ * Returns a function that retries requests. All its requests pause together. It waits for a server that limits the rate as long as the server says.
+ * Requests must throw RefusedError. Throws the reason of `interrupted` before a new attempt.
+ */
+export function createRetry(report: (text: string) => void, interrupted: AbortSignal): Retry {
+  /** End of the pause, in milliseconds of `performance.now()`. */
+  let pausedUntil = 0
+  let pauses = 0
+  /** Pauses since the last success, without those for the rate limit. */
+  let failures = 0
+
+  async function waitForPause() {
+    const wait = pausedUntil - performance.now()
+    if (wait > 0) await delay(wait, undefined, { signal: interrupted }).catch(() => undefined)
+    interrupted.throwIfAborted()
+  }
+
+  function pauseAfter(refused: RefusedError) {
+    const { code, message, retryAfter } = refused
+    const isThrottled = code === statuses.THROTTLED.type
+    const pause = isThrottled ? THROTTLED_SECONDS : PAUSES_SECONDS[failures]
+    if (pause === undefined) throw refused
+    if (!isThrottled) failures += 1
+    const seconds = isThrottled ? (retryAfter ?? pause) : Math.max(retryAfter ?? 0, pause)
+    pauses += 1
+    pausedUntil = performance.now() + seconds * 1_000
+    if (seconds < REPORTED_SECONDS) return
+    const at = new Date(Date.now() + seconds * 1_000).toLocaleTimeString()
+    report(`${message} Retrying in ${seconds} seconds, at ${at}.`)
+  }
+
+  return async (request) => {
+    for (;;) {
+      await waitForPause()
+      const pausesBefore = pauses
+      try {
+        const answer = await request()
+        failures = 0
+        return answer
+      } catch (error) {
+        if (!(error instanceof RefusedError) || !error.isRetryable) throw error
+        // Concurrent requests fail for the same reason. Only the first one adds a pause.
+        if (pauses === pausesBefore) pauseAfter(error)
+      }
+    }
+  }
+}
+
+/** The file changed after it was examined, or cannot be read anymore. */
+class ChangedFileError extends Error {
+  constructor(cause?: unknown) {
+    super('The file changed or disappeared during the import. Run the same command again.', { cause })
+  }
+}
+
+/** Yields the content of a file, and its last bytes only if all of it has the expected hash. Throws ChangedFileError. */
+async function* readUnchanged({ file, size, sha256 }: ImportRow): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  let left = size
+  try {
+    for await (const part of createReadStream(file) as AsyncIterable<Buffer>) {
+      left -= part.length
+      hash.update(part)
+      if (left < 0 || (left === 0 && hash.copy().digest('hex') !== sha256)) throw new ChangedFileError()
+      yield part
+    }
+  } catch (error) {
+    throw error instanceof ChangedFileError ? error : new ChangedFileError(error)
+  }
+  if (left > 0) throw new ChangedFileError()
+}
+
+const streamOf = (parts: AsyncGenerator<Uint8Array>) =>
+  new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => void (await parts.return(undefined)),
+  })
+
+/** Quotes a name as browsers do. */
+const quote = (name: string) => `"${name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')}"`
+
+/**
+ * Returns body and headers of an upload. Reading the body throws ChangedFileError, so that no complete form is sent. A `FormData` with a file would
+ * end the process if the file changes.
+ */
+function formOf(row: ImportRow, fields: Record<string, string>) {
+  const boundary = `annal-${randomUUID()}`
+  const start = `--${boundary}\r\ncontent-disposition: form-data; name=`
+  const texts = Object.entries(fields).map(([name, value]) => `${start}${quote(name)}\r\n\r\n${value}\r\n`)
+  const before = Buffer.from(
+    `${texts.join('')}${start}"asset_file"; filename=${quote(row.fileName)}\r\ncontent-type: ${row.type}\r\n\r\n`,
+  )
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+  async function* parts() {
+    yield before
+    yield* readUnchanged(row)
+    yield after
+  }
+  const headers = {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+    'content-length': String(before.length + row.size + after.length),
+  }
+  return { body: streamOf(parts()), headers, duplex: 'half' } as const
+}
+
+/** Price of a registration, and the balance of the account, as decimal strings. */
 export interface ImportQuote {
   each: string
   available: string
 }
 
-/** What an import asks of a server. All raise RefusedError. */
-export interface ImportServer {
-  /** Username of whose token it is. */
-  whose(): Promise<string>
-  quote(): Promise<ImportQuote>
-  /** Which of these files, by SHA-256, the account has registered, with their nids. */
-  findRegistered(hashes: ReadonlySet<string>): Promise<Map<string, string>>
-  /** What is wrong with what a row says of its file; undefined when nothing is. */
-  judge(row: ImportRow): Promise<{ code: string; message: string } | undefined>
-  /** Registers a file for at most `maxCost`; returns its nid. The same `idempotencyKey` registers and charges once. */
-  register(row: ImportRow, maxCost: string, idempotencyKey: string): Promise<string>
-}
-
-/** Has a question asked until it is answered, or there is no use in asking. */
-export type Patiently = <T>(ask: () => Promise<T>) => Promise<T>
-
-interface Body {
+interface ErrorBody {
   error?: { type?: string; message?: string }
 }
 interface Quote {
@@ -75,103 +179,107 @@ interface Page {
   results: { id: string; proof_hash: string }[]
 }
 
-async function answerOf<Answer>(response: Response): Promise<Answer> {
-  const body = (await response.json().catch(() => undefined)) as (Body & Answer) | undefined
+/** Returns the body of a successful response. Throws RefusedError. */
+async function readResponse<Body>(response: Response): Promise<Body> {
+  const body = (await response.json().catch(() => undefined)) as (ErrorBody & Body) | undefined
   if (response.ok && body !== undefined) return body
   const { type, message } = body?.error ?? {}
   if (type !== undefined && message !== undefined) {
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
     throw new RefusedError(type, message, Number.isFinite(seconds) ? seconds : undefined)
   }
-  const elsewhere = response.headers.get('location')
-  const leads = elsewhere === null ? '' : ` and leads to ${elsewhere}`
-  // A proxy may answer for a server that is being started.
+  const location = response.headers.get('location')
+  const redirect = location === null ? '' : ` and redirects to ${location}`
+  // A proxy may respond for a server that is starting.
   throw new RefusedError(
     response.status >= 500 ? statuses.UNAVAILABLE.type : 'not_annal',
-    `${response.url} answers with status ${response.status}${leads}, and not as Annal does.`,
+    `${response.url} responds with status ${response.status}${redirect}, which is not a response of Annal.`,
   )
 }
 
-/** What `fetch` failed of. */
-const causeOf = (error: unknown): Error => {
-  const { cause } = error as Error
-  return cause instanceof Error ? cause : (error as Error)
-}
+/** Client of the server, with the token of the account that pays. All methods throw RefusedError. */
+export type ImportServer = ReturnType<typeof createImportServer>
 
-/** A server by its address, asked with somebody's access token, so many questions at once. Asks nothing yet. */
 export function createImportServer(
   address: string,
   token: string,
-  { atOnce, patiently }: { atOnce: number; patiently: Patiently },
-): ImportServer {
+  { concurrency, retry }: { concurrency: number; retry: Retry },
+) {
   const url = address.replace(/\/+$/, '')
 
-  async function askOnce<Answer>(path: string, makeInit: () => RequestInit, patience: number): Promise<Answer> {
-    const init = makeInit()
+  async function requestOnce<Body>(path: string, init: RequestInit, timeout: number): Promise<Body> {
     const headers = { ...init.headers, authorization: `token ${token}`, accept: 'application/json' }
-    const signal = AbortSignal.timeout(patience)
-    // What leads elsewhere is told: it would take the token there, or make a question of what is to be registered.
-    const asked = fetch(`${url}/api/v3/${path}`, { ...init, headers, redirect: 'manual', signal })
-    const response = await asked.catch((error: unknown) => {
-      const cause = causeOf(error)
-      if (cause instanceof ChangedError) throw new RefusedError('not_sent', cause.message)
-      throw new RefusedError('unreachable', `${url} cannot be reached: ${cause.message || cause.name}.`)
+    const signal = AbortSignal.timeout(timeout)
+    // A redirect would send the token elsewhere, or turn the POST into a GET.
+    const sent = fetch(`${url}/api/v3/${path}`, { ...init, headers, redirect: 'manual', signal })
+    const response = await sent.catch((error: Error) => {
+      const cause = error.cause instanceof Error ? error.cause : error
+      if (cause instanceof ChangedFileError) throw new RefusedError('not_sent', cause.message)
+      throw new RefusedError('unreachable', `Cannot reach ${url}: ${cause.message || cause.name}.`)
     })
-    return answerOf(response)
+    return readResponse(response)
   }
-  const ask = <Answer>(path: string, init = (): RequestInit => ({}), patience = ASK_MS): Promise<Answer> =>
-    patiently(() => askOnce(path, init, patience))
+  const request = <Body>(path: string, createInit = (): RequestInit => ({}), timeout = REQUEST_MS): Promise<Body> =>
+    retry(() => requestOnce(path, createInit(), timeout))
 
   const quote = (fields: Record<string, string>) =>
-    ask<Quote>('quotes/assets/', () => ({
+    request<Quote>('quotes/assets/', () => ({
       method: 'POST',
       body: JSON.stringify(fields),
       headers: { 'content-type': 'application/json' },
     }))
 
   return {
-    async whose() {
-      return (await ask<{ username: string }>('auth/users/me/')).username
+    async readUsername(): Promise<string> {
+      return (await request<{ username: string }>('auth/users/me/')).username
     },
 
-    async quote() {
+    async quote(): Promise<ImportQuote> {
       const { total_cost: each, available } = await quote({})
       return { each, available }
     },
 
-    async findRegistered(hashes) {
+    /** Returns the nids of the files that the account has already registered, by SHA-256. */
+    async findRegistered(hashes: ReadonlySet<string>): Promise<Map<string, string>> {
       const found = new Map<string, string>()
-      const keep = ({ results }: Page) => {
+      const collect = ({ results }: Page) => {
         for (const { id, proof_hash: hash } of results) if (hashes.has(hash)) found.set(hash, id)
         return results.length
       }
-      const { count } = await ask<Page>('assets/?limit=1')
-      // Page by page, or file by file: whichever takes fewer questions.
-      if (count > PAGE * (hashes.size - 1)) {
-        await forEach(hashes, atOnce, async (hash) => void keep(await ask<Page>(`assets/?limit=1&proof_hash=${hash}`)))
+      const { count } = await request<Page>('assets/?limit=1')
+      // Reads all pages or searches each file, whichever takes fewer requests.
+      if (count > PAGE_SIZE * (hashes.size - 1)) {
+        await forEach(hashes, concurrency, async (hash) => {
+          collect(await request<Page>(`assets/?limit=1&proof_hash=${hash}`))
+        })
         return found
       }
       for (let seen = 0, last = 1; last > 0 && seen < count; seen += last) {
-        last = keep(await ask<Page>(`assets/?limit=${PAGE}&offset=${seen}`))
+        last = collect(await request<Page>(`assets/?limit=${PAGE_SIZE}&offset=${seen}`))
       }
       return found
     },
 
-    async judge({ fields }) {
-      // Without a file, whose absence is told as well.
+    /** Validates the metadata of a row. Returns its first problem. */
+    async validate({ fields }: ImportRow): Promise<{ code: string; message: string } | undefined> {
+      // The quote also reports that the file is missing.
       const { errors } = await quote(fields)
       const [problem] = errors.filter(({ field }) => field !== null && field !== 'asset_file')
       return problem && { code: problem.type, message: `${problem.field}: ${problem.message}` }
     },
 
-    async register(row, maxCost, idempotencyKey) {
-      const init = () => {
+    /** Registers a file for at most `maxCost` and returns its nid. The same `idempotencyKey` registers and charges once. */
+    async register(row: ImportRow, maxCost: string, idempotencyKey: string): Promise<string> {
+      const createInit = () => {
         const { headers, ...form } = formOf(row, { ...row.fields, max_cost: maxCost })
         return { ...form, method: 'POST', headers: { ...headers, 'idempotency-key': idempotencyKey } }
       }
-      const { id, proof_hash: hash } = await ask<Page['results'][number]>('assets/', init, SEND_MS)
+      const { id, proof_hash: hash } = await request<Page['results'][number]>('assets/', createInit, UPLOAD_MS)
       if (hash === row.sha256) return id
-      throw new RefusedError('damaged', `It was registered as ${id}, whose bytes are not those of the file.`)
+      throw new RefusedError(
+        'damaged',
+        `The file was registered as ${id}, but its bytes differ from those of the file.`,
+      )
     },
   }
 }

@@ -1,56 +1,55 @@
-/** Reads what to import from a source: the rows of a CSV or JSON lines list, or the files of a folder. */
+/** Reads the source of an import, a list or a folder, and examines its files. */
 import { isUtf8 } from 'node:buffer'
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, extname, sep } from 'node:path'
-import { CommanderError } from 'commander'
-import { WRONG_USAGE } from '../output.ts'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { usageError } from '../terminal.ts'
 
-/** One file with what is said of it. */
+/** A file and its metadata. */
 export interface SourceRow {
-  /** In a CSV as spreadsheets count (the header is 1), in JSON lines the line, in a folder the place in the order of names. */
+  /** Row of a CSV including the header, line of JSON lines, or position in a folder sorted by name. Starts at 1. */
   row: number
-  /** The file, as the source names it. */
+  /** Path of the file, as in the source. */
   path: string
-  /** What is said of it, by the names of REST. */
+  /** Metadata, with the field names of the REST API. */
   fields: Record<string, string>
-  /** Why it cannot be sent. */
+  /** Why the file cannot be registered. */
   problem?: string
 }
 
-/** What a source holds. */
 export interface Source {
   rows: SourceRow[]
-  /** Where the files are that it names. */
+  /** Folder of the files. */
   folder: string
 }
 
 const FILE_COLUMN = 'file'
 
-/** The character that replaces bytes of a name that are not UTF-8. */
-export const UNDECODABLE = '\uFFFD'
-/** The problem of a file with such a name. */
-export const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
-const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.import', message)
+/** The character that replaces bytes that are not UTF-8. */
+const UNDECODABLE = '\uFFFD'
+const NOT_UTF8 = 'The name is not UTF-8. Rename the file or folder.'
 
-/** The columns that a source may have besides `file`. */
+/** Returns the columns that a source may have, without `file`. */
 async function knownColumns(): Promise<string[]> {
   const { customField, metadataFields, registrationFields } = await import('../../modules/assets/metadata.ts')
   const columns = Object.values({ ...metadataFields, ...registrationFields }).map(({ column }) => column)
   return [...columns, customField.changeName, 'commit_message', 'asset_file_mime_type']
 }
 
-/** Raises CommanderError when `file` is missing, or another one is not a field that can be sent. */
+/** Throws a usage error for a missing `file` column, and for unknown and repeated columns. */
 async function assertColumns(columns: readonly string[]): Promise<void> {
   const known = await knownColumns()
-  const rule = `They are ${FILE_COLUMN}, which must be there, and ${known.join(', ')}.`
+  const rule = `Fields: ${FILE_COLUMN} (required), ${known.join(', ')}.`
   const unknown = columns.find((column) => column !== FILE_COLUMN && !known.includes(column))
-  if (unknown !== undefined) throw wrong(`There is no field '${unknown}'. ${rule}`)
-  if (!columns.includes(FILE_COLUMN)) throw wrong(`No field says which file it is. ${rule}`)
+  if (unknown !== undefined) throw usageError(`Unknown field '${unknown}'. ${rule}`)
+  if (!columns.includes(FILE_COLUMN)) throw usageError(`The field 'file' is missing. ${rule}`)
   const twice = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (twice !== undefined) throw wrong(`The field '${twice}' is there twice.`)
+  if (twice !== undefined) throw usageError(`The field '${twice}' is repeated.`)
 }
 
-/** Detects UTF-16, in which Excel saves "Unicode Text". A list starts with a byte order mark or an ASCII character. */
+/** Detects UTF-16, which Excel calls "Unicode Text". A list starts with a byte order mark or an ASCII character. */
 function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (first === undefined || second === undefined) return 'utf-8'
   if ((first === 0xff && second === 0xfe) || second === 0) return 'utf-16le'
@@ -60,8 +59,8 @@ function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
 const isValid = (text: string) => isUtf8(Buffer.from(text, 'latin1'))
 
 /**
- * Reads a list without its byte order mark. `rowsOf` divides a text into rows; the first is row 1. Raises CommanderError with the
- * number of the first row that is not UTF-8.
+ * Reads a list without its byte order mark. `rowsOf` splits a text into rows; the first is row 1. Throws a usage error with the number of the
+ * first row that is not UTF-8.
  */
 async function readText(path: string, rowsOf: (text: string) => string[][]): Promise<string> {
   const bytes = await readFile(path)
@@ -69,18 +68,18 @@ async function readText(path: string, rowsOf: (text: string) => string[][]): Pro
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes).replace(/^\uFEFF/, '')
   } catch {
-    if (encoding !== 'utf-8') throw wrong(`${path} is not valid UTF-16. Save it as "CSV UTF-8".`)
+    if (encoding !== 'utf-8') throw usageError(`${path} is not valid UTF-16. Save it as "CSV UTF-8".`)
   }
   // Separators and quotes are ASCII, so the rows are the same in Latin-1, in which every byte is a character.
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '')
   const row = rowsOf(text).findIndex((cells) => !cells.every(isValid)) + 1
-  throw wrong(`${path} is not UTF-8 in row ${row}. Save it as "CSV UTF-8".`)
+  throw usageError(`${path} is not UTF-8 in row ${row}. Save it as "CSV UTF-8".`)
 }
 
-/** Excel reads this line as the separator of the other lines. */
+/** A first line that tells Excel the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t])\r?\n/i
 
-/** Divides CSV into rows of cells. The first separator in the header is that of all lines: no field name contains one. */
+/** Splits CSV into rows of cells. The first separator in the header counts for all lines: no field name contains one. */
 function csvRows(text: string, parse: typeof import('csv-parse/sync').parse): string[][] {
   const named = SEPARATOR_LINE.exec(text)
   const lines = named ? text.slice(named[0].length) : text
@@ -94,10 +93,10 @@ async function readCsv(path: string): Promise<SourceRow[]> {
   const rowsOf = (text: string) => csvRows(text, parse)
   let rows: string[][]
   try {
-    // An empty line is one empty cell, and counts: spreadsheets count it, too.
+    // An empty line is a row with one empty cell: spreadsheets count it, too.
     rows = rowsOf(await readText(path, rowsOf))
   } catch (error) {
-    throw error instanceof CsvError ? wrong(`${path} is not CSV: ${error.message}.`) : error
+    throw error instanceof CsvError ? usageError(`${path} is not CSV: ${error.message}.`) : error
   }
   const [names = [], ...records] = rows
   const header = names.map((name) => name.trim().toLowerCase().replaceAll(/\s+/g, '_'))
@@ -108,25 +107,24 @@ async function readCsv(path: string): Promise<SourceRow[]> {
 }
 
 function rowOfCells(header: readonly string[], cells: readonly string[], row: number): SourceRow {
-  // An empty cell says nothing.
-  const said = header.flatMap((name, column) => (cells[column] ? [[name, cells[column]] as const] : []))
-  const { [FILE_COLUMN]: path = '', ...fields } = Object.fromEntries(said)
+  const filled = header.flatMap((name, column) => (cells[column] ? [[name, cells[column]] as const] : []))
+  const { [FILE_COLUMN]: path = '', ...fields } = Object.fromEntries(filled)
   if (cells.length === header.length) return { row, path, fields }
-  return { row, path, fields, problem: `The row has ${cells.length} cells, and the header ${header.length}.` }
+  return { row, path, fields, problem: `The row has ${cells.length} cells, but the header has ${header.length}.` }
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function rowOfLine(line: string, row: number): SourceRow {
-  const nothing = { row, path: '', fields: {} }
+  const empty = { row, path: '', fields: {} }
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch {
-    return { ...nothing, problem: 'The line is not JSON.' }
+    return { ...empty, problem: 'The line is not JSON.' }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ...nothing, problem: 'The line is not a JSON object.' }
+    return { ...empty, problem: 'The line is not a JSON object.' }
   }
   const { [FILE_COLUMN]: file, ...fields } = value as Record<string, unknown>
   const given = Object.entries(fields).filter(([, field]) => field !== null)
@@ -148,7 +146,7 @@ async function readJsonLines(path: string): Promise<SourceRow[]> {
 const SEPARATOR = Buffer.from(sep)
 const DOT = 0x2e
 
-/** Returns the files in a folder and below it, as relative paths, without hidden ones. Paths are bytes: not every name is UTF-8. */
+/** Returns the relative paths of all files in a folder and its subfolders, without hidden ones. Paths are bytes: not every name is UTF-8. */
 async function filesIn(folder: Buffer): Promise<Buffer[]> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   const files: Buffer[] = []
@@ -161,7 +159,7 @@ async function filesIn(folder: Buffer): Promise<Buffer[]> {
   return files
 }
 
-/** Returns the files of a folder in the order of their names. Links are resolved later. */
+/** Returns the files of a folder, sorted by name. Links are resolved later. */
 async function readFolder(folder: string): Promise<SourceRow[]> {
   const files = await filesIn(Buffer.from(folder))
   const rows = files.map((path) => ({ path: path.toString(), ...(!isUtf8(path) && { problem: NOT_UTF8 }) }))
@@ -178,19 +176,154 @@ const readers: Record<string, (path: string) => Promise<SourceRow[]>> = {
 }
 
 /**
- * Reads a folder or a list: `.csv`, `.tsv`, `.txt`, `.jsonl` or `.ndjson`. `files`: the folder of the files that a list names; the
- * list's own folder if omitted. Raises CommanderError for another kind of source, unreadable text and unknown columns.
+ * Reads a folder or a list: `.csv`, `.tsv`, `.txt`, `.jsonl` or `.ndjson`. `files`: folder of the files in a list, by default that of the list.
+ * Throws a usage error for another kind of source, unreadable text and unknown columns.
  */
 export async function readSource(source: string, files?: string): Promise<Source> {
   const found = await stat(source).catch(() => undefined)
-  if (!found) throw wrong(`There is no ${source}.${source.includes(UNDECODABLE) ? ` ${NOT_UTF8}` : ''}`)
+  if (!found) throw usageError(`There is no ${source}.${source.includes(UNDECODABLE) ? ` ${NOT_UTF8}` : ''}`)
   if (found.isDirectory()) {
-    if (files !== undefined) throw wrong('--files is for a CSV or JSON lines: a folder holds its own files.')
+    if (files !== undefined) throw usageError('--files is for lists only.')
     return { rows: await readFolder(source), folder: source }
   }
   const read = readers[extname(source).toLowerCase()]
-  if (!read) throw wrong(`${basename(source)} is neither a folder nor .csv, .tsv, .txt, .jsonl or .ndjson.`)
+  if (!read) throw usageError(`${basename(source)} is neither a folder nor a .csv, .tsv, .txt, .jsonl or .ndjson file.`)
   const folder = files ?? dirname(source)
-  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw wrong(`There is no folder ${folder}.`)
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) throw usageError(`There is no folder ${folder}.`)
   return { rows: await read(source), folder }
+}
+
+/** A row whose file can be registered. */
+export interface ImportRow extends Omit<SourceRow, 'problem'> {
+  /** Resolved path of the file. */
+  file: string
+  /** Name without folders. */
+  fileName: string
+  /** MIME type of the file extension. */
+  type: string
+  /** Size in bytes. */
+  size: number
+  /** Hash of the content, in hex. */
+  sha256: string
+}
+
+/** A row whose file cannot be registered. */
+export interface InvalidRow extends Pick<SourceRow, 'row' | 'path'> {
+  problem: string
+}
+
+/** Calls `work` for each item with limited concurrency. Throws the first error, after calls in progress have ended. */
+export async function forEach<Item>(
+  items: Iterable<Item>,
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]()
+  let hasFailed = false
+  const worker = async () => {
+    for (let next = queue.next(); !next.done && !hasFailed; next = queue.next()) {
+      await work(next.value).catch((error: unknown) => {
+        hasFailed = true
+        throw error
+      })
+    }
+  }
+  const results = await Promise.allSettled(Array.from({ length: concurrency }, worker))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}
+
+const isWithin = (folder: string, path: string) => {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'The file does not exist.',
+  ENOTDIR: 'The file does not exist.',
+  EACCES: 'Permission to read the file is denied.',
+  ELOOP: 'The link does not lead to a file.',
+}
+const reasonOf = (path: string, error: unknown) => {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' && path.includes(UNDECODABLE)) return NOT_UTF8
+  return (typeof code === 'string' ? reasons[code] : undefined) ?? `Cannot read the file: ${message}.`
+}
+
+/** Returns a path with slashes. A backslash separates folders, as on Windows, unless a file has it in its name. */
+async function withSlashes(path: string, folder: string): Promise<string> {
+  const isName = !path.includes('\\') || (await lstat(resolve(folder, path)).catch(() => undefined)) !== undefined
+  return isName ? path : path.replaceAll('\\', '/')
+}
+
+/**
+ * Returns the file at a path, or its problem. After links are resolved the file must be in the folder: an untrusted list must not select other
+ * files that the user of the command can read.
+ */
+async function locate(path: string, folder: string): Promise<{ file: string; size: number } | { problem: string }> {
+  const { MAX_FILE_BYTES } = await import('../../modules/assets/asset-input.ts')
+  const outside = { problem: `The file is outside ${folder}.` }
+  const named = resolve(folder, path)
+  if (!isWithin(folder, named)) return outside
+  const file = await realpath(named)
+  if (!isWithin(folder, file)) return outside
+  const found = await stat(file)
+  if (found.isDirectory()) return { problem: 'The path is a folder.' }
+  if (!found.isFile()) return { problem: 'The path is not a file.' }
+  if (found.size === 0) return { problem: 'The file is empty.' }
+  if (found.size > MAX_FILE_BYTES) return { problem: `The file is larger than ${MAX_FILE_BYTES} bytes.` }
+  return { file, size: found.size }
+}
+
+async function examine(row: SourceRow, folder: string): Promise<ImportRow | InvalidRow> {
+  const { row: number, path, fields } = row
+  if (row.problem !== undefined) return { row: number, path, problem: row.problem }
+  if (path === '') return { row: number, path, problem: 'The field `file` is empty.' }
+  try {
+    const named = await withSlashes(path, folder)
+    const located = await locate(named, folder)
+    if ('problem' in located) return { row: number, path, problem: located.problem }
+    const { default: mime } = await import('mime')
+    // The name in the source, because the target of a link may have no extension.
+    const type = mime.getType(named) ?? 'application/octet-stream'
+    return {
+      row: number,
+      path,
+      fields,
+      ...located,
+      fileName: basename(named),
+      type,
+      sha256: await digestOf(located.file),
+    }
+  } catch (error) {
+    return { row: number, path, problem: reasonOf(path, error) }
+  }
+}
+
+const CONCURRENCY = 4
+
+/** Examines all files. `done` gets the number of examined files. Throws the reason of `interrupted`, and an error for a missing folder. */
+export async function examineFiles(
+  rows: readonly SourceRow[],
+  folder: string,
+  { done, interrupted }: { done: (count: number) => void; interrupted: AbortSignal },
+): Promise<{ valid: ImportRow[]; invalid: InvalidRow[] }> {
+  const base = await realpath(folder)
+  const examined: (ImportRow | InvalidRow)[] = []
+  await forEach(rows, CONCURRENCY, async (row) => {
+    interrupted.throwIfAborted()
+    examined.push(await examine(row, base))
+    done(examined.length)
+  })
+  examined.sort((a, b) => a.row - b.row)
+  return {
+    valid: examined.filter((each) => 'sha256' in each),
+    invalid: examined.filter((each) => 'problem' in each),
+  }
 }

@@ -84,7 +84,7 @@ export async function checkFiles(parts: Stores): Promise<Finding> {
   for await (const row of findIncomplete(parts)) if (rows.push(describePin(row)) > MOST_ROWS) break
   return findingOf(
     'B1',
-    'The file store has every file, tree and thumbnail of an asset, and its file with Content Credentials. Files: restore newer blocks, or send the file again. Else: annal mend.',
+    'The file store has every file, tree and thumbnail of an asset, and its file with Content Credentials. Files: restore newer blocks, or send the file again. Trees and thumbnails: annal repair.',
     rows,
   )
 }

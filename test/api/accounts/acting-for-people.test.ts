@@ -109,7 +109,7 @@ describe('annal users export', () => {
     expect((await stat(out)).mode & 0o777).toBe(0o600)
 
     const again = await annal(['export', user.publicId, '--reason', reason, '--out', out])
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is something already') })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('the path exists') })
     const nowhere = await annal(['export', user.publicId, '--reason', reason, '--out', join(dir, 'no/person.json')])
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('no such file or directory') })
     expect(await readFile(out, 'utf8')).toBe(text)
@@ -121,10 +121,10 @@ describe('annal users export', () => {
   it('removes the file of an interrupted export', async () => {
     const dir = await newFolder()
     const out = join(dir, 'person.json')
-    const interrupted = AbortSignal.abort(new Error('It was interrupted.'))
+    const interrupted = AbortSignal.abort(new Error('Interrupted.'))
     const user = await app.newUser()
     const said = await annal(['export', user.publicId, '--reason', reason, '--out', out], { interrupted })
-    expect(said).toMatchObject({ code: 1, stdout: '', stderr: 'It was interrupted.\n' })
+    expect(said).toMatchObject({ code: 1, stdout: '', stderr: 'Interrupted.\n' })
     expect(await readdir(dir)).toEqual([])
   })
 
@@ -154,12 +154,12 @@ describe('annal users delete', () => {
     const { num, points } = await app.wallet(user)
     for (const line of [
       `account +${user.publicId} \\(${user.username}, ${user.email}\\)`,
-      `balance +${num} NUM and ${points} points: forfeited`,
+      `balance +${num} NUM and ${points} points: lost`,
       'tokens +0 at the address',
-      'assets +1 asset, ',
-      'open orders +1 order: cancelled',
-      'withdrawals +1 under way with 2 NUM',
-      'apps on sale +0 apps',
+      'assets +1 asset: ',
+      'open orders +1 order: canceled',
+      'withdrawals +1 in progress with 2 NUM',
+      'apps for sale +0 apps',
     ])
       expect(said.stdout).toMatch(new RegExp(`^${line}`, 'm'))
     expect(said.stdout).not.toContain(user.token)
@@ -192,7 +192,7 @@ describe('annal users delete', () => {
     })
     expectOk(await user.rest('GET', 'auth/users/me/'))
     const said = await annal(['delete', user.email, '--reason', reason], { input: `${user.username}\n`, isTTY: true })
-    expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining(`${user.publicId} is deleted.`) })
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining(`Deleted ${user.publicId}.`) })
     expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
   })
 
@@ -238,7 +238,7 @@ describe('annal users delete', () => {
     const user = await app.newUser()
     const again = ['delete', user.publicId, '--reason', reason, '--yes']
     expect((await annal(again)).code).toBe(0)
-    expect(await annal(again)).toEqual({ code: 0, stdout: '', stderr: `${user.publicId} was deleted before.\n` })
+    expect(await annal(again)).toEqual({ code: 0, stdout: '', stderr: `${user.publicId} was already deleted.\n` })
     // Nothing is asked where nothing is lost any more.
     expect((await annal(again.slice(0, -1), { isTTY: true })).code).toBe(0)
     const byName = await annal(['delete', user.username, '--reason', reason, '--yes'])
@@ -254,7 +254,7 @@ describe('annal users delete', () => {
     const deed = ['delete', user.publicId, '--reason', reason, '--yes']
     const [own, ...said] = await Promise.all([user.rest('DELETE', 'auth/users/me/'), annal(deed), annal(deed)])
     expect(said.map(({ code }) => code)).toEqual([0, 0])
-    const done = said.filter(({ stderr }) => stderr.includes('is deleted.')).length + Number(own.status === 204)
+    const done = said.filter(({ stderr }) => stderr.startsWith('Deleted ')).length + Number(own.status === 204)
     expect(done).toBe(1)
   })
 
@@ -302,7 +302,7 @@ it('rejects a deletion on another chain, and warns if the chain does not answer'
   else await app.sql(`update settings set value = $1 where key = 'chain:id'`, [chainId])
   expectOk(await user.rest('GET', 'auth/users/me/'))
   const said = await annalHere({ ...app.env, CHAIN_RPC_URL: 'http://127.0.0.1:1' }, deed)
-  expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(/^The chain does not answer: coins /) })
+  expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(/^The chain does not answer\. Coins /) })
   expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
 })
 

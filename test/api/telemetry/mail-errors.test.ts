@@ -213,7 +213,7 @@ describe('annal doctor explains', () => {
     const [line] = await doctor(url(await start(script)))
     expect(line).toEqual({
       check: 'mail',
-      state: 'wrong',
+      state: 'error',
       finding: expect.stringMatching(finding),
       fix: expect.stringMatching(fix),
     })
@@ -223,7 +223,7 @@ describe('annal doctor explains', () => {
     const server = createServer((socket) => void socket.resetAndDestroy())
     const [line] = await doctor(`smtp://127.0.0.1:${await listen(server, onTestFinished)}`)
     expect(line).toMatchObject({
-      state: 'wrong',
+      state: 'error',
       finding: expect.stringMatching(/closed the connection \(ECONNRESET\)/),
     })
   })
@@ -233,25 +233,25 @@ describe('in production annal doctor', () => {
   it('warns when the mail server does not offer STARTTLS', async () => {
     const port = await start({})
     expect(await doctor(`smtp://0.0.0.0:${port}`, production)).toMatchObject([
-      { state: 'right' },
+      { state: 'ok' },
       {
         state: 'warning',
         finding: expect.stringContaining('does not offer STARTTLS'),
         fix: expect.stringContaining('smtps://'),
       },
-      { state: 'right' },
+      { state: 'ok' },
     ])
-    expect((await doctor(`smtp://0.0.0.0:${port}`))[1]).toMatchObject({ state: 'to know' })
+    expect((await doctor(`smtp://0.0.0.0:${port}`))[1]).toMatchObject({ state: 'info' })
     // Nobody reads along on this machine.
-    expect((await doctor(`smtp://127.0.0.1:${port}`, production))[1]).toMatchObject({ state: 'to know' })
+    expect((await doctor(`smtp://127.0.0.1:${port}`, production))[1]).toMatchObject({ state: 'info' })
   })
 
   it('warns when SMTP_URL does not require the TLS that the server offers', async () => {
     const port = await start({ offers: ['STARTTLS'], certificate: validCertificate })
     const ca = trusted(validCertificate)
     const url = `smtp://0.0.0.0:${port}?tls.servername=localhost&${ca}`
-    expect((await doctor(url, production)).map(({ state }) => state)).toEqual(['right', 'warning', 'right'])
-    expect((await doctor(`${url}&requireTLS=true`, production)).map(({ state }) => state)).toEqual(['right', 'right'])
+    expect((await doctor(url, production)).map(({ state }) => state)).toEqual(['ok', 'warning', 'ok'])
+    expect((await doctor(`${url}&requireTLS=true`, production)).map(({ state }) => state)).toEqual(['ok', 'ok'])
   })
 
   it('warns when TRUSTED_PROXIES contains every address', async () => {
@@ -293,7 +293,7 @@ describe('in production annal doctor', () => {
     for (const [name, urls] of Object.entries(local))
       for (const url of urls)
         expect(await secrets({ CHAIN_RELAY_KEYS: key, [name]: url }), url).toBe(
-          'Secrets stand in plain variables: CHAIN_RELAY_KEYS.',
+          'Environment variables contain secrets: CHAIN_RELAY_KEYS.',
         )
     const secret = {
       CHAIN_RPC_URL: [

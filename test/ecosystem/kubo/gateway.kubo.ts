@@ -43,16 +43,16 @@ describe('files in Kubo', () => {
 
   it('are looked after by the commands: doctor, check and mend', async () => {
     const { stdout } = await annal('doctor')
-    expect(stdout).toMatch(/^files +right +Kubo answers at IPFS_API_URL\./m)
+    expect(stdout).toMatch(/^files +ok +Kubo answers at IPFS_API_URL\./m)
     // As Kubo is set up unless somebody says otherwise.
-    expect(stdout).toMatch(/ warning +Kubo at 127\.0\.0\.1:\d+ acknowledges blocks that its disk does not have yet/)
+    expect(stdout).toMatch(/ warning +Kubo at 127\.0\.0\.1:\d+ acknowledges blocks before they are on its disk/)
     expect(await isWhole()).toBe(true)
     const { cid, bytes } = published.tree
     await kubo.ipfs('pin', 'rm', cid)
     await kubo.ipfs('block', 'rm', cid)
     const found = await annal('check')
     expect([found.code, found.stdout]).toEqual([1, expect.stringContaining(cid)])
-    expect((await annal('mend')).code).toBe(0)
+    expect((await annal('repair')).code).toBe(0)
     expect(sha256Of((await read(cid)).bytes)).toBe(sha256Of(bytes))
   })
 })

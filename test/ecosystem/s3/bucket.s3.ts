@@ -78,7 +78,7 @@ describe('files in a bucket', () => {
 
   it('are looked after by the commands: doctor, check and mend', async () => {
     const { stdout } = await annal('doctor')
-    expect(stdout).toMatch(/^files +right +Files can be written, read and removed in the bucket files\./m)
+    expect(stdout).toMatch(/^files +ok +Files can be written, read and deleted in the bucket files\./m)
     expect(stdout).not.toContain(SECRET)
     expect(await isWhole()).toBe(true)
     const [{ tree_cid: tree }] = (await app.sql(
@@ -90,7 +90,7 @@ describe('files in a bucket', () => {
     await rm(lost)
     const found = await annal('check')
     expect([found.code, found.stdout]).toEqual([1, expect.stringContaining(tree)])
-    expect((await annal('mend')).code).toBe(0)
+    expect((await annal('repair')).code).toBe(0)
     expect(sha256Of((await read(tree)).bytes)).toBe(sha256Of(bytes))
   })
 })
@@ -175,7 +175,7 @@ describe('a storage that fails', () => {
     await expectNothingTaken(async () => expect((await upload(newFile())).status).toBe(503))
     expect(await readiness()).toEqual({ status: 'degraded', missing: ['file store'] })
     const { stdout } = await annal('doctor')
-    expect(stdout).toMatch(/^files +wrong +Files cannot be kept in the bucket files: S3: 403 SignatureDoesNotMatch/m)
+    expect(stdout).toMatch(/^files +error +Cannot store files in the bucket files: S3: 403 SignatureDoesNotMatch/m)
     for (const text of [stdout, JSON.stringify(app.log)]) {
       expect(text).not.toContain(SECRET)
       expect(text).not.toMatch(/X-Amz-Signature|Credential=/)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc.ts'
-import { checks } from '../../../src/cli/doctor-command.ts'
+import { checks } from '../../../src/cli/doctor/doctor-command.ts'
 import { openInfrastructure } from '../../../src/infrastructure.ts'
 import { makeDevelopmentChain } from '../../../src/modules/content-credentials/signing-identity.ts'
 import { annalHere } from '../../support/annal-command.ts'
@@ -43,27 +43,27 @@ describe('annal doctor', () => {
     const { code, lines } = await doctor()
     expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
     // The tests' own server does not sync its disk.
-    const bad = lines.filter(({ state }) => state === 'wrong' || state === 'skipped')
+    const bad = lines.filter(({ state }) => state === 'error' || state === 'skipped')
     expect(bad).toEqual([
       expect.objectContaining({ check: 'database-server', finding: expect.stringContaining('fsync') }),
     ])
     expect(code).toBe(1)
-    for (const { state, fix } of lines) if (['warning', 'wrong'].includes(state)) expect(fix).toMatch(/\w/)
+    for (const { state, fix } of lines) if (['warning', 'error'].includes(state)) expect(fix).toMatch(/\w/)
     for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
   })
 
   it('prints each check with its fix, and exits with 0 if there is no problem', async () => {
     const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
-    expect(said).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' })
-    expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
-    expect(said.stdout).toMatch(/^database +right +DATABASE_URL answers\.$/m)
+    expect(said).toMatchObject({ code: 0, stderr: 'No problems found.\n' })
+    expect(said.stdout).toMatch(/^embedded +info +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
+    expect(said.stdout).toMatch(/^database +ok +DATABASE_URL answers\.$/m)
     const wrong = await annalHere({ ...app.env, PORT: 'x', CHAIN_CONFIRMATIONS: '-' }, ['doctor'])
     expect(wrong.code).toBe(1)
     expect(wrong.stdout).toMatch(
-      /^configuration +wrong +PORT: .*\n +→ Set it right.*\nconfiguration +wrong +CHAIN_CONF/m,
+      /^configuration +error +PORT: .*\n +→ Correct the variable.*\nconfiguration +error +CHAIN_CONF/m,
     )
-    expect(wrong.stdout).toMatch(/^node +(right|warning)/m)
-    expect(wrong.stdout).toMatch(/^database +skipped +The configuration is wrong\.$/m)
+    expect(wrong.stdout).toMatch(/^node +(ok|warning)/m)
+    expect(wrong.stdout).toMatch(/^database +skipped +The configuration is invalid\.$/m)
     expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
   })
 
@@ -71,23 +71,25 @@ describe('annal doctor', () => {
     const { code, of } = await doctor({ DATABASE_URL: 'postgresql://u:p#@h/db' }, 'database')
     expect([code, of('configuration'), of('database')]).toMatchObject([
       1,
-      [{ state: 'wrong', finding: expect.stringContaining('DATABASE_URL: ') }],
+      [{ state: 'error', finding: expect.stringContaining('DATABASE_URL: ') }],
       [{ state: 'skipped' }],
     ])
-    expect((await doctor({}, 'database')).states).toEqual({ database: 'right' })
+    expect((await doctor({}, 'database')).states).toEqual({ database: 'ok' })
   })
 
   it('warns about variables without effect', async () => {
     const { code, of } = await doctor({ DATABASE_URI: 'postgresql://geheim' }, 'configuration')
     expect([code, of('configuration')]).toMatchObject([
       0,
-      [{ state: 'right' }, { state: 'warning', finding: 'DATABASE_URI is not a variable of Annal and has no effect.' }],
+      [{ state: 'ok' }, { state: 'warning', finding: 'DATABASE_URI is not a variable of Annal and has no effect.' }],
     ])
   })
 
   it('checks the signing certificate for Content Credentials', async () => {
     const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
-    expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])
+    expect(await check({})).toMatchObject([
+      { state: 'info', finding: expect.stringContaining('with a development certificate') },
+    ])
     const DAY_MS = 86_400_000
     const chains = [0, -3_640, -3_700].map((days) => makeDevelopmentChain(new Date(Date.now() + days * DAY_MS)))
     const states = await Promise.all(
@@ -97,12 +99,12 @@ describe('annal doctor', () => {
         return (await check({ C2PA_CERTIFICATES: file, C2PA_PRIVATE_KEY: key })).map(({ state }) => state)
       }),
     )
-    expect(states).toEqual(['right', 'warning', 'wrong'].map((state) => [state, state]))
+    expect(states).toEqual(['ok', 'warning', 'error'].map((state) => [state, state]))
     const made = join(app.env.ANNAL_DIR!, 'keys', 'content-credentials-development.pem')
     await writeFile(made, 'scrap')
     expect(await check({})).toMatchObject([
       {
-        state: 'wrong',
+        state: 'error',
         finding: `${made} is damaged: it holds no key with its certificates.`,
         fix: 'Delete it; another is made.',
       },
@@ -112,7 +114,7 @@ describe('annal doctor', () => {
     await rm(made)
     const [own, other] = chains
     const lines = await check({ C2PA_CERTIFICATES: join(dir, 'chain-0.pem'), C2PA_PRIVATE_KEY: other!.key })
-    expect(lines).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is not the key of') }])
+    expect(lines).toMatchObject([{ state: 'error', finding: expect.stringContaining('is not the key of') }])
     expect(JSON.stringify(lines)).not.toContain(own!.key.slice(40, 60))
   })
 
@@ -127,15 +129,15 @@ describe('annal doctor', () => {
     })
     expect(code).toBe(1)
     expect(states).toMatchObject({
-      ...{ configuration: 'right', database: 'wrong', migrations: 'skipped', keys: 'skipped', jobs: 'skipped' },
-      ...{ chain: 'wrong', 'relay-accounts': 'skipped', files: 'wrong' },
+      ...{ configuration: 'ok', database: 'error', migrations: 'skipped', keys: 'skipped', jobs: 'skipped' },
+      ...{ chain: 'error', 'relay-accounts': 'skipped', files: 'error' },
     })
     expect(of('mail')).toMatchObject([
-      { state: 'wrong', finding: expect.stringContaining('refused the connection (ECONNREFUSED)') },
+      { state: 'error', finding: expect.stringContaining('refused the connection (ECONNREFUSED)') },
       { state: 'warning', finding: expect.stringContaining('@localhost') },
     ])
     expect(JSON.stringify(of('mail'))).not.toContain('geheim')
-    expect(of('server').map(({ state }) => state)).toEqual(['to know', 'warning'])
+    expect(of('server').map(({ state }) => state)).toEqual(['info', 'warning'])
   })
 
   it('names the setting to change for an unusable database', async () => {
@@ -145,7 +147,7 @@ describe('annal doctor', () => {
     expect([code, states.migrations]).toEqual([1, 'skipped'])
     expect(of('database')).toMatchObject([
       {
-        state: 'wrong',
+        state: 'error',
         finding: expect.stringContaining('(datestyle is German, DMY)'),
         fix: `Set them right: ALTER ROLE … SET datestyle = 'ISO'.`,
       },
@@ -159,7 +161,7 @@ describe('annal doctor', () => {
     await app.sql(`delete from _prisma_migrations where id = 'later'`)
     expect(newer).toMatchObject([
       {
-        state: 'wrong',
+        state: 'error',
         finding: 'The database was migrated by a newer version of Annal (2099_later).',
         fix: 'Run that version, or restore a backup from before it.',
       },
@@ -168,7 +170,7 @@ describe('annal doctor', () => {
     await app.sql(`update _prisma_migrations set rolled_back_at = now() where migration_name = ${last}`)
     const older = (await doctor({}, 'migrations')).of('migrations')
     await app.sql('update _prisma_migrations set rolled_back_at = null')
-    expect(older).toMatchObject([{ state: 'wrong', fix: expect.stringContaining('`annal migrate`') }])
+    expect(older).toMatchObject([{ state: 'error', fix: expect.stringContaining('`annal migrate`') }])
   })
 
   it('reports mail servers without encryption', async () => {
@@ -179,7 +181,7 @@ describe('annal doctor', () => {
     const told = await mailTo(open, production)
     expect(told).toMatchObject([{ state: 'warning', fix: expect.stringContaining('?requireTLS=true') }])
     expect(JSON.stringify(told)).not.toContain('geheim')
-    expect(await mailTo(open)).toMatchObject([{ state: 'to know' }])
+    expect(await mailTo(open)).toMatchObject([{ state: 'info' }])
     for (const url of [`${open}?requireTLS=true`, 'smtps://0.0.0.0:1', 'smtp://127.0.0.1:1', 'smtp://localhost:1'])
       expect(await mailTo(url, production), url).toEqual([])
   })
@@ -192,17 +194,17 @@ describe('annal doctor', () => {
     }
     const wanted = ['secrets', 'embedded', 'public-url', 'exposure'] as const
     const { states, of } = await doctor(production, ...wanted)
-    expect(states).toMatchObject({ secrets: 'warning', 'public-url': 'wrong' })
+    expect(states).toMatchObject({ secrets: 'warning', 'public-url': 'error' })
     expect(of('secrets')[0]).toMatchObject({ fix: expect.stringContaining('CHAIN_RELAY_KEYS_FILE') })
-    expect(of('exposure').map(({ state }) => state)).toEqual(['warning', 'to know', 'to know'])
+    expect(of('exposure').map(({ state }) => state)).toEqual(['warning', 'info', 'info'])
     const proxied = await doctor({ ...production, PUBLIC_URL: 'https://annal.example.org' }, 'public-url')
     expect(proxied.of('public-url')).toMatchObject([
       { state: 'warning', finding: expect.stringContaining('TRUSTED_PROXIES') },
     ])
     const behind = { PUBLIC_URL: 'https://annal.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
-    expect((await doctor({ ...production, ...behind }, 'public-url')).states).toEqual({ 'public-url': 'right' })
+    expect((await doctor({ ...production, ...behind }, 'public-url')).states).toEqual({ 'public-url': 'ok' })
     const alone = { ...production, CHAIN_RPC_URL: '', CHAIN_RELAY_KEYS: '' }
-    expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
+    expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'error'])
   })
 
   it('writes, reads and deletes a test file in the bucket, and reports the step that fails', async () => {
@@ -210,7 +212,7 @@ describe('annal doctor', () => {
     onTestFinished(s3.stop)
     const secret = { AWS_SECRET_ACCESS_KEY: 'geheim' }
     const { of } = await doctor({ ...s3.env, ...secret }, 'files', 'secrets')
-    expect(of('files')).toMatchObject([{ state: 'right', finding: expect.stringContaining('in the bucket files') }])
+    expect(of('files')).toMatchObject([{ state: 'ok', finding: expect.stringContaining('in the bucket files') }])
     expect([...s3.objects.keys()]).toEqual([])
     expect(of('secrets')[0]).toMatchObject({
       finding: expect.stringContaining('AWS_SECRET_ACCESS_KEY'),
@@ -219,13 +221,13 @@ describe('annal doctor', () => {
     expect(JSON.stringify(of('secrets'))).not.toContain('geheim')
 
     s3.keepsVersions = true
-    expect((await doctor(s3.env, 'files')).of('files').map(({ state }) => state)).toEqual(['right', 'warning'])
+    expect((await doctor(s3.env, 'files')).of('files').map(({ state }) => state)).toEqual(['ok', 'warning'])
     for (const refused of ['PUT', 'GET', 'DELETE']) {
       s3.intercept = (method, _, res) => method === refused && refuse(res, 403, 'AccessDenied')
       const found = await doctor(s3.env, 'files')
       expect([found.code, found.of('files')], refused).toMatchObject([
         1,
-        [{ state: 'wrong', finding: expect.stringContaining('403 AccessDenied') }],
+        [{ state: 'error', finding: expect.stringContaining('403 AccessDenied') }],
       ])
     }
   })
@@ -237,11 +239,11 @@ describe('annal doctor', () => {
       'chain',
       'relay-accounts',
     )
-    expect(states).toMatchObject({ chain: 'wrong', 'relay-accounts': 'wrong' })
+    expect(states).toMatchObject({ chain: 'error', 'relay-accounts': 'error' })
     expect(of('chain').at(-1)!.finding).toBe(`There is no registry at ${address}.`)
     expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0 coins`) }])
     expect((await doctor({ CHAIN_ID: '999' }, 'chain')).of('chain')).toMatchObject([
-      { state: 'wrong', finding: expect.stringContaining('CHAIN_ID says 999') },
+      { state: 'error', finding: expect.stringContaining('CHAIN_ID is 999') },
     ])
   })
 
@@ -254,8 +256,8 @@ describe('annal doctor', () => {
       'deposits',
     )
     expect(of('deposits')).toMatchObject([
-      { state: 'wrong', finding: expect.stringContaining('does not tell which block is') },
-      { state: 'wrong', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },
+      { state: 'error', finding: expect.stringContaining('does not report a final block') },
+      { state: 'error', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },
     ])
 
     const user = await app.newUser()
@@ -269,13 +271,13 @@ describe('annal doctor', () => {
     const seen = await doctor({ CHAIN_TREASURY_KEY: privateKey }, 'treasury')
     await app.sql(`update coin_moves set status = 'FAILED', arrived = 0`)
     expect(seen.of('treasury')).toMatchObject([
-      { state: 'right', finding: expect.stringContaining(`${address} holds 0 coins`) },
-      { state: 'wrong', finding: expect.stringContaining(`lie at the earlier treasury ${earlier}`) },
+      { state: 'ok', finding: expect.stringContaining(`${address} holds 0 coins`) },
+      { state: 'error', finding: expect.stringContaining(`lie at the earlier treasury ${earlier}`) },
     ])
   })
 
   it('reports items that wait for an operator', async () => {
-    expect((await doctor({}, 'jobs', 'sweeps', 'webhooks', 'relay')).code).toBe(0)
+    expect((await doctor({}, 'jobs', 'batch-jobs', 'webhooks', 'relay')).code).toBe(0)
     const [letter] = await app.sql<{ id: string }>(
       `with made as (select enqueue('dead-letter', '{"userId": "01890000-0000-7000-8000-000000000000"}'::jsonb) as id)
        select id::text from made`,
@@ -284,45 +286,45 @@ describe('annal doctor', () => {
       `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
        values ('expire-orders', 'x', 3, now() + interval '1 hour', 'it is locked')`,
     )
-    const { code, of } = await doctor({}, 'jobs', 'sweeps')
+    const { code, of } = await doctor({}, 'jobs', 'batch-jobs')
     await app.sql('delete from setbacks')
     await app.sql('delete from jobs.job where id = $1::uuid', [letter!.id])
-    expect([code, of('jobs'), of('sweeps')]).toMatchObject([
+    expect([code, of('jobs'), of('batch-jobs')]).toMatchObject([
       1,
-      [{ state: 'wrong', fix: expect.stringContaining('annal jobs --retry') }],
-      [{ state: 'wrong', finding: expect.stringContaining('it is locked') }],
+      [{ state: 'error', fix: expect.stringContaining('annal jobs --retry') }],
+      [{ state: 'error', finding: expect.stringContaining('it is locked') }],
     ])
   })
 
   it.runIf(process.platform === 'linux')('reports a full disk that contains only part of the data folder', async () => {
     const ANNAL_DIR = await mkdtemp(join(dir, 'disks-'))
-    const room = { finding: expect.stringMatching(/ of room in .*disks-\w+\.$/) }
+    const room = { finding: expect.stringMatching(/ free in .*disks-\w+\.$/) }
     expect((await doctor({ ANNAL_DIR }, 'disk')).lines).toMatchObject([room])
     // It never has room.
     await symlink('/proc', join(ANNAL_DIR, 'keys'))
     const { code, lines } = await doctor({ ANNAL_DIR }, 'disk')
     expect([code, lines]).toMatchObject([
       1,
-      [room, { state: 'wrong', finding: `0 bytes of room in ${join(ANNAL_DIR, 'keys')}.` }],
+      [room, { state: 'error', finding: `0 bytes free in ${join(ANNAL_DIR, 'keys')}.` }],
     ])
   })
 
   it('reports folders that other users can read, and another version at PUBLIC_URL', async () => {
     const { ANNAL_DIR } = app.env
-    expect((await doctor({}, 'folders')).states).toEqual({ folders: 'right' })
+    expect((await doctor({}, 'folders')).states).toEqual({ folders: 'ok' })
     await chmod(ANNAL_DIR!, 0o755)
     await chmod(join(ANNAL_DIR!, 'keys'), 0o755)
     const { of } = await doctor({}, 'folders')
     await chmod(join(ANNAL_DIR!, 'keys'), 0o700)
     await chmod(ANNAL_DIR!, 0o700)
     expect(of('folders').map(({ finding }) => finding)).toEqual([
-      expect.stringContaining(`get at ${ANNAL_DIR}.`),
+      expect.stringContaining(`can read ${ANNAL_DIR}.`),
       expect.stringContaining('/keys.'),
     ])
     const file = join(dir, 'a-file')
     await writeFile(file, '')
     expect((await doctor({ ANNAL_DIR: file }, 'folders')).of('folders')).toMatchObject([
-      { state: 'wrong', finding: `ANNAL_DIR is ${file}, which is not a folder.` },
+      { state: 'error', finding: `ANNAL_DIR is ${file}, which is not a folder.` },
     ])
     const other = createServer((_req, res) => void res.end('{"version":"9.9.9"}'))
     const there = `http://127.0.0.1:${await listen(other, onTestFinished)}`
@@ -334,18 +336,18 @@ describe('annal doctor', () => {
   it('reports a mail server that accepts the login, and keys of another database', async () => {
     const mail = await startMailServer(onTestFinished)
     const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
-    expect(states).toEqual({ mail: 'right' })
+    expect(states).toEqual({ mail: 'ok' })
     await app.sql(`insert into settings (key, value) values ('vault', 'another')`)
     const { of } = await doctor({}, 'keys')
     await app.sql(`delete from settings where key = 'vault'`)
-    expect(of('keys')).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('do not belong') }])
+    expect(of('keys')).toMatchObject([{ state: 'error', finding: expect.stringContaining('do not belong') }])
   })
 
   it('creates no files before the first start', async () => {
     const fresh = join(dir, 'fresh')
     const said = await annalHere({ ANNAL_DIR: fresh }, ['doctor', '--json'])
     const lines = JSON.parse(said.stdout) as Line[]
-    expect(lines.filter(({ state }) => state === 'wrong')).toEqual([])
+    expect(lines.filter(({ state }) => state === 'error')).toEqual([])
     expect(lines.find(({ check }) => check === 'database')).toMatchObject({ state: 'skipped' })
     await expect(rm(fresh)).rejects.toThrow('ENOENT')
   })

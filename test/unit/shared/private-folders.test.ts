@@ -120,7 +120,7 @@ describe('the data folder', () => {
       expect(said, args[0]).toEqual({ code: 1, stdout: '', stderr })
     }
     const [looked] = await doctorOf(dir)
-    expect(looked).toMatchObject({ state: 'wrong', finding: expect.stringContaining('not by root') })
+    expect(looked).toMatchObject({ state: 'error', finding: expect.stringContaining('not by root') })
     // What a backup brings into a folder that root has made is looked at before it is handed over.
     await chown(dir, 0, 0)
     expect((await annalHere({ ANNAL_DIR: dir }, ['migrate', 'status'])).stderr).not.toContain('is run by user')

@@ -139,7 +139,7 @@ async function compareTreasury(
       ...found.problemsOf(row),
       ...unclaimed.map(
         ({ hash, to, value }) =>
-          `${hash} paid ${fromUnits(value)} to ${to}, and no withdrawal that waits asks for it: with --bear ${hash} the platform bears it.`,
+          `${hash} paid ${fromUnits(value)} to ${to}, and no waiting withdrawal matches it. Write it off with --write-off ${hash}.`,
       ),
       ...(row.held < agreed ? [FEWER] : []),
     ],

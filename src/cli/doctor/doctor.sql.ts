@@ -1,19 +1,19 @@
-/** What the doctor asks the database. */
+/** SQL statements of `annal doctor`. */
 import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../db/sql.ts'
 
-/** The server, and what it promises. */
+/** Reads version, load and durability settings of the database server. */
 export const readServer = statement(
   'doctor_server',
   {
     columns: {
-      /** As `180004`. */
+      /** Version as a number: 180004. */
       number: int,
       version: text,
       mostConnections: int,
       connections: int,
       isDurable: boolean,
       mayLoseLast: boolean,
-      /** Whether statements that look expensive are compiled first. */
+      /** True if JIT compilation is on. */
       isCompiling: boolean,
       bytes: bigint,
     },
@@ -27,7 +27,7 @@ export const readServer = statement(
      pg_database_size(current_database()) as bytes`,
 )
 
-/** Who has what was written when it is acknowledged. `synchronous` is null where we may not know. */
+/** Reads the standby servers. `synchronous`: number of synchronous ones; null without the privilege to see it. */
 export const readReplication = statement(
   'doctor_replication',
   { columns: { synchronousCommit: text, waitsForStandbys: boolean, standbys: int, synchronous: orNull(int) } },
@@ -37,10 +37,9 @@ export const readReplication = statement(
    from pg_stat_replication`,
 )
 
-/** The database's clock. */
 export const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
 
-/** What the server knows of its write-ahead log's copies. */
+/** Reads the state of write-ahead log archiving. */
 export const readArchiver = statement(
   'doctor_archiver',
   {
@@ -57,7 +56,7 @@ export const readArchiver = statement(
    from pg_stat_archiver`,
 )
 
-/** How webhooks fare; `overdue` should have been called ten minutes ago. */
+/** Counts webhook deliveries with problems. `overdue`: due for more than ten minutes. */
 export const readWebhooks = statement(
   'doctor_webhooks',
   { columns: { givenUp: int, overdue: int, waiting: int, disabled: int } },
@@ -71,7 +70,7 @@ export const readWebhooks = statement(
       where webhook_disabled_at is not null and deactivated_at is null) as disabled`,
 )
 
-/** The newest commit that is final on the chain. */
+/** Finds the transaction of the newest final commit. */
 export const findNewestFinal = statement(
   'doctor_newest_final',
   { columns: { hash: text } },

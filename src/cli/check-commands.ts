@@ -1,0 +1,144 @@
+/** The commands `check` and `repair`. */
+import type { Command } from 'commander'
+import type { Database } from '../db/database-types.ts'
+import type { Finding } from '../db/invariants/finding.ts'
+import type { Infrastructure } from '../infrastructure.ts'
+import { command } from './command.ts'
+import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { withChain, withInfrastructure } from './with-infrastructure.ts'
+
+/** Maximum number of printed rows that violate one invariant. */
+const SHOWN_ROWS = 20
+
+/** Returns the findings W1 to W4: commits, jobs, items of batch jobs and withdrawals that wait for an operator. */
+export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
+  const { findWaiting } = await import('../chain/relay/commit-signer.sql.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
+  const { findDead, subjectOf } = await import('../jobs/jobs.sql.ts')
+  const { findSetbacks } = await import('../jobs/recorded-failures.sql.ts')
+  const { withPublicItems } = await import('../jobs/run-batch-job.ts')
+  const { countDueWithdrawals, findUntaken } = await import('../modules/coins/withdrawals.sql.ts')
+  const { toId } = await import('../shared/ids.ts')
+  const limit = MOST_ROWS + 1
+  const commits = (await query(findWaiting)).map(({ commit_id, last_error, ...row }) => ({
+    ...{ subject: toId('commit', commit_id), ...row, problem: last_error },
+  }))
+  const jobs = (await query(findDead, { limit })).map(({ id, queue, data, nid, failed_at, error }) => ({
+    ...{ subject: toId('job', id), queue, about: subjectOf(data, nid), failed_at, problem: error },
+  }))
+  const failures = await withPublicItems({ query }, await query(findSetbacks, { limit }))
+  const items = failures.map(({ sweep, item, attempts, since, last_error }) => ({
+    ...{ subject: item, batchJob: sweep, attempts, since, problem: last_error },
+  }))
+  const late = (await query(countDueWithdrawals)).filter((row) => row.count > 0 && row.late)
+  const withdrawals = late.map(({ count, amount, oldest }) => ({
+    ...{ subject: 'withdrawals', count, amount, oldest },
+    problem: 'the treasury lacks coins, or the chain does not answer',
+  }))
+  const rejected = (await query(findUntaken)).map(({ treasury, ...row }) => ({
+    ...{ subject: treasury, ...row },
+    problem: 'no node accepts the transaction that was signed for this nonce; the log has the reason',
+  }))
+  return [
+    findingOf('W1', 'No commit waits because it could not be prepared for the chain (`annal relay`).', commits),
+    findingOf('W2', 'No background job failed permanently (`annal jobs`).', jobs),
+    findingOf('W3', 'No item of a batch job fails (`annal jobs`).', items),
+    findingOf('W4', 'No withdrawal has been due for more than ten minutes.', [...withdrawals, ...rejected]),
+  ]
+}
+
+/** Returns no findings if no commit was ever sent to a chain. Then the chain is not started. */
+async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
+  const { database, config } = infrastructure
+  const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
+  if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
+  const { recordersOf } = await import('../chain/connect-chain.ts')
+  const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
+  const { checkChain: checkCommits } = await import('../chain/check-chain.ts')
+  const { checkCoins } = await import('../modules/coins/treasury/check.ts')
+  return withChain(infrastructure, async ({ registry }) => {
+    const parts = { database, registry, recorders: await recordersOf(config, infrastructure), most: MOST_ROWS + 1 }
+    const findings = [...(await checkCommits(parts)), ...(await checkCoins(parts))]
+    return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))
+  })
+}
+
+async function checkAll(infrastructure: Infrastructure): Promise<Finding[]> {
+  const { database, config } = infrastructure
+  const { checkTables } = await import('../db/invariants/check-tables.ts')
+  const tables = await checkTables(database)
+  // All other checks need the tables.
+  if (tables.rows.length > 0) return [tables]
+  const { checkInvariants } = await import('../db/invariants/check-invariants.ts')
+  const { checkOwners, checkSealed } = await import('../keys/check-keys.ts')
+  const { checkFiles } = await import('../modules/assets/pinned-files.ts')
+  return [
+    ...(await checkInvariants(database, { connections: config.database.pool })),
+    tables,
+    await checkSealed(infrastructure),
+    ...(await checkOwners(infrastructure)),
+    await checkFiles(infrastructure),
+    ...(await checkChain(infrastructure)),
+    ...(await findWaitingWork(database)),
+  ]
+}
+
+function printFindings(findings: Finding[]) {
+  const verdict = ({ rows, isCut, isNote }: Finding) =>
+    rows.length === 0 ? 'ok' : `${isCut ? 'more than ' : ''}${rows.length} ${isNote ? 'to note' : 'wrong'}`
+  printTable(findings.map((finding) => [finding.invariant.id, verdict(finding), finding.invariant.sentence]))
+  for (const { invariant, rows } of findings) {
+    for (const row of rows.slice(0, SHOWN_ROWS)) print(`${invariant.id}  ${JSON.stringify(row)}`)
+    if (rows.length > SHOWN_ROWS) print(`${invariant.id}  more rows; --json shows ${rows.length}`)
+  }
+}
+
+export function addCheckCommand(program: Command): void {
+  command(
+    program,
+    'check',
+    'Checks that ledger, histories, keys, files and chain agree, and that no work waits for an operator. Exits with 1 if there is a problem.',
+    ['annal check', `annal check --json | jq '.[] | select(.holds | not)'`],
+  )
+    .option(
+      '--json',
+      'prints every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
+    )
+    .action(async ({ json }) => {
+      const findings = await withInfrastructure(checkAll, () => import('../chain/connect-chain.ts'))
+      const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
+      if (hasProblem) fail()
+      if (json) {
+        return printJson(
+          findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
+            ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
+          })),
+        )
+      }
+      printFindings(findings)
+      if (hasProblem) report(red('Problems found. docs/operations.md describes each finding and what to do.'))
+      else report(green('No problems found.'))
+    })
+}
+
+export function addRepairCommand(program: Command): void {
+  command(program, 'repair', 'Rebuilds missing trees and thumbnails in the file store from the database.', [
+    'annal repair',
+  ])
+    .option('--json', 'prints {"trees", "thumbnails", "signed", "missing"}')
+    .action(async ({ json }) => {
+      const { repairFiles } = await import('../modules/assets/pinned-files.ts')
+      const repaired = await withInfrastructure(repairFiles)
+      const { trees, thumbnails, signed, missing } = repaired
+      if (missing.length) fail()
+      if (json) return printJson(repaired)
+      print(`${counted(trees, 'tree')} restored`)
+      print(`${counted(thumbnails, 'thumbnail')} queued; a running server makes them`)
+      print(`${counted(signed, 'file')} with Content Credentials: signed again on the next request`)
+      for (const row of missing) print(JSON.stringify(row))
+      if (missing.length)
+        report(
+          red(`${counted(missing.length, 'file')} cannot be rebuilt. Restore the blocks, or upload the file again.`),
+        )
+    })
+}

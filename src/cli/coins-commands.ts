@@ -1,0 +1,250 @@
+/** The commands `coins` and `deposits`. */
+import type { Command } from 'commander'
+import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare.ts'
+import { formatAmount, fromUnits } from '../shared/money.ts'
+import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
+import { createProgress } from './progress.ts'
+import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
+import { operator, withChain, withInfrastructure, withServices } from './with-infrastructure.ts'
+
+interface CoinsFlags {
+  import?: boolean
+  writeOff?: string[]
+  from?: number
+}
+
+interface Outcome {
+  comparison: Comparison
+  /** Number of imported transactions. Null if nothing was imported. */
+  imported: number | null
+  /** True if the database changed during the comparison, so that nothing was imported. */
+  isChanged: boolean
+}
+
+const isExplained = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
+
+async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags): Promise<Outcome> {
+  const { adoptionsOf, compareCoins } = await import('../modules/coins/treasury/compare.ts')
+  const { importTransactions } = await import('../modules/coins/import-transactions.ts')
+  return withInfrastructure((infrastructure) =>
+    withChain(infrastructure, async ({ registry, treasury }) => {
+      const { database } = infrastructure
+      const progress = createProgress('compared')
+      try {
+        await registry.readChainId()
+        const comparison = await compareCoins({
+          ...{ rpc: registry.rpc, database, treasury: treasury.address, from, tell: progress.update },
+          borne: new Set(writeOff),
+        })
+        if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
+        const transactions = adoptionsOf(comparison)
+        const isDone = await importTransactions(database, transactions)
+        return { comparison, imported: isDone ? transactions.length : null, isChanged: !isDone }
+      } finally {
+        progress.end()
+      }
+    }),
+  )
+}
+
+const kindOf = ({ owner }: ComparedAddress, withdrawal: string | null) => {
+  if (owner !== undefined) return 'sweep'
+  return withdrawal === null ? 'payment' : 'withdrawal'
+}
+
+async function present({ block, agreeing, differing }: Comparison) {
+  const { toId } = await import('../shared/ids.ts')
+  return {
+    block,
+    agreeing,
+    differing: differing.map((address) => ({
+      address: address.address,
+      user: address.owner === undefined ? null : toId('user', address.owner),
+      booked: fromUnits(address.booked),
+      expected: fromUnits(address.agreed),
+      held: fromUnits(address.held),
+      unknown: address.unknown.map(({ nonce, hash, to, arrived, fee, blockNumber: at, claim }) => {
+        const withdrawal = claim ? toId('withdrawal', claim.id) : null
+        return {
+          ...{ nonce, transaction: hash, kind: kindOf(address, withdrawal), withdrawal, to },
+          ...{ arrived: fromUnits(arrived), fee: fromUnits(fee), block: at },
+        }
+      }),
+      problems: address.problems,
+    })),
+  }
+}
+
+function printComparison({ block, agreeing, differing }: Awaited<ReturnType<typeof present>>) {
+  report(`Compared at block ${block}: database and chain agree at ${counted(agreeing, 'address', 'addresses')}.`)
+  if (differing.length === 0) return
+  printTable([
+    ['address', 'owner', 'database', 'expected', 'chain', 'unknown transactions'],
+    ...differing.map((row) => [
+      ...[row.address, row.user ?? 'treasury', row.booked, row.expected, row.held, row.unknown.length],
+    ]),
+  ])
+  const unknown = differing.flatMap((row) => row.unknown)
+  if (unknown.length > 0) {
+    print('')
+    printTable([
+      ['transaction', 'nonce', 'kind', 'withdrawal', 'to', 'amount', 'fee', 'block'],
+      ...unknown.map((row) => [
+        ...[row.transaction, row.nonce, row.kind, row.withdrawal, row.to, row.arrived, row.fee, row.block],
+      ]),
+    ])
+  }
+  for (const { address, problems } of differing) for (const problem of problems) report(red(`${address}: ${problem}`))
+}
+
+export function addCoinsCommand(program: Command): void {
+  command(
+    program,
+    'coins',
+    'Compares the coins in the database with the chain, address by address. After a restore it imports transactions that only the chain knows.',
+    ['annal coins', 'annal coins --import', 'annal coins --from 19000000 --json'],
+    'Changes nothing without --import. Exits with 0 if database and chain agree, or agree after the import, else with 1.',
+  )
+    .option('--import', 'imports the unknown transactions, if they explain all differences')
+    .option(
+      '--write-off <transaction>',
+      'imports a payment without a matching withdrawal as a loss of the platform; can be repeated',
+      (text: string, previous: string[] = []) => [...previous, transactionHash(text)],
+    )
+    .option('--from <block>', 'first block to search, if the node has no state of older blocks', blockNumber)
+    .option('--json', 'prints {"block", "agreeing", "differing", "imported"}')
+    .action(async ({ json, ...flags }: CoinsFlags & { json?: true }) => {
+      const { comparison, imported, isChanged } = await compare(flags)
+      const isEqual = comparison.differing.length === 0
+      if (!isEqual && imported === null) fail()
+      const shown = await present(comparison)
+      if (json) return printJson({ ...shown, imported })
+      printComparison(shown)
+      if (isEqual) return report(green('Database and chain agree.'))
+      if (isChanged) return report(red('The database changed during the comparison. Run the command again.'))
+      if (!isExplained(comparison))
+        return report(red('The unknown transactions do not explain all differences. Nothing was imported.'))
+      if (imported === null)
+        return report('The unknown transactions explain all differences. Import them with --import.')
+      report(green(`${counted(imported, 'transaction was', 'transactions were')} imported.`))
+    })
+}
+
+interface DepositsFlags {
+  collect?: string
+  writeOff?: string
+  json?: true
+}
+
+/** Maximum number of listed frozen deposits. */
+const LISTED = 100
+
+async function settleDeposits({ collect, writeOff }: DepositsFlags) {
+  const { toId } = await import('../shared/ids.ts')
+  return withServices(async ({ services: { deposits } }) => {
+    const collected = collect === undefined ? null : await deposits.collect(operator, collect)
+    const writtenOff = writeOff === undefined ? null : await deposits.writeOff(operator, writeOff)
+    const frozen = (await deposits.listFrozen(operator, LISTED)).map((row) => ({
+      ...{ id: toId('deposit', row.id), user: toId('user', row.wallet_id), reference: row.reference },
+      ...{ amount: row.amount, shortfall: row.shortfall, writtenOff: row.written_off, held: row.held },
+      ...{ isBack: row.block_number !== null, frozenAt: row.frozen_at },
+    }))
+    return { collected, writtenOff, frozen }
+  })
+}
+
+interface CreditFlags {
+  user: string
+  amount: string
+  reason: string
+}
+
+async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
+  const { creditTransaction } = await import('../modules/coins/deposits/credit.ts')
+  const { createFindAccount, withReason } = await import('../modules/accounts/account-lookup.ts')
+  const { notFound } = await import('../shared/errors.ts')
+  const { fromId, toId } = await import('../shared/ids.ts')
+  const { parse, positiveAmount } = await import('../shared/input.ts')
+  const { createDepositBooks } = await import('../modules/coins/deposit-books.ts')
+  const input = parse(withReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
+  return withInfrastructure(async (infrastructure) => {
+    const { database, config } = infrastructure
+    const findAccount = createFindAccount({ database, verifiesAddresses: config.emailVerification !== 'off' })
+    // An ID also finds a deleted account: its last sweep may have moved the coins to the treasury.
+    const userId = fromId(input.userId, 'user')?.uuid ?? (await findAccount(input.userId))
+    if (userId === undefined) throw notFound('User')
+    return withChain(infrastructure, async ({ registry }) => {
+      const { id, blockNumber, isTraced } = await creditTransaction(
+        { registry, books: createDepositBooks(infrastructure), confirmations: config.chain.depositConfirmations },
+        { transactionHash: hash, userId, amount: input.amount, reason: input.reason },
+      )
+      return {
+        ...{ id: toId('deposit', id), userId: toId('user', userId), amount: formatAmount(input.amount) },
+        ...{ transactionHash: hash, blockNumber, isTraced },
+      }
+    })
+  })
+}
+
+export function addDepositsCommand(program: Command): void {
+  const deposits = command(
+    program,
+    'deposits',
+    'Lists frozen deposits: credited deposits whose transaction is no longer on the chain. Settles what users owe for them.',
+    [
+      'annal deposits',
+      'annal deposits --collect deposit_01h2xcejqtf2nbrexx3vqjhp41',
+      'annal deposits --write-off deposit_01h2xcejqtf2nbrexx3vqjhp41',
+    ],
+    'The amount of a frozen deposit is not available in the wallet. Annal credits it again when the transaction is back on the chain.',
+  )
+    .option('--collect <deposit>', 'takes what the user owes for a frozen deposit from the wallet, as far as possible')
+    .option('--write-off <deposit>', 'writes off what the user owes for a frozen deposit')
+    .option('--json', 'prints {"collected", "writtenOff", "frozen"}')
+    .action(async (flags: DepositsFlags) => {
+      const { collected, writtenOff, frozen } = await settleDeposits(flags)
+      if (flags.json) return printJson({ collected, writtenOff, frozen })
+      if (collected !== null) report(`Collected ${collected} from the wallet.`)
+      if (writtenOff !== null) report(`Wrote off ${writtenOff}.`)
+      if (frozen.length === 0) return report(green('No deposit is frozen.'))
+      printTable([
+        ['deposit', 'user', 'amount', 'owed', 'written off', 'wallet', 'back on chain', 'frozen', 'reference'],
+        ...frozen.map((row) => [
+          ...[row.id, row.user, row.amount, row.shortfall, row.writtenOff, row.held],
+          ...[row.isBack ? 'yes' : 'no', row.frozenAt, row.reference],
+        ]),
+      ])
+      report(red(`${counted(frozen.length, 'deposit is', 'deposits are')} frozen.`))
+    })
+
+  command(
+    deposits,
+    'credit',
+    'Credits coins that Annal cannot see, for example coins that a contract sent, once per transaction.',
+    [
+      'annal deposits credit 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060 --user ada --amount 1.5 --reason "Paid by an exchange"',
+    ],
+    'The transaction must be final, and the address must hold the coins. If the node can trace transactions, recipient and amount are compared too.',
+  )
+    .argument('<transaction>', 'hash of the transaction that sent the coins', transactionHash)
+    .requiredOption('--user <user>', 'ID, e-mail address or username of the user who receives the deposit')
+    .requiredOption('--amount <amount>', 'amount that the transaction sent to the address of the user, such as 0.5')
+    .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters')
+    .option('--json', 'prints {"id", "userId", "amount", "transactionHash", "blockNumber", "isTraced"}')
+    .action(async (hash: string, { json, ...flags }: CreditFlags & { json?: true }) => {
+      const deposit = await creditDeposit(hash, flags).catch(
+        nameOptions({ userId: '--user', amount: '--amount', reason: '--reason' }),
+      )
+      if (json) return printJson(deposit)
+      printTable([
+        ['deposit', deposit.id],
+        ['user', deposit.userId],
+        ['amount', deposit.amount],
+        ['transaction', deposit.transactionHash],
+        ['block', deposit.blockNumber],
+      ])
+      if (!deposit.isTraced)
+        report('The node does not trace transactions, so only the balance of the address was compared with the amount.')
+      report(green('The deposit was credited.'))
+    })
+}

@@ -1,0 +1,195 @@
+/** The command `import`. */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { command } from '../command.ts'
+import { createProgress, type Progress } from '../progress.ts'
+import {
+  counted,
+  fail,
+  green,
+  interruption,
+  printJson,
+  printTable,
+  red,
+  report,
+  terminal,
+  usageError,
+} from '../terminal.ts'
+import { localUrl } from '../with-infrastructure.ts'
+import type { ImportCost, Outcome } from './import-files.ts'
+
+interface ImportFlags {
+  files?: string
+  url?: string
+  tokenFile?: string
+  concurrency: string
+  limit?: string
+  dryRun?: true
+  json?: true
+}
+
+interface Report {
+  account: string
+  cost: ImportCost
+  /** Why the import did not start or stopped early. Null if it was completed. */
+  stopped: string | null
+  rows: Outcome[]
+}
+
+const MAX_CONCURRENCY = 32
+
+/** Throws a usage error. */
+async function readToken(file: string | undefined): Promise<string> {
+  const { readAccessToken } = await import('../../config.ts')
+  const token = (file === undefined ? readAccessToken(terminal().env) : readTokenFile(file))?.trim()
+  if (token && /^[\x21-\x7E]+$/.test(token)) return token
+  throw usageError('Set --token-file to a file with an access token, or set ANNAL_TOKEN.')
+}
+
+function readTokenFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usageError(`Cannot read the token: ${(error as Error).message}.`)
+  }
+}
+
+/** Throws a usage error. */
+function readCount(flag: string, text: string, max: number): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= max) return count
+  throw usageError(`${flag} must be an integer from 1${max === Infinity ? '' : ` to ${max}`}.`)
+}
+
+/** Returns the URL of the server. Throws a usage error or ConfigError. */
+async function readUrl(url: string | undefined): Promise<string> {
+  if (url === undefined) {
+    const { readConfig } = await import('../../config.ts')
+    return localUrl(readConfig(terminal().env))
+  }
+  const { protocol, username } = URL.parse(url) ?? {}
+  if ((protocol === 'http:' || protocol === 'https:') && !username) return url
+  throw usageError('--url must be an address such as https://annal.example.org.')
+}
+
+/** Runs the steps of an import, each with its own progress. */
+function createSteps() {
+  let progress: Progress | undefined
+  return {
+    async step<T>(verb: string, total: number, work: (done: (count: number) => void) => Promise<T>): Promise<T> {
+      const own = createProgress(verb)
+      progress = own
+      try {
+        return await work((count) => own.update(count, total))
+      } finally {
+        own.end()
+        progress = undefined
+      }
+    },
+    report: (text: string) => (progress ? progress.report(text) : report(text)),
+  }
+}
+
+/** Throws a usage error, RefusedError or InterruptedError. */
+async function runImport(source: string, flags: ImportFlags): Promise<Report> {
+  const concurrency = readCount('--concurrency', flags.concurrency, MAX_CONCURRENCY)
+  const limit = flags.limit === undefined ? undefined : readCount('--limit', flags.limit, Infinity)
+  const { costOf, invalid, pending, registerRows, separate, validateRows } = await import('./import-files.ts')
+  const { createImportServer, createRetry } = await import('./server.ts')
+  const { examineFiles, readSource } = await import('./source.ts')
+  const steps = createSteps()
+  const interrupted = interruption()
+  const retry = createRetry(steps.report, interrupted)
+  const server = createImportServer(await readUrl(flags.url), await readToken(flags.tokenFile), { concurrency, retry })
+
+  const account = await server.readUsername()
+  const { rows, folder } = await readSource(source, flags.files)
+  const files = await steps.step('examined', rows.length, (done) => examineFiles(rows, folder, { done, interrupted }))
+  // The balance is read before the registered files, so that a concurrent import is not counted twice.
+  const quote = await server.quote()
+  const registered = await server.findRegistered(new Set(files.valid.map(({ sha256 }) => sha256)))
+  const { existing, open } = separate(files.valid, registered)
+  const wanted = open.slice(0, limit)
+  const cost = costOf(quote, wanted)
+  const { total, available, missing } = cost
+  const unaffordable =
+    missing === '0'
+      ? null
+      : `The import costs ${total}, but the balance is ${available}: ${missing} missing. Add funds, or import fewer files with --limit.`
+
+  async function importWanted(): Promise<{ outcomes: Outcome[]; stopped: string | null }> {
+    if (flags.dryRun) {
+      const outcomes = await steps.step('checked', wanted.length, (done) =>
+        validateRows(wanted, { server, concurrency, done }),
+      )
+      return { outcomes, stopped: unaffordable }
+    }
+    if (unaffordable !== null) return { outcomes: wanted.map(pending), stopped: unaffordable }
+    interrupted.addEventListener('abort', () =>
+      steps.report('Finishing uploads in progress. Press Ctrl-C again to stop immediately.'),
+    )
+    return steps.step('registered', wanted.length, (done) =>
+      registerRows(wanted, { server, maxCost: cost.each, concurrency, done }),
+    )
+  }
+  const { outcomes, stopped } = await importWanted()
+  const others = [...files.invalid.map(invalid), ...existing, ...open.slice(wanted.length).map(pending)]
+  return { account, cost, stopped, rows: [...others, ...outcomes].sort((a, b) => a.row - b.row) }
+}
+
+function printReport({ account, cost, stopped, rows }: Report, isDryRun: boolean) {
+  const count = (state: Outcome['state']) => rows.filter((row) => row.state === state).length
+  const failures = rows.filter((row) => row.state === 'failed')
+  if (failures.length) {
+    printTable([
+      ['row', 'file', 'code', 'reason'],
+      ...failures.map(({ row, path, code, message }) => [row, path, code, message]),
+    ])
+  }
+  if (isDryRun) report(`Cost: ${cost.total}. Balance of ${account}: ${cost.available}.`)
+  const counts = (['registered', 'existing', 'failed', 'pending'] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${state}`)
+  report(`${counted(rows.length, 'row')}${counts.length ? `: ${counts.join(', ')}` : ''}.`)
+  if (stopped !== null) report(red(stopped))
+  else if (failures.length) report(red('Fix the failed rows, and run the same command again.'))
+  else if (rows.length === 0) report('There is nothing to import.')
+  else if (count('pending') === 0) report(green('All files are registered.'))
+  if (!isDryRun && stopped !== null && count('pending')) report('Run the same command again to continue.')
+}
+
+export function addImportCommand(program: Command): void {
+  command(
+    program,
+    'import',
+    'Registers many files with a server. Repeat it after an interruption: it continues and pays for nothing twice.',
+    [
+      'annal import photos/ --token-file ~/.annal-token --dry-run',
+      'annal import photos.csv --files /mnt/photos --url https://annal.example.org --token-file ~/.annal-token',
+      `ANNAL_TOKEN=… annal import photos.jsonl --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
+    ],
+    `A list has the column \`file\` and may have the fields of POST /api/v3/assets/: caption, headline, alt_text, tag, public_access, nit_commit_custom (JSON) and
+others. Row numbers are those of a spreadsheet: the header of a CSV is row 1. The separator can be a comma, a semicolon or a tab. Case and spaces in field names do
+not matter. The encoding is UTF-8, or UTF-16 as in "Unicode Text" of Excel. A backslash in a path separates folders, as on Windows. Files must be in the folder.
+The import does not start if the balance does not cover all files. A file that the account has already registered costs nothing and stays as it is.
+A changed file is a new file. Exits with 0 if all files were registered, or on a dry run can be registered, else with 1.`,
+  )
+    .argument('<source>', 'folder, or .csv, .tsv, .txt, .jsonl or .ndjson list')
+    .option('--files <folder>', 'folder of the files in a list; default: the folder of the list')
+    .option('--url <url>', 'URL of the server; default: the server on this machine')
+    .option('--token-file <path>', 'file with the access token of the account that pays; default: ANNAL_TOKEN')
+    .option('--concurrency <count>', `number of concurrent uploads, up to ${MAX_CONCURRENCY}`, '4')
+    .option('--limit <count>', 'maximum number of files to register')
+    .option('--dry-run', 'shows the cost and the rows that would fail, and registers nothing')
+    .option(
+      '--json',
+      'prints {"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, existing, failed or pending',
+    )
+    .action(async (source: string, flags: ImportFlags) => {
+      const result = await runImport(source, flags)
+      // Files beyond --limit stay pending, which is not a failure.
+      if (result.stopped !== null || result.rows.some(({ state }) => state === 'failed')) fail()
+      if (flags.json) return printJson(result)
+      printReport(result, flags.dryRun === true)
+    })
+}

@@ -1,0 +1,147 @@
+/** The commands `jobs` and `relay`. */
+import type { Command } from 'commander'
+import { command } from './command.ts'
+import { counted, fail, green, printJson, printTable, red, report, usageError } from './terminal.ts'
+import { withDatabase } from './with-infrastructure.ts'
+
+interface JobsFlags {
+  /** True: all jobs. */
+  retry?: true | string
+  json?: true
+}
+
+/** Maximum number of dead letters and of failures that are listed. */
+const LISTED = 100
+
+/** Returns the UUID of a job from its public ID or its UUID. Throws a usage error. */
+async function jobUuid(given: string): Promise<string> {
+  const { fromId, UUID } = await import('../shared/ids.ts')
+  const id = given.toLowerCase()
+  const uuid = UUID.test(id) ? id : fromId(id, 'job')?.uuid
+  if (uuid === undefined) throw usageError('Expected the ID of a job as `annal jobs` shows it.')
+  return uuid
+}
+
+async function readJobs(retry: true | string | undefined) {
+  const job = typeof retry === 'string' ? await jobUuid(retry) : null
+  const { toId } = await import('../shared/ids.ts')
+  const { withPublicItems } = await import('../jobs/run-batch-job.ts')
+  const { countDead, countWaiting, findDead, retryJobs, subjectOf } = await import('../jobs/jobs.sql.ts')
+  const { findSetbacks, retrySetbacks } = await import('../jobs/recorded-failures.sql.ts')
+  return withDatabase(async (database) => {
+    const [jobs] = retry ? await database.query(retryJobs, { job }) : []
+    const [failures] = retry === true ? await database.query(retrySetbacks) : []
+    return {
+      retried: (jobs?.count ?? 0) + (failures?.count ?? 0),
+      waiting: await database.query(countWaiting),
+      failed: await database.query(countDead),
+      deadLetters: (await database.query(findDead, { limit: LISTED })).map(({ id, data, nid, ...letter }) => ({
+        id: toId('job', id),
+        ...letter,
+        subject: subjectOf(data, nid),
+      })),
+      failures: await withPublicItems(database, await database.query(findSetbacks, { limit: LISTED })),
+    }
+  })
+}
+
+type Jobs = Awaited<ReturnType<typeof readJobs>>
+
+function printJobs({ waiting, failed, deadLetters }: Jobs) {
+  const queues = [
+    ...waiting.map((row) => ({ ...row, state: 'waiting' })),
+    ...failed.map((row) => ({ ...row, state: 'failed' })),
+  ]
+  printTable([
+    ['queue', 'state', 'jobs', 'oldest', 'last error'],
+    ...queues.map((row) => [row.queue, row.state, row.count, row.oldest, row.last_error]),
+  ])
+  if (deadLetters.length === 0) return report(green('No job failed permanently.'))
+  printTable([
+    ['job', 'queue', 'failed', 'attempts', 'can be retried', 'subject'],
+    ...deadLetters.map((row) => [
+      ...[row.id, row.queue, row.failed_at, row.attempts],
+      ...[row.can_be_retried ? 'yes' : 'no', JSON.stringify(row.subject)],
+    ]),
+  ])
+  const total = failed.reduce((sum, { count }) => sum + count, 0)
+  report(red(`${counted(total, 'job')} failed permanently.`))
+  if (total > deadLetters.length) report(`The newest ${deadLetters.length} are listed.`)
+}
+
+function printFailures({ failures }: Jobs) {
+  if (failures.length === 0) return report(green('No item of a batch job fails.'))
+  printTable([
+    ['batch job', 'item', 'since', 'attempts', 'next attempt', 'reason'],
+    ...failures.map((row) => [...[row.sweep, row.item, row.since, row.attempts, row.next_attempt_at, row.last_error]]),
+  ])
+  const count = counted(failures.length, 'item of a batch job fails', 'items of batch jobs fail')
+  report(red(`${failures.length === LISTED ? 'At least ' : ''}${count}. All other items are processed.`))
+}
+
+export function addJobsCommand(program: Command): void {
+  command(
+    program,
+    'jobs',
+    'Shows waiting and failed background jobs.',
+    ['annal jobs', 'annal jobs --retry', 'annal jobs --retry job_01h455vb4pex5vsknk084sn02q'],
+    `Annal keeps the kind and the IDs of a job that failed permanently. The job can be retried if they are enough. For a notice to an e-mail address
+that its account no longer uses, Annal also keeps the address for 30 days.`,
+  )
+    .option('--retry [job]', 'retries all waiting and permanently failed jobs now, or one job')
+    .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "failures"}')
+    .action(async ({ retry, json }: JobsFlags) => {
+      const jobs = await readJobs(retry)
+      const isUnknown = typeof retry === 'string' && jobs.retried === 0
+      if (isUnknown) fail()
+      if (json) return printJson(jobs)
+      printJobs(jobs)
+      printFailures(jobs)
+      if (isUnknown) report(red('There is no such job, or it cannot be retried.'))
+      else if (retry) report(`${counted(jobs.retried, 'job is', 'jobs are')} retried now.`)
+    })
+}
+
+async function readRelay(retry: boolean) {
+  const { countDueWithdrawals } = await import('../modules/coins/withdrawals.sql.ts')
+  const { toId } = await import('../shared/ids.ts')
+  const { countByStatus, findWaiting, retryNow } = await import('../chain/relay/commit-signer.sql.ts')
+  return withDatabase(async (database) => {
+    const [retried] = retry ? await database.query(retryNow) : []
+    const counts = await database.query(countByStatus)
+    const waiting = await database.query(findWaiting)
+    const [withdrawals] = await database.query(countDueWithdrawals)
+    return {
+      ...{ retried: retried?.count ?? 0, counts, withdrawals },
+      waiting: waiting.map((row) => ({ ...row, commit_id: toId('commit', row.commit_id) })),
+    }
+  })
+}
+
+export function addRelayCommand(program: Command): void {
+  command(program, 'relay', 'Shows commits on their way to the chain, and why some wait.', [
+    'annal relay',
+    'annal relay --retry',
+  ])
+    .option('--retry', 'retries waiting commits now')
+    .option('--json', 'prints {"retried", "counts", "waiting", "withdrawals"}')
+    .action(async ({ retry = false, json }: { retry?: boolean; json?: true }) => {
+      const { retried, counts, waiting, withdrawals } = await readRelay(retry)
+      if (json) return printJson({ retried, counts, waiting, withdrawals })
+      printTable([
+        ['status', 'commits', 'oldest'],
+        ...counts.map(({ status, count, oldest }) => [status, count, oldest]),
+      ])
+      if (withdrawals && withdrawals.count > 0) {
+        const count = counted(withdrawals.count, 'withdrawal waits', 'withdrawals wait')
+        report(red(`${count} until the treasury has ${withdrawals.amount} coins.`))
+      }
+      if (retry) report(`${counted(retried, 'commit is', 'commits are')} retried now.`)
+      if (waiting.length === 0) return report(green('No commit waits because it could not be prepared.'))
+      printTable([
+        ['commit', 'asset', 'attempts', 'next attempt', 'reason'],
+        ...waiting.map((row) => [row.commit_id, row.nid, row.attempts, row.next_attempt_at, row.last_error]),
+      ])
+      report(red(`${counted(waiting.length, 'commit waits', 'commits wait')}, and later commits of the same assets.`))
+    })
+}
