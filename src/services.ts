@@ -203,12 +203,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }
-  const wallet = createWalletServices({
-    ...shared,
-    gasFee,
-    config: config.money,
-  })
-  const { funds } = wallet
+  const wallet = createWalletServices(shared)
   const account = createAccountServices({
     ...shared,
     exports,
@@ -231,7 +226,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   }
   const store = createStoreServices({
     ...shared,
-    funds,
     sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
     config: { ...config.store, openOrdersPerUser: limits['open-orders'] },
   })

@@ -8,9 +8,7 @@ import { type IdempotentContext, idempotencyParams, isKnownKey, once } from '../
 import { inspect, parse } from '../../shared/input.ts'
 import { assertUserMay, visibleAssets } from '../../shared/policy.ts'
 import { cleanFileName } from '../../shared/text.ts'
-import { readFunds } from '../wallet/funds.ts'
-import { readCommitCost } from '../wallet/pricing.ts'
-import { type Quote, quoteOf, refusalsOf, shortfallOf } from '../wallet/quote.ts'
+import { insufficientFunds, type Quote, quoteOf, readCommitCost, readFunds, validateCharge } from '../wallet/quote.ts'
 import { type RegisterInput, registerInput } from './asset-input.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { commitParams, findRegistered, insertAsset } from './assets.sql.ts'
@@ -95,7 +93,7 @@ export async function quoteRegistration(
   return quoteOf(cost, funds, [
     ...refusals,
     ...problems,
-    ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost }),
+    ...validateCharge('commit', cost, { funds, maxCost: data.maxCost }),
   ])
 }
 
@@ -106,7 +104,7 @@ export async function quoteRegistration(
 async function assertCanPay(context: Needs, actor: UserActor, maxCost?: string): Promise<boolean> {
   // The wallet was read before the key: every charge since then has stored its key.
   if (await isKnownKey(context, actor)) return true
-  const [error] = refusalsOf('commit', readCommitCost(context), { funds: actor.user.wallet, maxCost })
+  const [error] = validateCharge('commit', readCommitCost(context), { funds: actor.user.wallet, maxCost })
   if (error) throw error
   return false
 }
@@ -150,7 +148,7 @@ async function insert(
   if (found!.is_registered) throw duplicate(cid)
   const uploadedAt = found!.now
   const cost = readCommitCost(context)
-  const [error] = refusalsOf('commit', cost, { maxCost })
+  const [error] = validateCharge('commit', cost, { maxCost })
   if (error) throw error
   const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
   const tree = writeTree({
@@ -172,7 +170,7 @@ async function insert(
     .catch((failure: unknown) => {
       throw violatedConstraint(failure) === 'assets_nid_key' ? duplicate(cid) : failure
     })
-  if (!row) throw shortfallOf('commit', cost, await readOpenFunds(context, actor))
+  if (!row) throw insufficientFunds('commit', cost, await readOpenFunds(context, actor))
   chain.wake()
   notifications.notify(actor.id)
   return row.nid

@@ -7,9 +7,16 @@ import { type IdempotentContext, idempotencyParams, once, remember } from '../..
 import { canonicalNid, toId } from '../../shared/ids.ts'
 import { inspect, parse } from '../../shared/input.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
-import { readFunds } from '../wallet/funds.ts'
-import { readCommitCost } from '../wallet/pricing.ts'
-import { type Cost, type Funds, nothingToPay, type Quote, quoteOf, refusalsOf } from '../wallet/quote.ts'
+import {
+  type Cost,
+  type Funds,
+  noCost,
+  type Quote,
+  quoteOf,
+  readCommitCost,
+  readFunds,
+  validateCharge,
+} from '../wallet/quote.ts'
 import { customFits, tooLargeCustom, type UpdateInput, updateInput } from './asset-input.ts'
 import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { commitParams, updateAssetStatement } from './assets.sql.ts'
@@ -85,7 +92,7 @@ export async function changeAsset(
       changed = await tryChange(context, actor, asset, await changeOf(asset), expectedHead)
       if (changed) return nid
       const funds = await readOpenFunds(context, actor)
-      const [error] = refusalsOf('commit', readCommitCost(context), { funds })
+      const [error] = validateCharge('commit', readCommitCost(context), { funds })
       if (error) throw error
     }
     throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
@@ -182,11 +189,11 @@ function planUpdate(asset: AssetToUpdate, change: Change, terms: Terms): UpdateP
   const after: Metadata = { ...before, ...fields, custom: mergeCustom(before.custom, nitCommitCustom) }
   const changes = compare(before, after)
   const isEmpty = Object.keys(changes).length === 0
-  const cost = isEmpty && !terms.hasBadFields ? nothingToPay : terms.cost
+  const cost = isEmpty && !terms.hasBadFields ? noCost : terms.cost
   const errors = [
     ...headErrors(asset, terms.expectedHead),
     ...(customFits(after.custom) ? [] : [validationFailed({ nitCommitCustom: [tooLargeCustom] })]),
-    ...refusalsOf('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
+    ...validateCharge('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
   ]
   return { after, changes, isEmpty, cost, errors }
 }

@@ -6,7 +6,7 @@ import { type IdempotentContext, idempotencyParams, once, remember } from '../..
 import { uuidFrom } from '../../shared/ids.ts'
 import { inspect, parse } from '../../shared/input.ts'
 import { assertTrusted, assertUserMay } from '../../shared/policy.ts'
-import { type Funds, maxCost, nothingToPay, type Quote, quoteOf, refusalsOf } from '../wallet/quote.ts'
+import { type Funds, maxCost, noCost, type Quote, quoteOf, validateCharge } from '../wallet/quote.ts'
 import { findOrderState, type OrderRow, payOrder } from './orders.sql.ts'
 import { asOrder, getOrderByUuid, isExpired, isPaid, orderExpired, readOrderState, walletBusy } from './orders.ts'
 
@@ -26,7 +26,7 @@ interface UnpaidOrder extends Funds {
 
 /** Returns the reasons why the order cannot be paid. A call throws the first one, and a quote returns all of them. */
 function problemsOf(order: UnpaidOrder, cost: string | undefined): DomainError[] {
-  const problems = refusalsOf('order', order, { funds: order, maxCost: cost })
+  const problems = validateCharge('order', order, { funds: order, maxCost: cost })
   if (isExpired(order)) return [orderExpired(), ...problems]
   if (!order.is_sold) return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The seller is gone.'), ...problems]
   if (order.status === 'CREATED') return problems
@@ -74,6 +74,6 @@ export async function quoteConfirmOrder(
   const { data, refusals } = inspect(confirmOrderInput, rawInput)
   const [order] = await database.query(findOrderState, { order: uuidFrom(id, 'order', 'Order'), buyer: actor.id })
   if (!order) throw notFound('Order')
-  if (isPaid(order.status)) return quoteOf(nothingToPay, order, refusals)
+  if (isPaid(order.status)) return quoteOf(noCost, order, refusals)
   return quoteOf(order, order, [...refusals, ...problemsOf(order, data.maxCost)])
 }

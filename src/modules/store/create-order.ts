@@ -6,8 +6,7 @@ import { type IdempotentContext, idempotencyParams, once } from '../../shared/id
 import { fromId, newUuid } from '../../shared/ids.ts'
 import { inspect, jsonObject, parse, trimmedText } from '../../shared/input.ts'
 import { assertTrusted, assertUserMay } from '../../shared/policy.ts'
-import { readFunds } from '../wallet/funds.ts'
-import { type Funds, maxCost, nothingToPay, type Quote, quoteOf, refusalsOf } from '../wallet/quote.ts'
+import { type Funds, maxCost, noCost, type Quote, quoteOf, readFunds, validateCharge } from '../wallet/quote.ts'
 import { findOffer, insertOrder, type OrderRow } from './orders.sql.ts'
 import { asOrder, getOrderByUuid, walletBusy } from './orders.ts'
 
@@ -48,7 +47,7 @@ const tooManyOpen = ({ open, free_in }: Offer) =>
 
 /** Returns the reasons why the order cannot be created. A call throws the first one, and a quote returns all of them. */
 function problemsOf(offer: Offer, cost: string | undefined, { config }: Use<'config'>): DomainError[] {
-  const problems = refusalsOf('order', offer, { funds: offer, maxCost: cost })
+  const problems = validateCharge('order', offer, { funds: offer, maxCost: cost })
   return offer.open >= config.limits['open-orders'] ? [...problems, tooManyOpen(offer)] : problems
 }
 
@@ -98,9 +97,9 @@ export async function quoteCreateOrder(
   assertUserMay(actor, 'order:create')
   assertTrusted(actor, { needed: true })
   const { data, refusals } = inspect(createOrderInput, rawInput)
-  if (data.networkApp === undefined) return quoteOf(nothingToPay, await readFunds(context, actor.id), refusals)
+  if (data.networkApp === undefined) return quoteOf(noCost, await readFunds(context, actor.id), refusals)
   const app = { app: fromId(data.networkApp, 'app')?.uuid ?? null, name: data.networkApp }
   const [offer] = await database.query(findOffer, { buyer: actor.id, ...app })
-  if (!offer) return quoteOf(nothingToPay, await readFunds(context, actor.id), [...refusals, noSuchApp()])
+  if (!offer) return quoteOf(noCost, await readFunds(context, actor.id), [...refusals, noSuchApp()])
   return quoteOf(offer, offer, [...refusals, ...problemsOf(offer, data.maxCost, context)])
 }

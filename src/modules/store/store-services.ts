@@ -7,7 +7,6 @@ import type { Idempotency } from '../../shared/idempotency.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
-import type { FundsService } from '../wallet/funds.ts'
 import { createDeliveryService } from '../webhooks/delivery-service.ts'
 import type { WebhookSender } from '../webhooks/webhook-types.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -27,7 +26,6 @@ interface Dependencies {
   compose: ComposeMail
   idempotency: Idempotency
   actionArgs: ActionArgs
-  funds: FundsService
   log: Log
   meter: Meter
   /** Whether only verified addresses count. */

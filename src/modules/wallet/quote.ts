@@ -1,56 +1,105 @@
-/** The cost of a paid action, and the reasons for which a wallet is not charged. */
+/** Prices, the balance of a wallet, and quotes: the cost of a paid operation with all errors that prevent it. */
 import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import { boolean, numeric, statement, uuid } from '../../db/sql.ts'
 import { DomainError, type ErrorCode } from '../../shared/errors.ts'
 import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } from '../../shared/money.ts'
 
-/** Decimal strings in currency units. */
+/** Prices of paid operations, as decimal strings in currency units. */
+export interface Pricing {
+  /** Price of registering or updating an asset. */
+  assetUpdateFee: string
+  /** Fee for the chain transaction that carries a commit. */
+  gasFee: string
+  /** Cost of a commit: both fees together. */
+  total: string
+  currency: string
+}
+
+type Prices = Use<'config' | 'gasFee'>
+
+/** Returns the cost of one commit now. The gas fee may follow the chain, so a use case that charges reads the cost once. */
+export const readCommitCost = ({ config, gasFee }: Prices): { price: string; gas: string } => ({
+  price: formatAmount(config.money.assetUpdateFee),
+  gas: formatAmount(gasFee()),
+})
+
+/** Returns the prices at this time. */
+export function readPricing(context: Prices): Pricing {
+  const { price, gas } = readCommitCost(context)
+  return { assetUpdateFee: price, gasFee: gas, total: add(price, gas), currency: context.config.money.currency }
+}
+
+/** Cost of a paid operation, in currency units. */
 export interface Cost {
   price: Amount
-  /** For the chain transaction; none when left out. */
+  /** Fee for the chain transaction. Omit for operations without one. */
   gas?: Amount
 }
 
-/** What a wallet can spend. */
+/** The cost of an operation that is free. */
+export const noCost: Cost = { price: '0' }
+
+/** Spendable balances of a wallet. */
 export interface Funds {
   num: Amount
   points: Amount
 }
 
-/** One thing that stands in the way. */
+/** Spendable balances as decimal strings. */
+export interface WalletFunds extends Funds {
+  num: string
+  points: string
+  /** True if the account of the owner was deleted. */
+  closed: boolean
+}
+
+const findFunds = statement(
+  'wallet_funds',
+  { parameters: { user: uuid }, columns: { num: numeric, points: numeric, closed: boolean } },
+  'select num, points, closed_at is not null as closed from wallets where user_id = $user',
+)
+
+/** Returns the balances of a user, by UUID. */
+export async function readFunds({ database }: Use<'database'>, userId: string): Promise<WalletFunds> {
+  const [funds] = await database.query(findFunds, { user: userId })
+  if (!funds) throw new Error('A user has no wallet.')
+  return funds
+}
+
+/** One reason for which an operation fails. */
 export interface Problem {
   code: ErrorCode
   message: string
-  /** Name of the input field; null when it is about none. */
+  /** Name of the input field, or null if the problem concerns no field. */
   field: string | null
 }
 
-/** How an amount is paid: points first. Decimal strings. */
+/** Quote of a charge. Amounts are decimal strings. */
 export interface Quote {
   price: string
   gas: string
   total: string
-  /** What the wallet holds: num and points. */
+  /** Balances of the wallet. */
   num: string
   points: string
   available: string
-  /** How the total is split. What is missing stands in neither. */
+  /** Parts of the total. Points are charged first. */
   pointsCharged: string
   numCharged: string
+  /** Part of the total that the wallet cannot pay. */
   missing: string
-  /** Everything the real call would refuse; empty: it would be carried out. */
+  /** All problems that prevent the operation. Empty if it would succeed. */
   problems: Problem[]
 }
 
-/** What costs nothing. */
-export const nothingToPay: Cost = { price: '0' }
-
-/** The highest total the caller agrees to; a higher one is refused. */
+/** Schema of the maximum total that a caller accepts. */
 export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
 
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
-/** Splits the cost as `pointsFirstSql` does when a wallet is charged: points first. Reports missing funds instead of raising. */
-export function quoteOf(cost: Cost, funds: Funds, refusals: DomainError[] = []): Quote {
+/** Splits a cost between points and currency units like `pointsFirstSql`. Reports missing funds instead of throwing. */
+export function quoteOf(cost: Cost, funds: Funds, errors: DomainError[] = []): Quote {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
   const num = least(toUnits(funds.num), total - points)
@@ -64,48 +113,48 @@ export function quoteOf(cost: Cost, funds: Funds, refusals: DomainError[] = []):
     pointsCharged: fromUnits(points),
     numCharged: fromUnits(num),
     missing: fromUnits(total - points - num),
-    problems: refusals.flatMap(problemsOf),
+    problems: errors.flatMap(problemsOf),
   }
 }
 
-/** Whether these funds are enough; points and currency units count alike. */
+/** Returns whether points and currency units together cover the cost. */
 export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
 
-const shortfalls = {
+const insufficient = {
   commit: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'Insufficient fund for the asset commit.'],
   order: ['INSUFFICIENT_FUND', 'Insufficient fund for the order payment.'],
 } as const
 
-/** What is paid for. */
-export type Purpose = keyof typeof shortfalls
+/** The operation that a wallet pays for. */
+export type Purpose = keyof typeof insufficient
 
-/** Raised when a wallet cannot pay. The details end in the amount needed: old callers read it there. */
-export function shortfallOf(purpose: Purpose, cost: Cost, funds: Funds): DomainError {
+/** The error of a wallet that cannot pay. Old clients read the required amount at the end of the details. */
+export function insufficientFunds(purpose: Purpose, cost: Cost, funds: Funds): DomainError {
   const { total: required, available, missing } = quoteOf(cost, funds)
-  const [code, message] = shortfalls[purpose]
+  const [code, message] = insufficient[purpose]
   return new DomainError(code, message, {
     shortfall: { required, available, missing },
     details: `Available ${available}, missing ${missing}. Please top up your wallet. Amount needed: ${required}`,
   })
 }
 
-/** Why this cost is not charged: it is higher than the caller agreed to, or than the wallet holds. */
-export function refusalsOf(
+/** Returns the errors that prevent a charge: the caller does not accept the cost, or the funds are too low. */
+export function validateCharge(
   purpose: Purpose,
   cost: Cost,
   { funds, maxCost }: { funds?: Funds; maxCost?: string | undefined },
 ): DomainError[] {
-  const refusals: DomainError[] = []
+  const errors: DomainError[] = []
   const total = totalOf(cost)
   if (maxCost !== undefined && total > toUnits(maxCost)) {
     const message = `This costs ${fromUnits(total)}, more than the ${formatAmount(maxCost)} you agreed to.`
-    refusals.push(new DomainError('PRICE_EXCEEDS_MAX_COST', message))
+    errors.push(new DomainError('PRICE_EXCEEDS_MAX_COST', message))
   }
-  if (funds && !canPay(cost, funds)) refusals.push(shortfallOf(purpose, cost, funds))
-  return refusals
+  if (funds && !canPay(cost, funds)) errors.push(insufficientFunds(purpose, cost, funds))
+  return errors
 }
 
-/** Lists a refusal as problems of a quote: one for each message of each field. */
+/** Converts an error to problems of a quote: one for each message of each field. */
 export function problemsOf({ code, message, details }: DomainError): Problem[] {
   if (code !== 'VALIDATION_FAILED' || typeof details !== 'object' || Array.isArray(details)) {
     return [{ code, message, field: null }]

@@ -4,9 +4,7 @@ import type { Database } from '../../db/database-types.ts'
 import type { Idempotency } from '../../shared/idempotency.ts'
 import { createDepositService } from '../coins/deposit-service.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
-import { createFunds } from './funds.ts'
 import { createGrantService } from './grant-service.ts'
-import { createPricing } from './pricing.ts'
 import { createStatementService } from './statement-service.ts'
 
 interface Dependencies {
@@ -15,9 +13,6 @@ interface Dependencies {
   idempotency: Idempotency
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
-  /** What a commit's transaction is charged with at this moment, as a decimal string. */
-  gasFee: () => string
-  config: { assetUpdateFee: string; currency: string }
 }
 
 /** The services of wallets, by the names that the context has for them. */
@@ -25,8 +20,6 @@ export type WalletServices = ReturnType<typeof createWalletServices>
 
 /** Makes the services of wallets. */
 export const createWalletServices = (deps: Dependencies) => ({
-  pricing: createPricing({ ...deps.config, gasFee: deps.gasFee }),
-  funds: createFunds(deps),
   deposits: createDepositService(deps),
   grants: createGrantService(deps),
   statement: createStatementService(deps),

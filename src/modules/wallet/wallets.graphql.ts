@@ -2,7 +2,7 @@ import { builder } from '../../graphql/builder.ts'
 import { openToStaleTokens } from '../../graphql/expired-token.ts'
 import { characters } from '../../graphql/limits/sizes.ts'
 import { add } from '../../shared/money.ts'
-import type { Pricing } from './pricing.ts'
+import { type Pricing, readPricing } from './quote.ts'
 
 /** `Wallet`, for its owner alone. */
 export const WalletType = builder.prismaObject('Wallet', {
@@ -52,6 +52,6 @@ builder.queryField('pricing', (t) =>
     ...openToStaleTokens,
     type: PricingType,
     description: 'What paid operations cost.',
-    resolve: (_root, _args, context) => context.services.pricing(),
+    resolve: (_root, _args, context) => readPricing(context),
   }),
 )

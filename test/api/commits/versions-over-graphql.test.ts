@@ -1,6 +1,7 @@
 /** Versions of assets: reading, comparing and reverting. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findCommitAt } from '../../../src/modules/commits/asset-versions.ts'
+import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../../support/test-app.ts'
 
@@ -246,7 +247,7 @@ describe('a diff', () => {
 describe('a revert', () => {
   const REVERT =
     'mutation ($input: RevertAssetInput!) { revertAsset(input: $input) { asset { caption headline tag publicAccess nitCommitCustom signature commitCount headId } } }'
-  const cost = app.services.pricing().total
+  const cost = readPricing(app.context).total
   const send = (input: object, actor: Pick<SignedIn, 'graphql'> = user, headers = {}) =>
     actor.graphql(REVERT, { input: { id: reverted, ...input } }, { headers })
   const history = async () =>

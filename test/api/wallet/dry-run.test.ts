@@ -1,6 +1,7 @@
 /** Quotes: the routes below `quotes/`, and `?dry_run=true` on the routes that they quote. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import type { FormValue } from '../../support/http-client.ts'
@@ -76,9 +77,9 @@ describe.each([
     expect([dry.status, dry.headers.get('etag')]).toEqual([200, null])
     expect(dry.body).toEqual({
       dry_run: true,
-      price: app.services.pricing().assetUpdateFee,
-      gas: app.services.pricing().gasFee,
-      total_cost: app.services.pricing().total,
+      price: readPricing(app.context).assetUpdateFee,
+      gas: readPricing(app.context).gasFee,
+      total_cost: readPricing(app.context).total,
       balance: { num: '3', points: '0.1' },
       available: '3.1',
       points_charged: '0.1',
@@ -142,7 +143,7 @@ describe.each([
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'before' })
     const dry = await tried(() => patch(user, id, { caption: 'after' }))
-    expect(dry.body).toMatchObject({ total_cost: app.services.pricing().total, missing: '0', errors: [] })
+    expect(dry.body).toMatchObject({ total_cost: readPricing(app.context).total, missing: '0', errors: [] })
     const same = await tried(() => patch(user, id, { caption: 'before', max_cost: '0' }))
     expect(same.body).toMatchObject({ price: '0', gas: '0', total_cost: '0', errors: [] })
     const { points } = await app.wallet(user)
@@ -154,7 +155,7 @@ describe.each([
   })
 
   it('reports an outdated head, invalid fields and an empty wallet together', async () => {
-    const user = await app.newUser({ points: app.services.pricing().total })
+    const user = await app.newUser({ points: readPricing(app.context).total })
     const { id } = await user.register()
     const json = { caption: 'x'.repeat(4001), tag: 'x'.repeat(256), headline: 'fine', max_cost: '0.01' }
     const answer = await tried(() => patch(user, id, json, '', { 'If-Match': '"commit_old"' }))
@@ -165,7 +166,7 @@ describe.each([
       'validation_error caption',
       'validation_error tag',
     ])
-    expect(answer.body.missing).toBe(app.services.pricing().total)
+    expect(answer.body.missing).toBe(readPricing(app.context).total)
   })
 
   it('returns how the wallet would pay for an order and its confirmation, and agrees with the real calls', async () => {
@@ -257,7 +258,7 @@ describe.each([
     expectOk(await real.patch(user, id, { caption: 'after' }))
     const [first] = expectOk(await user.rest('GET', `assets/${id}/history/`)).commits
     const answer = await tried(() => send(user, 'POST', `assets/${id}/revert/`, { json: { revert_to: first.id } }))
-    expect(answer.body).toMatchObject({ total_cost: app.services.pricing().total, errors: [] })
+    expect(answer.body).toMatchObject({ total_cost: readPricing(app.context).total, errors: [] })
     expect(told(await tried(() => send(user, 'POST', `assets/${id}/revert/`)))).toEqual(['validation_error revert_to'])
   })
 
@@ -351,7 +352,7 @@ describe('max_cost', () => {
 
   it('accepts a request that costs exactly as much', async () => {
     const user = await app.newUser({ num: '10' })
-    const total = app.services.pricing().total
+    const total = readPricing(app.context).total
     const { id } = expectOk(await real.post(user, { max_cost: total }))
     expectOk(await real.patch(user, id, { caption: 'new', max_cost: total }))
     const made = expectOk(await real.order(user, { max_cost: '2.5' }))

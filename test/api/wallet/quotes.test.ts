@@ -1,5 +1,6 @@
 /** The query `quote`: the cost of every paid mutation, and the reasons for which it would be refused. */
 import { describe, expect, it } from 'vitest'
+import { readPricing } from '../../../src/modules/wallet/quote.ts'
 import { fromUnits, toUnits } from '../../../src/shared/money.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
@@ -7,7 +8,7 @@ import { createTestApp, newFile, type SignedIn } from '../../support/test-app.ts
 
 const app = await createTestApp()
 const store = await createStore(app)
-const { total: commitTotal, assetUpdateFee, gasFee } = app.services.pricing()
+const { total: commitTotal, assetUpdateFee, gasFee } = readPricing(app.context)
 
 const quoteQuery = `query ($input: QuoteInput!) { quote(input: $input) {
   __typename total available problems { code message field }

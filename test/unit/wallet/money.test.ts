@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { commitCost, createPricing } from '../../../src/modules/wallet/pricing.ts'
-import { canPay, shortfallOf } from '../../../src/modules/wallet/quote.ts'
+import type { Config } from '../../../src/config.ts'
+import { canPay, insufficientFunds, readCommitCost, readPricing } from '../../../src/modules/wallet/quote.ts'
 import { add, formatAmount, fromUnits, toUnits } from '../../../src/shared/money.ts'
 
 const ONE = 10n ** 18n
@@ -59,12 +59,13 @@ describe('an amount', () => {
 })
 
 describe('the price of a commit', () => {
-  const pricing = createPricing({ assetUpdateFee: '0.10', gasFee: () => gas, currency: 'NUM' })
   let gas = '0.0790'
+  const config = { money: { assetUpdateFee: '0.10', currency: 'NUM' } } as Config
+  const context = { config, gasFee: () => gas }
   it('is the sum of fee and gas', () => {
-    expect(pricing()).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
+    expect(readPricing(context)).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
     gas = '0.2'
-    expect(pricing()).toMatchObject({ gasFee: '0.2', total: '0.3' })
+    expect(readPricing(context)).toMatchObject({ gasFee: '0.2', total: '0.3' })
     gas = '0.079'
   })
 
@@ -77,11 +78,11 @@ describe('the price of a commit', () => {
     ['0', '0', false],
     ['100', '0', true],
   ])('can be paid with %s points and %s units: %s', (points, num, pays) => {
-    expect(canPay(commitCost(pricing()), { points, num })).toBe(pays)
+    expect(canPay(readCommitCost(context), { points, num })).toBe(pays)
   })
 
   it('is reported with the missing amount last if the wallet lacks it', () => {
-    const error = shortfallOf('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
+    const error = insufficientFunds('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
     expect(error.code).toBe('ASSET_COMMIT_INSUFFICIENT_FUND')
     expect(error.shortfall).toEqual({ required: '0.179', available: '0.13', missing: '0.049' })
     expect(error.details).toMatch(/: 0\.179$/)
