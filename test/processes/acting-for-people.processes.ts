@@ -36,7 +36,7 @@ const whileItWaits = (sql: string, args: readonly string[], deed: (child: Return
     return { ended, said }
   })
 
-it('a deletion that is killed in the middle has done nothing, and is carried out by the next', async () => {
+it('a killed `annal users delete` changes nothing, and a second run completes it', async () => {
   const user = await app.newUser({ num: '5' })
   const { id: nid } = await user.register()
   const deletion = ['users', 'delete', user.publicId, ...REASON, '--yes']
@@ -55,7 +55,7 @@ it('a deletion that is killed in the middle has done nothing, and is carried out
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })
 
-it('an export that is killed leaves no file of that name, and one that is interrupted none at all', async () => {
+it('a killed export leaves no file under the final name, and an interrupted one leaves none', async () => {
   const [user, dir] = [await app.newUser(), await newFolder()]
   const out = join(dir, 'person.json')
   const taking = ['users', 'export', user.publicId, ...REASON, '--out', out]
@@ -73,7 +73,7 @@ it('an export that is killed leaves no file of that name, and one that is interr
   expect(JSON.parse(await readFile(out, 'utf8')).account.id).toBe(user.publicId)
 })
 
-it('they work beside a server with everything embedded, and alone', async () => {
+it('commands work beside a server with embedded parts, and without one', async () => {
   const dir = await newFolder()
   const server = startAnnal(dir, ['serve'], { PORT: '0' })
   onTestFinished(() => {

@@ -40,13 +40,13 @@ async function settle(assets: number, each: number) {
   return made
 }
 
-it('nothing is told while both agree, also of commits that wait', async () => {
+it('reports nothing if database and chain agree, including pending commits', async () => {
   const [asset] = await settle(2, 2)
   await world.addCommit(asset!)
   expect(await check()).toEqual({})
 })
 
-it('commits are looked up also after 2038, when their seconds since 1970 need more than 32 bits', async () => {
+it('looks up commits after 2038, when timestamps exceed 32 bits', async () => {
   const [asset] = await settle(1, 1)
   const id = await world.addCommit(asset!)
   await world.sql('alter table commits disable trigger commits_erase_only')
@@ -55,7 +55,7 @@ it('commits are looked up also after 2038, when their seconds since 1970 need mo
   expect(await check()).toEqual({})
 })
 
-it('commits and deposits of a chain that was put back are named', async () => {
+it('lists commits and deposits that a restored chain lacks', async () => {
   const owner = await world.addUser()
   const asset = await world.addAsset(owner)
   const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 })
@@ -80,7 +80,7 @@ it('commits and deposits of a chain that was put back are named', async () => {
   })
 })
 
-it('a deposit of tokens is named whose transaction brings something else, or brings it to somebody else', async () => {
+it('lists a token deposit whose transaction has another amount or recipient', async () => {
   const [owner, other] = [await world.addUser(), await world.addUser()]
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   const mine = async (blocks: number) => void (await chain.rpc.call('anvil_mine', quantity(blocks)))
@@ -104,7 +104,7 @@ it('a deposit of tokens is named whose transaction brings something else, or bri
   }
 })
 
-it('commits that the database does not know are named with who made them', async () => {
+it('lists unknown commits with their recorder', async () => {
   const [asset] = await settle(1, 1)
   const older = await server.createWorld()
   try {
@@ -121,7 +121,7 @@ it('commits that the database does not know are named with who made them', async
   }
 })
 
-it('a commit that is there twice, and one that was refunded though it is there, are named', async () => {
+it('lists duplicate commits, and refunded commits that are on the chain', async () => {
   const [asset] = await settle(1, 2)
   const [first] = await world.sql<{ raw: string; commit_id: string }>(
     `select '0x' || encode(raw, 'hex') as raw, commit_id from chain_transactions order by created_at, hash limit 1`,

@@ -29,7 +29,7 @@ const annal = (args: string[], { env, ...options }: HereOptions & { env?: Record
   annalHere({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url, ...env }, args, options)
 
 describe('annal', () => {
-  it('is a process that explains itself, and ends with what it found', async () => {
+  it('prints help, and exits with the code of the result', async () => {
     const help = await runAnnal(dir, ['--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toMatch(/Examples:[\s\S]*annal verify/)
@@ -59,7 +59,7 @@ describe('annal', () => {
     ],
     [['verify', 'proof.car', '--rpc', 'nonsense'], /begins with http/],
     [['verify', 'proof.car', '--block-hash', 'f'.repeat(64)], /0x and 64 hexadecimal digits/],
-  ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
+  ])('rejects the arguments %j with exit code 2 on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
@@ -81,7 +81,7 @@ describe('annal', () => {
     expect(stdout).not.toContain('abab')
   })
 
-  it('shows a configuration that no server starts with, says why, and ends with 2', async () => {
+  it('shows an invalid configuration with its errors, and exits with 2', async () => {
     const said = await annal(['config'], { env: { PORT: '4115', HEALTH_PORT: '4115' } })
     expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^HEALTH_PORT +4115 /m) })
     expect(said.stderr).toBe(
@@ -89,7 +89,7 @@ describe('annal', () => {
     )
   })
 
-  it('makes an administrator whose token works, and tells why a second one is refused', async () => {
+  it('creates an administrator with a valid token, and explains why a duplicate is rejected', async () => {
     const args = ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json']
     const made = await annal(args, { input: 'correct horse\n' })
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -107,7 +107,7 @@ describe('annal', () => {
     expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
   })
 
-  it('ends everybody’s sessions and mailed links, and says so in their trails', async () => {
+  it('ends all sessions and mailed links, and writes audit entries', async () => {
     const credentials = ['--username', 'signed-in', '--email', 'signed-in@example.org', '--json']
     const { id } = JSON.parse((await annal(['admin', 'create', ...credentials], { input: 'correct horse\n' })).stdout)
     await database.query(
@@ -155,21 +155,21 @@ describe('annal', () => {
     expect(table.stdout).toContain(id)
   })
 
-  it('tells when there is no key to revoke, and when a key has no name', async () => {
+  it('reports a missing key to revoke, and a missing name', async () => {
     const unknown = await annal(['api-key', 'revoke', 'key_01h455vb4pex5vsknk084sn02q'])
     expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('API key not found') })
     const blank = await annal(['api-key', 'issue', '--name', ' '])
     expect(blank).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('blank') })
   })
 
-  it('shows what waits on its way to the chain, and lets it be tried at once', async () => {
+  it('lists pending commits, and retries them immediately', async () => {
     const { stdout } = await annal(['relay', '--retry', '--json'])
     const withdrawals = { count: 0, amount: '0', oldest: null, late: false }
     expect(JSON.parse(stdout)).toEqual({ retried: 0, counts: [], waiting: [], withdrawals })
     expect(await annal(['relay'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/No commit waits/) })
   })
 
-  it('shows what waits in the background and what failed for good, and lets it be tried again', async () => {
+  it('lists pending and dead-lettered jobs, and retries them', async () => {
     const jobs = async (...args: string[]) => {
       const { code, stdout } = await annal(['jobs', '--json', ...args])
       return { code, ...JSON.parse(stdout) }
@@ -208,7 +208,7 @@ describe('annal', () => {
     expect(rows).toContainEqual({ data: subject })
   })
 
-  it('shows what sweeps cannot deal with and what else waits for an operator, and lets it be tried again', async () => {
+  it('lists failed items of cleanup jobs, and retries them', async () => {
     const uuid = '01890000-0000-7000-8000-000000000000'
     const item = toId('order', uuid)
     await database.query(
@@ -229,7 +229,7 @@ describe('annal', () => {
     expect(rows).toEqual([{ due: true }])
   })
 
-  it('finds what contradicts the books', async () => {
+  it('reports violated ledger invariants', async () => {
     expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +ok/) })
     await database.query(`insert into idempotency_keys (scope, payload_hash, result) values ('a', 'b', uuidv7()::text)`)
     const { code, stdout } = await annal(['check', '--json'])
@@ -239,7 +239,7 @@ describe('annal', () => {
     expect(broken).toEqual([expect.objectContaining({ id: 'I8', rows: [expect.anything()] })])
   })
 
-  it('names what contradicts the books, and does not print all of it when it is much', async () => {
+  it('reports violated invariants with a limited number of rows', async () => {
     await database.query(`insert into transfers (reference) values ('order:nobody-knows-it')`)
     await database.query(
       `insert into idempotency_keys (scope, payload_hash, result) select n::text::bytea, 'b', uuidv7()::text from generate_series(1, 150) n`,
@@ -255,7 +255,7 @@ describe('annal', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ id: 'I8', isCut: true }))
   })
 
-  it('says of tables that are not whole that alone', async () => {
+  it('reports only missing columns or indexes if tables are incomplete', async () => {
     await database.query('drop index assets_sha256_id_idx')
     const { code, stdout, stderr } = await annal(['check'])
     const doctor = await annal(['doctor', '--only', 'migrations'])
@@ -265,7 +265,7 @@ describe('annal', () => {
     expect(doctor.stdout).toContain('The tables are damaged: assets.assets_sha256_id_idx is missing.')
   })
 
-  it('says which part is away, and why', async () => {
+  it('names the unavailable part and the reason', async () => {
     const { code, stderr } = await annal(['gc'], { env: { IPFS_API_URL: 'http://127.0.0.1:9' } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/ is not available right now.*\n.*\w/) })
   })

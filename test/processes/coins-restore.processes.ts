@@ -42,7 +42,7 @@ const coins = async (...args: string[]) => {
   return { code, ...JSON.parse(stdout) }
 }
 
-it('what only the chain knows of is found, named and taken into the books, and nothing is paid twice', async () => {
+it('imports transactions that only the chain knows, and pays nothing twice', async () => {
   await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
   const first = moveCoins()
   const payer = await rich(10n * COIN)
@@ -148,7 +148,7 @@ it('what only the chain knows of is found, named and taken into the books, and n
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('a payment that the platform bears is borne no more when it loses its block and is refused in another one', async () => {
+it('reverses a platform-funded payment that is reorganized away and then fails', async () => {
   await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
   const user = await app.newUser({ num: '5' })
   const to = Wallet.createRandom().address
@@ -203,7 +203,7 @@ it('a payment that the platform bears is borne no more when it loses its block a
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('coins that somebody else moved are told of, and nothing is written', async () => {
+it('reports coins that others moved, and writes nothing', async () => {
   const user = await rich(COIN)
   const thief = Wallet.createRandom().address
   await chain.rpc.call('anvil_impersonateAccount', user.address)
@@ -221,7 +221,7 @@ it('coins that somebody else moved are told of, and nothing is written', async (
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
-it('what only the chain knows of costs what the chain takes for the one below it, too', async () => {
+it('includes the L1 data fee of imported transactions', async () => {
   const user = await rich(COIN)
   const l1Fee = 10n ** 15n
   const value = COIN / 2n
@@ -243,6 +243,6 @@ it('what only the chain knows of costs what the chain takes for the one below it
 it.each([
   ['--write-off', 'x'],
   ['--from', '-1'],
-])('%s %s is wrong usage', async (option, value) => {
+])('rejects %s %s as invalid arguments', async (option, value) => {
   expect(await annalHere(app.env, ['coins', option, value])).toMatchObject({ code: 2, stdout: '' })
 })

@@ -34,7 +34,7 @@ const {
 } = scene
 const { installation } = app
 
-it('a deposit that was credited goes to the treasury whole, less the fee, and the books say where it lies', async () => {
+it('sweeps a credited deposit to the treasury less the fee, and records where it is', async () => {
   const user = await rich((COIN * 3n) / 2n + 7n)
   const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
@@ -51,7 +51,7 @@ it('a deposit that was credited goes to the treasury whole, less the fee, and th
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('what is sent was stored before, and a node whose answers are lost gets the same bytes again', async () => {
+it('stores a transaction before sending it, and sends the same bytes after a lost response', async () => {
   const user = await rich(COIN)
   const stored: boolean[] = []
   let lost = 0
@@ -73,7 +73,7 @@ it('what is sent was stored before, and a node whose answers are lost gets the s
   expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
 })
 
-it('a process that dies between storing and sending is followed by one that sends what it stored', async () => {
+it('another process sends a transaction that a killed process stored', async () => {
   const user = await rich(COIN)
   proxy.ambush = () => true
   const first = moveCoins()
@@ -96,7 +96,7 @@ it('a process that dies between storing and sending is followed by one that send
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('of two processes that gather at once, one signs', async () => {
+it('only one of two processes signs a sweep', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   const before = await balanceOf(treasuryAddress)
   const [one, other] = [createCoinService(installation), createCoinService(installation)]
@@ -125,7 +125,7 @@ it('of two processes that gather at once, one signs', async () => {
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('1,234 coins at the address of an account that is deleted arrive, though its key is gone', async () => {
+it('sweeps 1,234 coins of a deleted account, whose key no longer exists', async () => {
   const user = await rich(1_234n * COIN)
   // In a block, and not deep enough to be credited.
   await pay(user.address, 5n * COIN)
@@ -152,7 +152,7 @@ it('1,234 coins at the address of an account that is deleted arrive, though its 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('an operator who deletes an account signs for the coins at its address, as its owner would', async () => {
+it('signs the sweep when an operator deletes an account', async () => {
   const user = await rich(7n * COIN)
   const before = await balanceOf(treasuryAddress)
   const args = ['users', 'delete', user.publicId, '--reason', 'Our file 117', '--yes']
@@ -165,7 +165,7 @@ it('an operator who deletes an account signs for the coins at its address, as it
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('an account is deleted while the chain is away, and what was credited to it still arrives', async () => {
+it('deletes an account during a chain outage, and sweeps its credited coins later', async () => {
   const user = await rich(COIN)
   proxy.fault = () => 'cut'
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
@@ -176,7 +176,7 @@ it('an account is deleted while the chain is away, and what was credited to it s
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('an account that is deleted while its coins are gathered loses none of them', async () => {
+it('sweeps all coins of an account that is deleted during a sweep', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   moveCoins()
   const answers = await Promise.all(users.map((user) => user.rest('DELETE', 'auth/users/me/')))
@@ -187,7 +187,7 @@ it('an account that is deleted while its coins are gathered loses none of them',
   }
 })
 
-it('what is less than a hundred fees stays where it is until there is more', async () => {
+it('leaves coins below a hundred fees until there are more', async () => {
   // More than one fee, and less than a hundred.
   const dust = 5n * 10n ** 14n
   const user = await rich(dust)
@@ -208,7 +208,7 @@ it('what is less than a hundred fees stays where it is until there is more', asy
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('gas that became dearer is paid by a dearer transaction of the same nonce, also where the key is gone', async () => {
+it('replaces a transaction at the same nonce when gas prices rise, even without the key', async () => {
   const user = await rich(COIN)
   const mover = moveCoins()
   await eventually(
@@ -238,7 +238,7 @@ it('gas that became dearer is paid by a dearer transaction of the same nonce, al
   expect(await balanceOf(user.address)).toBe(0n)
 })
 
-it('a block that is displaced after it had counted gives the same coins once more, in the chain and in the books', async () => {
+it('sweeps the same coins again after a deep reorganization', async () => {
   const user = await rich(COIN)
   const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
@@ -270,7 +270,7 @@ it('a block that is displaced after it had counted gives the same coins once mor
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('moves that can never succeed keep no other from being sent, however many they are', async () => {
+it('failing transfers do not delay others', async () => {
   const poor = await app.newUser({ points: '0' })
   // Nothing will ever come in there, and they are first in the order of senders.
   await app.sql(
@@ -289,7 +289,7 @@ it('moves that can never succeed keep no other from being sent, however many the
   await app.sql(`update coin_moves set status = 'FAILED', arrived = 0, fee = 0 where wallet_id = $1::uuid`, [poor.id])
 })
 
-it('an operator can credit what a contract sent to a deleted account, so that the ledger has the swept coins', async () => {
+it('an operator can credit coins that a contract sent to a deleted account', async () => {
   const user = await rich(COIN)
   const payer = await deploy({ ...chain, sender: scene.sender, mine }, 'Payer')
   const hash = await payer.call('pay', [user.address], 3n)
@@ -325,7 +325,7 @@ it('an operator can credit what a contract sent to a deleted account, so that th
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('a deposit that the chain loses after it was gathered takes its move along, and both come back with it', async () => {
+it('reverses and restores a deposit and its sweep with the block', async () => {
   const user = await app.newUser({ points: '0' })
   const payer = Wallet.createRandom()
   await chain.rpc.call('anvil_setBalance', payer.address, quantity(10n * COIN))
@@ -439,7 +439,7 @@ async function bereft() {
   return { user, send }
 }
 
-it('where a move is set aside, what comes in later is signed for anew at its nonce, and what was lost follows if it comes back', async () => {
+it('sweeps later deposits at the nonce of a suspended transfer, and restored deposits afterwards', async () => {
   const { user, send } = await bereft()
   await pay(user.address, COIN)
   await mine(CONFIRMATIONS + 1)
@@ -457,7 +457,7 @@ it('where a move is set aside, what comes in later is signed for anew at its non
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('of two amounts that are signed for at one nonce the books have the one that the chain has', async () => {
+it('records the amount on the chain if two transactions were signed at one nonce', async () => {
   const { user, send } = await bereft()
   const [first] = await app.sql<{ raw: Uint8Array }>(
     'select t.raw from coin_transactions t join coin_moves m on m.id = t.move_id where m.sender = $1 order by t.gas_price limit 1',
@@ -487,7 +487,7 @@ it('of two amounts that are signed for at one nonce the books have the one that 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('an account is deleted while a move of it is set aside, and what came in since arrives', async () => {
+it('sweeps later deposits of an account that is deleted during a suspended transfer', async () => {
   const { user } = await bereft()
   await pay(user.address, COIN)
   await mine(CONFIRMATIONS + 1)
@@ -499,7 +499,7 @@ it('an account is deleted while a move of it is set aside, and what came in sinc
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('of an account that is deleted the rest arrives, when the chain loses some of its deposits for good', async () => {
+it('sweeps the remaining coins of a deleted account after some deposits are lost', async () => {
   const user = await rich(COIN)
   const snapshot = await chain.rpc.call<string>('evm_snapshot')
   for (const value of [4n, 8n]) {
@@ -531,7 +531,7 @@ it('of an account that is deleted the rest arrives, when the chain loses some of
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('of an account that is deleted nothing less is sent than the chain has, while what it has is not credited yet', async () => {
+it('sweeps the full on-chain balance of a deleted account, even before deposits are credited', async () => {
   const user = await rich(COIN)
   const payment = (value: bigint) => payable(user.address, value * COIN)
   const [two, four, eight] = [await payment(2n), await payment(4n), await payment(8n)]
@@ -597,7 +597,7 @@ it('of an account that is deleted nothing less is sent than the chain has, while
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('coins at an earlier treasury are told of when the work begins', async () => {
+it('reports coins at a previous treasury at startup', async () => {
   const user = await rich(COIN)
   const mover = moveCoins()
   await settled(user)
@@ -611,7 +611,7 @@ it('coins at an earlier treasury are told of when the work begins', async () => 
   expect(told).toMatchObject([{ level: 'error', fields: { address: treasuryAddress, treasury: other.address } }])
 })
 
-it('coins that are missing from an address are named, and those that nobody can move are told', async () => {
+it('reports missing coins and coins without a key', async () => {
   const user = await rich(COIN)
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN - 1n))
   const left = await rich(COIN)
@@ -635,7 +635,7 @@ it('coins that are missing from an address are named, and those that nobody can 
   await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
 })
 
-it('coins that are gathered while books and chain are compared are not missing', async () => {
+it('reports no coins as missing that are swept during the comparison', async () => {
   const user = await rich(COIN)
   let isGathered = false
   const query = async (...asked: Parameters<Database['query']>) => {

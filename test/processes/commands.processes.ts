@@ -24,13 +24,13 @@ const annal = (...args: string[]) => annalHere(app.env, args)
 const program = createProgram('1.2.3')
 const leaves = leavesOf(program)
 
-describe('every command', () => {
-  it('stands in docs/commands.md as its help has it', async () => {
+describe('each command', () => {
+  it('is documented in docs/commands.md with its help text', async () => {
     await expect(commandsPage(program)).toMatchFileSnapshot('../../docs/commands.md')
   })
 
   it.each(leaves.map(({ name, command }) => [name, command] as const))(
-    '%s has examples, and --json',
+    '%s has examples and --json',
     async (name, command) => {
       const { code, stdout } = await annal(...name.split(' '), '--help')
       expect(code).toBe(0)
@@ -41,7 +41,7 @@ describe('every command', () => {
   )
 })
 
-it('a command tells required options in its help, and problems of what it was given a line each', async () => {
+it('help lists required options, and each invalid argument gets one line', async () => {
   expect((await annal('users', 'lock', '--help')).stdout).toMatch(
     /--reason <text> +reason .*audit\s+log, .*\(required\)/s,
   )
@@ -52,7 +52,7 @@ it('a command tells required options in its help, and problems of what it was gi
   expect(unnamed).toMatchObject({ code: 2, stdout: '', stderr: '--idempotency-key is empty.\n' })
 })
 
-it('a command whose reader has read enough ends in silence', async () => {
+it('a command ends silently if its output pipe is closed', async () => {
   const command = startAnnal(app.env.ANNAL_DIR!, ['config', '--json'])
   command.stdout.destroy()
   const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
@@ -60,7 +60,7 @@ it('a command whose reader has read enough ends in silence', async () => {
 })
 
 it.runIf(process.platform === 'linux')(
-  'a command says when there is no room for what it prints, and how to be rid of a secret',
+  'a command reports a full disk, and how to revoke a secret that was not printed',
   async () => {
     const full = openSync('/dev/full', 'w')
     onTestFinished(() => closeSync(full))
@@ -82,34 +82,31 @@ it.runIf(process.platform === 'linux')(
   },
 )
 
-it.runIf(process.platform === 'linux')(
-  'a command says so when there is room for a part of what it prints into a file',
-  async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'annal-part-'))
-    onTestFinished(() => rm(dir, { recursive: true }))
-    const out = join(dir, 'config.json')
-    // A file may have 1,024 bytes here, as where so many are left of a disk.
-    const command = spawn('bash', ['-c', 'ulimit -f 1; exec "$@" >"$0"', out, ...annalCommand('config', '--json')], {
-      env: { PATH: process.env.PATH, ...app.env },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
-    expect({ code, said }).toEqual({
-      code: 1,
-      said: 'Cannot write the output: file too large (EFBIG).\n',
-    })
-    expect(await readFile(out)).toHaveLength(1_024)
-  },
-)
+it.runIf(process.platform === 'linux')('a command reports a partially written output file', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-part-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const out = join(dir, 'config.json')
+  // A file may have 1,024 bytes here, as where so many are left of a disk.
+  const command = spawn('bash', ['-c', 'ulimit -f 1; exec "$@" >"$0"', out, ...annalCommand('config', '--json')], {
+    env: { PATH: process.env.PATH, ...app.env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
+  expect({ code, said }).toEqual({
+    code: 1,
+    said: 'Cannot write the output: file too large (EFBIG).\n',
+  })
+  expect(await readFile(out)).toHaveLength(1_024)
+})
 
-it.runIf(process.platform === 'linux')('a command ends as it does when nobody hears what it says', async () => {
+it.runIf(process.platform === 'linux')('a command exits with the same code if stderr is closed', async () => {
   const full = openSync('/dev/full', 'w')
   onTestFinished(() => closeSync(full))
   const command = startAnnal(app.env.ANNAL_DIR!, ['no-such-command'], {}, ['ignore', 'ignore', full])
   expect(await once(command, 'exit')).toEqual([2, null])
 })
 
-it('a proof is written where nothing is yet, or not at all', async () => {
+it('a proof never overwrites a file', async () => {
   const nid = 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'
   const dir = await mkdtemp(join(tmpdir(), 'annal-proof-'))
   onTestFinished(() => rm(dir, { recursive: true }))
@@ -131,7 +128,7 @@ it('a proof is written where nothing is yet, or not at all', async () => {
 })
 
 describe('annal webhooks', () => {
-  it('lists what receivers were told, and tells them once more', async () => {
+  it('lists deliveries and replays them', async () => {
     const receiver = await startReceiver(onTestFinished, answerWith(410))
     const store = await createStore(app)
     const hooked = { name: `${store.name}-hooked`, price_mode: 'fixed', price: '1', webhook_url: receiver.url }
@@ -174,7 +171,7 @@ describe('annal webhooks', () => {
     [['list', '--limit', '0'], /from 1 to 1000/],
     [['list', '--status', 'lost'], /Allowed choices/],
     [['list', '--app', 'x'], /app_01h2x/],
-  ])('answers wrong usage %j with 2', async (args, message) => {
+  ])('rejects the arguments %j with exit code 2', async (args, message) => {
     expect(await annal('webhooks', ...args)).toMatchObject({
       code: 2,
       stdout: '',
@@ -184,7 +181,7 @@ describe('annal webhooks', () => {
 })
 
 describe('annal migrate', () => {
-  it('tells what a database lacks, and gives it that', async () => {
+  it('lists pending migrations and applies them', async () => {
     const database = await createTestDatabase()
     onTestFinished(database.drop)
     const client = new pg.Client({ connectionString: database.url })
@@ -225,7 +222,7 @@ describe('annal completion', () => {
     expect(complete('annal', 'completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
   })
 
-  it('knows three shells, and no other', async () => {
+  it('supports three shells only', async () => {
     for (const shell of ['zsh', 'fish']) expect((await annal('completion', shell)).stdout).toContain('webhooks')
     expect(await annal('completion', 'tcsh')).toMatchObject({ code: 2, stdout: '' })
   })

@@ -47,7 +47,7 @@ const shown = await user.register({
 })
 
 describe('a file with Content Credentials', () => {
-  it('says what the asset tree says, and where that is recorded, signed by a chain that says it is for development', async () => {
+  it('contains the asset tree and its record, signed with the development certificate', async () => {
     const [commit] = await recorded(shown.id)
     const answer = await c2pa(shown.id, app)
     const file = bytesOf(answer)
@@ -95,7 +95,7 @@ describe('a file with Content Credentials', () => {
     expect((await readManifests(file, 'image/jpeg', root)).state).toBe('Trusted')
   })
 
-  it('is made once, read in ranges, and made anew after a commit, when the one before is kept no more', async () => {
+  it('is created once, can be read in ranges, and is replaced after a commit', async () => {
     const write = vi.spyOn(app.installation.contentCredentials, 'write')
     onTestFinished(() => write.mockRestore())
     const [first, second] = await Promise.all([c2pa(shown.id), c2pa(shown.id, other)])
@@ -122,7 +122,7 @@ describe('a file with Content Credentials', () => {
     expect(await pinsOf(shown.id)).toEqual([{ cid: anew[0].headers.get('etag')!.replaceAll('"', '') }])
   })
 
-  it('is as private as the file, and as its owner says who else gets it', async () => {
+  it("is as private as the file, and follows the owner's setting", async () => {
     const hidden = await user.register({ asset_file: await newPicture({ ...small, format: 'png' }) })
     const file = bytesOf(await c2pa(hidden.id))
     expect((await readManifests(file, 'image/png')).assertions['c2pa.actions.v2'].actions).toMatchObject([
@@ -150,7 +150,7 @@ describe('a file with Content Credentials', () => {
     expectError(await c2pa(hidden.id), 'NOT_FOUND')
   })
 
-  it('is given to whoever has a link that is good no more as to anybody', async () => {
+  it('is served to a holder of an expired link like to an anonymous caller', async () => {
     const bytes = new Uint8Array(await (await newPicture(small)).arrayBuffer())
     const file = new File([bytes], 'first.jpg', { type: 'image/jpeg' })
     const first = await user.register({ asset_file: file })
@@ -161,7 +161,7 @@ describe('a file with Content Credentials', () => {
     expect((await app.rest('GET', `assets/${anew.id}/c2pa/${link}`)).status).toBe(200)
   })
 
-  it('keeps the manifest that the file had, as what ours was made from', async () => {
+  it('keeps the original manifest as an ingredient', async () => {
     const first = bytesOf(await c2pa(shown.id))
     const file = new File([new Uint8Array(first)], 'again.jpg', { type: 'application/octet-stream' })
     const again = await user.register({ asset_file: file, nit_commit_custom: JSON.stringify(custom) })
@@ -175,12 +175,12 @@ describe('a file with Content Credentials', () => {
     expect(manifest.ingredients).toMatchObject([{ relationship: 'parentOf' }])
   })
 
-  it.each(['webp', 'avif'] as const)('is made of %s, too', async (format) => {
+  it.each(['webp', 'avif'] as const)('is created for %s', async (format) => {
     const asset = await user.register({ asset_file: await newPicture({ ...small, format }) })
     expect((await readManifests(bytesOf(await c2pa(asset.id)), `image/${format}`)).state).toBe('Valid')
   })
 
-  it('is refused for what carries none, and for what only seems to, which is tried once', async () => {
+  it('is rejected for unsupported files, and for broken ones after one attempt', async () => {
     const text = await user.register({ asset_file: newFile('notes.txt', 'text/plain') })
     expectError(await c2pa(text.id), 'VALIDATION_FAILED')
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
@@ -195,7 +195,7 @@ describe('a file with Content Credentials', () => {
     expect(await pinsOf(broken.id)).toEqual([])
   })
 
-  it('is forgotten where the file store has lost it, and made anew', async () => {
+  it('is created again if the file store lost it', async () => {
     const asset = await user.register({ asset_file: await newPicture(small), public_access: 'true' })
     await recorded(asset.id)
     await c2pa(asset.id)
@@ -211,7 +211,7 @@ describe('a file with Content Credentials', () => {
   })
 })
 
-describe('the manifest that a file brings along', () => {
+describe('the embedded manifest of an uploaded file', () => {
   const signed = async () => Buffer.from(bytesOf(await c2pa(shown.id)))
   /** What is told of a file once its job was carried out, by both interfaces. */
   async function claims(bytes: Uint8Array, reader = user) {
@@ -235,7 +235,7 @@ describe('the manifest that a file brings along', () => {
     return copy
   }
 
-  it('is read by a job after the registration, and told with who signed and that nobody judged them', async () => {
+  it('is read by a job after registration, with its signer as untrusted', async () => {
     const bytes = await signed()
     const { asset, told } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
     expect(await waiting(asset.uuid)).toHaveLength(1)
@@ -257,7 +257,7 @@ describe('the manifest that a file brings along', () => {
     })
   })
 
-  it('is not there in a file without one, which is given to no reader', async () => {
+  it('is absent for a file without one, and no reader process starts', async () => {
     const read = vi.spyOn(app.installation.contentCredentials, 'read')
     onTestFinished(() => read.mockRestore())
     const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
@@ -265,7 +265,7 @@ describe('the manifest that a file brings along', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
-  it('never keeps a file from being registered, however broken it is', async () => {
+  it('never prevents a registration, even if it is broken', async () => {
     const bytes = await signed()
     const { told } = await claims(changed(bytes, bytes.indexOf('Sunrise')))
     expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining([expect.any(String)]) })
@@ -273,7 +273,7 @@ describe('the manifest that a file brings along', () => {
     expect((await claims(cut)).told.state).toMatch(/INVALID|UNREADABLE/)
   })
 
-  it('is told to whoever sees the asset, and to nobody else', async () => {
+  it('is visible only to callers who can see the asset', async () => {
     const { asset } = await claims(changed(await signed(), 200))
     expectError(await other.rest('GET', `assets/${asset.id}/content-credentials/`), 'NOT_FOUND')
   })

@@ -99,7 +99,7 @@ const kuboRoot = async (bytes: Uint8Array) => {
   return level[0]?.cid.toString()
 }
 
-test('gives the CIDs that Kubo is known to give', async () => {
+test('returns the same CIDs as Kubo', async () => {
   const hello = new TextEncoder().encode('hello world\n')
   expect(await store.importFile(stream(hello))).toMatchObject({
     cid: 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4',
@@ -111,7 +111,7 @@ test('gives the CIDs that Kubo is known to give', async () => {
   )
 })
 
-test('a file of one chunk is its raw leaf, one byte more is a tree', async () => {
+test('stores a file of one chunk as a raw leaf, and a larger one as a tree', async () => {
   const whole = bytesOf(chunkSize)
   expect((await store.importFile(stream(whole))).cid).toBe(await rawCid(whole))
   const more = bytesOf(chunkSize + 1)
@@ -120,7 +120,7 @@ test('a file of one chunk is its raw leaf, one byte more is a tree', async () =>
   expect(cid).toBe(await kuboRoot(more))
 })
 
-test.each([3, 174, 175])('a file of %i chunks has the tree that Kubo builds, and hashes as a whole', async (chunks) => {
+test.each([3, 174, 175])('builds the same tree as Kubo for %i chunks, and hashes the whole file', async (chunks) => {
   const bytes = bytesOf(chunks * chunkSize - 1000)
   const file = await store.importFile(stream(bytes, 1_000_003))
   expect(file).toMatchObject({
@@ -138,7 +138,7 @@ test.each([3, 174, 175])('a file of %i chunks has the tree that Kubo builds, and
   expectBytes(await collect(store.read(file.cid)), bytes)
 })
 
-test('describes a document without storing it, exactly as storing names it', async () => {
+test('computes the CID of a document without storing it', async () => {
   const bytes = bytesOf(5000)
   const { cid, sha256: hash } = store.identify(bytes)
   expect(cid).toBe(await rawCid(bytes))
@@ -148,7 +148,7 @@ test('describes a document without storing it, exactly as storing names it', asy
   expectBytes(await store.readBlock(cid), bytes)
 })
 
-test('reads any part of a file', async () => {
+test('reads any byte range of a file', async () => {
   const size = 20 * chunkSize + 17
   const bytes = bytesOf(size)
   const { cid } = await store.importFile(stream(bytes))
@@ -174,7 +174,7 @@ test('reads any part of a file', async () => {
   expectBytes(await collect(store.read(one.cid, { offset: 90, length: 50 })), small.slice(90))
 })
 
-test('what is missing, malformed, or no file is not found', async () => {
+test('returns not found for a missing, malformed or non-file CID', async () => {
   const missing = await rawCid(bytesOf(9))
   const identity = CID.createV1(raw.code, digests.create(0, new Uint8Array([1, 2, 3]))).toString()
   for (const cid of [missing, identity, 'no-cid', '', '../../etc/passwd', missing.replace('bafkrei', 'bafybei')]) {
@@ -185,7 +185,7 @@ test('what is missing, malformed, or no file is not found', async () => {
   }
 })
 
-test('a CAR holds the whole file, depth first, each block once', async () => {
+test('a CAR contains the whole file depth first, with each block once', async () => {
   // The same chunk thrice, then others over two levels.
   const repeated = bytesOf(chunkSize)
   const bytes = new Uint8Array(Buffer.concat([repeated, repeated, repeated, bytesOf(180 * chunkSize, 'other')]))
@@ -212,7 +212,7 @@ test('a CAR holds the whole file, depth first, each block once', async () => {
   expectBytes(Buffer.concat(parts), bytes)
 })
 
-test('a CAR whose tree lacks a block breaks off', async () => {
+test('a CAR with a missing block is aborted', async () => {
   const bytes = bytesOf(4 * chunkSize)
   const { cid } = await store.importFile(stream(bytes))
   const leaf = await rawCid(bytes.slice(2 * chunkSize, 3 * chunkSize))
@@ -223,14 +223,14 @@ test('a CAR whose tree lacks a block breaks off', async () => {
   await expectError(collect(store.read(cid)), 'NOT_FOUND')
 })
 
-test('a reader of a CAR may leave early', async () => {
+test('a reader of a CAR can stop early', async () => {
   const { cid } = await store.importFile(stream(bytesOf(4 * chunkSize)))
   let chunks = 0
   for await (const _ of store.exportCar(cid)) if (++chunks === 3) break
   expect(chunks).toBe(3)
 })
 
-test('collects what no pin reaches, once it is old enough', async () => {
+test('deletes unpinned blocks after the grace period', async () => {
   const kept = bytesOf(3 * chunkSize, 'kept')
   // Shares its first chunk with the kept file.
   const dropped = new Uint8Array(Buffer.concat([kept.slice(0, chunkSize), bytesOf(2 * chunkSize, 'dropped')]))
@@ -247,7 +247,7 @@ test('collects what no pin reaches, once it is old enough', async () => {
   expect(await store.collectGarbage(pins(), 60)).toBe(0)
 })
 
-test('a file imported again is young again', async () => {
+test('importing a file again renews its age', async () => {
   const bytes = bytesOf(2 * chunkSize)
   const { cid } = await store.importFile(stream(bytes))
   await age(120)
@@ -256,7 +256,7 @@ test('a file imported again is young again', async () => {
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('collecting while the same file is imported again never loses a block of it', async () => {
+test('a collection during a second import of the file loses no block', async () => {
   const bytes = bytesOf(8 * chunkSize)
   for (let round = 0; round < 10; round++) {
     await store.importFile(stream(bytes))
@@ -270,7 +270,7 @@ test('collecting while the same file is imported again never loses a block of it
   }
 })
 
-test('a block that a killed collection left aside comes back unless it is old', async () => {
+test('a block that a killed collection moved is restored unless it is old', async () => {
   const bytes = bytesOf(1000)
   const { cid } = await store.importFile(stream(bytes))
   const [file] = (await filesOnDisk()) as [string]
@@ -283,7 +283,7 @@ test('a block that a killed collection left aside comes back unless it is old', 
   expect(await filesOnDisk()).toEqual([])
 })
 
-describe('an inner block that cannot be read', () => {
+describe('an unreadable inner block', () => {
   const since = async (before: string[], work: () => Promise<{ cid: string }>) => {
     const { cid } = await work()
     return { cid, files: (await filesOnDisk()).filter((file) => !before.includes(file)) }
@@ -298,33 +298,36 @@ describe('an inner block that cannot be read', () => {
     ['because other bytes lie there', async (root) => writeFile(root, dagPb.encode(dagPb.prepare({ Links: [] })))],
   ]
 
-  test.each(breakings)('%s keeps what may hang on it, is told, and nothing older is kept', async (_, breakRoot) => {
-    const [older, pinned, newer] = [bytesOf(2 * chunkSize, 'older'), bytesOf(2 * chunkSize), bytesOf(9, 'newer')]
-    const old = await since([], () => store.importFile(stream(older)))
-    const kept = await since(await filesOnDisk(), () => store.importFile(stream(pinned)))
-    const young = await since(await filesOnDisk(), () => store.importFile(stream(newer)))
-    const sizes = await Promise.all(kept.files.map(async (file) => ({ file, size: (await stat(file)).size })))
-    const root = sizes.sort((a, b) => a.size - b.size)[0]!.file
-    await breakRoot(root)
-    await ageFiles(old.files, 10_000)
-    await ageFiles([...new Set([...kept.files, root])], 5_000)
-    await ageFiles(young.files, 4_000)
+  test.each(breakings)(
+    '%s keeps blocks that may belong to it, is reported, and older blocks are deleted',
+    async (_, breakRoot) => {
+      const [older, pinned, newer] = [bytesOf(2 * chunkSize, 'older'), bytesOf(2 * chunkSize), bytesOf(9, 'newer')]
+      const old = await since([], () => store.importFile(stream(older)))
+      const kept = await since(await filesOnDisk(), () => store.importFile(stream(pinned)))
+      const young = await since(await filesOnDisk(), () => store.importFile(stream(newer)))
+      const sizes = await Promise.all(kept.files.map(async (file) => ({ file, size: (await stat(file)).size })))
+      const root = sizes.sort((a, b) => a.size - b.size)[0]!.file
+      await breakRoot(root)
+      await ageFiles(old.files, 10_000)
+      await ageFiles([...new Set([...kept.files, root])], 5_000)
+      await ageFiles(young.files, 4_000)
 
-    const troubles: string[] = []
-    const onError = (item: string) => void troubles.push(item)
-    expect(await store.collectGarbage(listOf(kept.cid), 60, { onError })).toBe(3)
-    expect(troubles).toEqual([relative(dir, root)])
-    await expectError(store.collectGarbage(listOf(kept.cid), 60), 'UNAVAILABLE')
+      const troubles: string[] = []
+      const onError = (item: string) => void troubles.push(item)
+      expect(await store.collectGarbage(listOf(kept.cid), 60, { onError })).toBe(3)
+      expect(troubles).toEqual([relative(dir, root)])
+      await expectError(store.collectGarbage(listOf(kept.cid), 60), 'UNAVAILABLE')
 
-    await rm(root, { recursive: true })
-    await store.importFile(stream(pinned))
-    expect(await store.collectGarbage(listOf(kept.cid), 60)).toBe(1)
-    expectBytes(await collect(store.read(kept.cid)), pinned)
-    await expectError(collect(store.read(young.cid)), 'NOT_FOUND')
-  })
+      await rm(root, { recursive: true })
+      await store.importFile(stream(pinned))
+      expect(await store.collectGarbage(listOf(kept.cid), 60)).toBe(1)
+      expectBytes(await collect(store.read(kept.cid)), pinned)
+      await expectError(collect(store.read(young.cid)), 'NOT_FOUND')
+    },
+  )
 })
 
-test('a block that cannot be removed, and a pin that names none, keep no other from being collected', async () => {
+test('a block that cannot be deleted, or an invalid pin, does not stop a collection', async () => {
   for (const seed of ['a', 'b', 'c']) await store.importFile(stream(bytesOf(1000, seed)))
   const [stuck] = (await filesOnDisk()) as [string]
   await rm(stuck)
@@ -337,7 +340,7 @@ test('a block that cannot be removed, and a pin that names none, keep no other f
   expect(troubles).toEqual(['no identifier', relative(dir, stuck)])
 })
 
-test('a file keeps its leaves whose inner block a killed collection left aside', async () => {
+test('a file keeps its leaves if a killed collection moved its inner block', async () => {
   const bytes = bytesOf(3 * chunkSize)
   const { cid } = await store.importFile(stream(bytes))
   const files = await Promise.all((await filesOnDisk()).map(async (file) => ({ file, size: (await stat(file)).size })))
@@ -348,7 +351,7 @@ test('a file keeps its leaves whose inner block a killed collection left aside',
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('what lies aside takes no place of a block that was written anew', async () => {
+test('a moved block never replaces a rewritten one', async () => {
   const { cid } = await store.importFile(stream(bytesOf(1000)))
   const [file] = (await filesOnDisk()) as [string]
   await rename(file, `${file}.aside`)
@@ -359,11 +362,11 @@ test('what lies aside takes no place of a block that was written anew', async ()
   expect(await store.isWhole(cid)).toBe(true)
 })
 
-test('an empty or absent directory has no garbage', async () => {
+test('an empty or missing folder has no garbage', async () => {
   expect(await createContentStore({ dir: join(dir, 'absent') }).collectGarbage(listOf(), 0)).toBe(0)
 })
 
-test('concurrent imports of one file agree and leave whole blocks', async () => {
+test('concurrent imports of one file return the same CID and complete blocks', async () => {
   const bytes = bytesOf(12 * chunkSize)
   const files = await Promise.all(Array.from({ length: 6 }, () => store.importFile(stream(bytes))))
   expect(new Set(files.map((file) => file.cid)).size).toBe(1)
@@ -371,7 +374,7 @@ test('concurrent imports of one file agree and leave whole blocks', async () => 
   expectBytes(await collect(store.read(files[0]?.cid as string)), bytes)
 })
 
-test('a damaged block of the wrong length is replaced by the next import', async () => {
+test('the next import replaces a block of the wrong length', async () => {
   const bytes = bytesOf(1000)
   const { cid } = await store.importFile(stream(bytes))
   const [file] = await filesOnDisk()
@@ -380,7 +383,7 @@ test('a damaged block of the wrong length is replaced by the next import', async
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('a process killed while it imports leaves only whole blocks, and the import can be repeated', async () => {
+test('a killed import leaves only complete blocks and can be repeated', async () => {
   const child = spawn(process.execPath, [
     '--input-type=module',
     '-e',
@@ -403,7 +406,7 @@ test('a process killed while it imports leaves only whole blocks, and the import
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('a piece of a source is given back once its block is written, and no earlier', async () => {
+test('releases a chunk after its block is written', async () => {
   const bytes = bytesOf(4 * chunkSize)
   const givenBack = new Set<Uint8Array>()
   const given = () => ({
@@ -420,7 +423,7 @@ test('a piece of a source is given back once its block is written, and no earlie
   expectBytes(await collect(store.read(cid)), bytes)
 })
 
-test('an error of the source is passed on as it is', async () => {
+test('passes on an error of the source', async () => {
   const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
   async function* broken() {
     yield bytesOf(3 * chunkSize)
@@ -429,7 +432,7 @@ test('an error of the source is passed on as it is', async () => {
   await expect(store.importFile(broken())).rejects.toBe(refusal)
 })
 
-test('a disk that refuses is UNAVAILABLE', async () => {
+test('reports a disk error as UNAVAILABLE', async () => {
   const file = join(dir, 'a-file')
   await writeFile(file, '')
   const broken = createContentStore({ dir: file })
@@ -440,7 +443,7 @@ test('a disk that refuses is UNAVAILABLE', async () => {
   expect((await stat(file)).size).toBe(0)
 })
 
-test('A file is whole while every block of it is there, and no longer', async () => {
+test('reports a file as complete only with all of its blocks', async () => {
   const { cid } = await store.importFile(stream(bytesOf(3 * chunkSize)))
   const small = await store.putDocument(bytesOf(10))
   expect([await store.isWhole(cid), await store.isWhole(small)]).toEqual([true, true])

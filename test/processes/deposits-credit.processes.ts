@@ -83,7 +83,7 @@ it('credits once when several commands run at the same time', async () => {
   expect((await findings()).broken).toEqual([])
 })
 
-it('credits while the scan moves on', async () => {
+it('credits while the deposit scan is running', async () => {
   const { user, hash } = await paidByContract()
   const mining = new AbortController()
   const busy = (async () => {
@@ -96,7 +96,7 @@ it('credits while the scan moves on', async () => {
   expect(await num(user)).toBe('2')
 })
 
-it('refuses transactions that sent nothing, another amount, or coins to another address', async () => {
+it('rejects transactions without value, with another amount, or to another address', async () => {
   const { user, hash } = await paidByContract()
   const other = await newUser()
   const failed = await payer.call('payAndFail', [user.address], 3n)
@@ -146,7 +146,7 @@ it('reports invalid arguments with exit code 2', async () => {
   })
 })
 
-it('compares the balance of the address where the node traces no transactions', async () => {
+it('compares address balances if the node cannot trace transactions', async () => {
   const { user, hash } = await paidByContract()
   proxy.fault = refusesOnly(({ method }) => method === 'debug_traceTransaction', {
     ...{ code: -32_601, message: 'the method debug_traceTransaction does not exist' },

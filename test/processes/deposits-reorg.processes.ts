@@ -49,7 +49,7 @@ const shortfall = async () => {
 }
 const told = () => app.log.lines.filter(({ level }) => level === 'error')
 
-it('says of each wallet what the chain does after reorganisations of 1 to 20 blocks', async () => {
+it("matches the chain's balances after reorganizations of 1 to 20 blocks", async () => {
   const [lost, kept] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   scene.watch()
   await scene.caughtUp()
@@ -76,7 +76,7 @@ it('says of each wallet what the chain does after reorganisations of 1 to 20 blo
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
 })
 
-it('freezes what counted and was spent, tells the operator, and never takes a wallet below zero', async () => {
+it('freezes a credited and spent deposit, alerts the operator, and keeps balances non-negative', async () => {
   const user = await app.newUser({ points: '0' })
   const payment = await newPayment(user)
   scene.watch()
@@ -131,7 +131,7 @@ it('freezes what counted and was spent, tells the operator, and never takes a wa
   ])
 })
 
-it('lets the operator take what is owed once it is there, or bear it, and counts either when the deposit is back', async () => {
+it('lets the operator collect or write off the shortfall, and reverses it if the deposit returns', async () => {
   const [debtor, spared] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const payments = [await newPayment(debtor), await newPayment(spared)]
   scene.watch()
@@ -183,7 +183,7 @@ it('lets the operator take what is owed once it is there, or bear it, and counts
   expect(await contradictions(app)).toEqual([])
 })
 
-it('credits what comes in on a chain that was put back to an earlier moment, before it is as long again', async () => {
+it('credits deposits on a restored chain that is still shorter', async () => {
   const user = await app.newUser({ points: '0' })
   scene.watch()
   await scene.caughtUp()
@@ -204,7 +204,7 @@ it('credits what comes in on a chain that was put back to an earlier moment, bef
   expect(await contradictions(app)).toEqual([])
 })
 
-it('credits what comes in on a chain that was put back, when it is exactly as long again', async () => {
+it('credits deposits on a restored chain of the same length', async () => {
   const user = await app.newUser({ points: '0' })
   const first = scene.watch()
   await scene.caughtUp()
@@ -225,7 +225,7 @@ it('credits what comes in on a chain that was put back, when it is exactly as lo
   expect(await scene.headNumber()).toBe(height)
 })
 
-it('forgets what the books refuse with the blocks that the chain has lost, and finds it anew where it is', async () => {
+it('drops a rejected deposit with its lost block, and finds it in its new block', async () => {
   const [bad, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   await app.sql(`create or replace function test_refuse() returns trigger language plpgsql as
     $$ begin raise exception 'for a test'; end $$`)
@@ -248,7 +248,7 @@ it('forgets what the books refuse with the blocks that the chain has lost, and f
   expect([await setbacks(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
 })
 
-it('freezes nothing on the word of a node that has no blocks to show, and reads on where another one has them', async () => {
+it('freezes nothing if a node lacks blocks, and continues with a node that has them', async () => {
   const proxy = await startChainProxy(atEnd, scene.url)
   const user = await app.newUser({ points: '0' })
   scene.watch({ rpcUrl: proxy.url })
@@ -276,7 +276,7 @@ it('freezes nothing on the word of a node that has no blocks to show, and reads 
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })
 
-it('remembers each of the newest blocks, and few of a long way behind them', () => {
+it('stores the newest block hashes, and fewer of older ones', () => {
   let trail: readonly BlockId[] = []
   for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
   expect(readTrail(writeTrail(extendTrail(trail, { number: 5_001, hash: '0x5001' })))).toHaveLength(trail.length)

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.stop())
 
-it('credits what comes in of the configured token and of no other, each event once, and what did not fail', async () => {
+it('credits each transfer event of the configured token once, and ignores others', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const token = await deploy(scene, 'TestToken', [6])
   const stranger = await deploy(scene, 'TestToken', [6])
@@ -59,7 +59,7 @@ it('credits what comes in of the configured token and of no other, each event on
   expect(await contradictions(app)).toEqual([])
 })
 
-it('freezes tokens that the chain has lost, and releases them where they stand elsewhere in another block', async () => {
+it('freezes reorganized token deposits, and releases them in another block', async () => {
   const user = await app.newUser({ points: '0' })
   const token = await deploy(scene, 'TestToken', [18])
   scene.watch({ token: token.address })
@@ -90,7 +90,7 @@ it('freezes tokens that the chain has lost, and releases them where they stand e
   expect(await contradictions(app)).toEqual([])
 })
 
-it('stays at its address and is withdrawn as coins, and how much of it went with the key of a deleted account is told', async () => {
+it('keeps tokens at their address, pays withdrawals in coins, and reports tokens lost with a deleted key', async () => {
   const user = await app.newUser({ points: '0' })
   const token = await deploy(scene, 'TestToken', [18])
   scene.watch({ token: token.address })
@@ -105,7 +105,7 @@ it('stays at its address and is withdrawn as coins, and how much of it went with
   expect(told).toMatchObject([{ level: 'error', fields: { tokens: '3' } }])
 })
 
-it('credits nothing while the configured token is none, or smaller than the books can tell, and says so', async () => {
+it('credits nothing if the configured token is invalid or has too many decimals, and reports it', async () => {
   const user = await app.newUser({ points: '0' })
   const small = await deploy(scene, 'TestToken', [19])
   const waiting = scene.watch({ token: small.address })

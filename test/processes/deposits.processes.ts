@@ -29,7 +29,7 @@ const bookedOf = (user: TestUser) =>
     [user.id],
   )
 
-it('credits a deposit once it is deep enough; before, its owner sees it by both interfaces, and nobody else', async () => {
+it('credits a confirmed deposit; before, only its owner sees it in both APIs', async () => {
   const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const earlier = await app.newUser({ points: '0' })
   scene.watch()
@@ -82,7 +82,7 @@ it('credits a deposit once it is deep enough; before, its owner sees it by both 
   expect(await app.wallet(user)).toMatchObject({ num: amount })
 })
 
-it('counts what the chain itself calls final, where that is asked for', async () => {
+it("uses the chain's finality if configured", async () => {
   const user = await app.newUser({ points: '0' })
   const finalizedAt = () => scene.rpc.call<{ number: string }>('eth_getBlockByNumber', 'finalized', false)
   scene.watch({ confirmations: 'finalized' })
@@ -101,7 +101,7 @@ it('counts what the chain itself calls final, where that is asked for', async ()
   expect(await scene.headNumber()).toBeGreaterThan(block + CONFIRMATIONS)
 })
 
-it('credits several deposits of one block, each in its own transfer, in the order of the feed', async () => {
+it('credits several deposits of one block in separate transfers and in order', async () => {
   const [one, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   scene.watch()
   await scene.caughtUp()
@@ -139,7 +139,7 @@ const whatIsKept = async () => {
   return row!
 }
 
-it('sets a deposit aside that the books refuse: the others of its block are credited, and it when it can be', async () => {
+it('suspends a deposit that the ledger rejects, credits the others, and retries it', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const allow = await refuseWallet(bad)
   scene.watch()
@@ -177,7 +177,7 @@ it('sets a deposit aside that the books refuse: the others of its block are cred
   expect(await whatIsKept()).toMatchObject({ aside: 0 })
 })
 
-it('sets a deposit aside that is larger than the books can hold, and shows it', async () => {
+it("suspends and lists a deposit that exceeds the ledger's maximum", async () => {
   const [rich, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const payer = Wallet.createRandom().address
   await scene.rpc.call('anvil_setBalance', payer, quantity(10n ** 39n))
@@ -198,7 +198,7 @@ it('sets a deposit aside that is larger than the books can hold, and shows it', 
   expect(await depositsOf(rich)).toMatchObject([{ status: 'PENDING', amount: `1${'0'.repeat(20)}` }])
 })
 
-it('writes what is found and where the scan stands as one, and credits once when several try', async () => {
+it('stores deposits and scan position together, and credits once with several processes', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const books = createDepositBooks(app.installation)
   await books.begin(1, 'start')
@@ -227,7 +227,7 @@ it('writes what is found and where the scan stands as one, and credits once when
   for (const user of [bad, good]) expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })
 
-it('finds what came in while nobody watched, over many blocks', async () => {
+it('finds deposits of many blocks after a downtime', async () => {
   const user = await app.newUser({ points: '0' })
   const before = scene.watch()
   await scene.caughtUp()
@@ -241,7 +241,7 @@ it('finds what came in while nobody watched, over many blocks', async () => {
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
 })
 
-it('credits once when two processes watch, and one takes over from the other', async () => {
+it('credits once when one process takes over from another', async () => {
   const user = await app.newUser({ points: '0' })
   const first = scene.watch()
   scene.watch()
@@ -258,7 +258,7 @@ it('credits once when two processes watch, and one takes over from the other', a
   expect(await bookedOf(user)).toHaveLength(2)
 })
 
-it('does not credit a transaction that failed, nor one without value, nor one to a stranger', async () => {
+it('ignores failed transactions, transactions without value, and other recipients', async () => {
   const user = await app.newUser({ points: '0' })
   const reverting = await app.newUser({ points: '0' })
   // Code that reverts: only so can a payment be included and fail.
@@ -275,7 +275,7 @@ it('does not credit a transaction that failed, nor one without value, nor one to
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })
 
-it('waits while the chain is down, says so once, and goes on when it is back', async () => {
+it('waits during a chain outage, logs it once, and continues', async () => {
   const user = await app.newUser({ points: '0' })
   const proxy = await startChainProxy(onTestFinished, scene.url)
   scene.watch({ rpcUrl: proxy.url })
@@ -293,7 +293,7 @@ it('waits while the chain is down, says so once, and goes on when it is back', a
   expect(app.log.lines).toHaveLength(1)
 })
 
-it('tells of a node that never has the next block, and goes on when it has', async () => {
+it('reports a node that lacks the next block, and continues when it arrives', async () => {
   const user = await app.newUser({ points: '0' })
   const proxy = await startChainProxy(onTestFinished, scene.url)
   scene.watch({ rpcUrl: proxy.url })

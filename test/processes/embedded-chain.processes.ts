@@ -93,33 +93,28 @@ describe('the embedded chain', () => {
     return { hash: transaction?.hash, logs: logs.map((log) => log.transactionHash), blockHash: receipt?.blockHash }
   }
 
-  it.runIf(process.platform === 'linux')(
-    'is reached over a socket of its owner alone, holds no account, and nobody connects to it by TCP',
-    async () => {
-      await mkdir(join(dir, 'chain'), { mode: 0o755 })
-      await chmod(join(dir, 'chain'), 0o755)
-      const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
-      const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
-      expect(anvil.isPrivate).toBe(true)
-      expect((await stat(path)).isSocket()).toBe(true)
-      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
-      expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
+  it.runIf(process.platform === 'linux')('uses a private socket, has no accounts, and opens no TCP port', async () => {
+    await mkdir(join(dir, 'chain'), { mode: 0o755 })
+    await chmod(join(dir, 'chain'), 0o755)
+    const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
+    expect(anvil.isPrivate).toBe(true)
+    expect((await stat(path)).isSocket()).toBe(true)
+    expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+    expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
 
-      const ports = await listeningPorts(await anvilPid())
-      expect(ports.length).toBeGreaterThan(0)
-      const own = Object.values(networkInterfaces()).flatMap((addresses = []) =>
-        addresses.map(({ address }) => address),
-      )
-      for (const { port } of ports.filter(({ isShared }) => !isShared)) {
-        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
-          expect([port, host, await connects(port, host)]).toEqual([port, host, false])
-        }
+    const ports = await listeningPorts(await anvilPid())
+    expect(ports.length).toBeGreaterThan(0)
+    const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
+    for (const { port } of ports.filter(({ isShared }) => !isShared)) {
+      for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
+        expect([port, host, await connects(port, host)]).toEqual([port, host, false])
       }
-      await anvil.stop()
-    },
-  )
+    }
+    await anvil.stop()
+  })
 
-  it('uses a socket in the temporary folder where the path of its own folder is too long', async () => {
+  it('uses a socket in the temporary folder if its path is too long', async () => {
     const deep = join(dir, 'd'.repeat(120))
     const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20, isService: true })
     const second = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
@@ -133,7 +128,7 @@ describe('the embedded chain', () => {
     await rm(dirname(fileURLToPath(first.rpcUrl.replace('ipc:', 'file:'))), { recursive: true })
   })
 
-  it('makes a transaction deep, then rests', async () => {
+  it('mines blocks until a transaction is final, then stops', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { receipt } = await transact(anvil.rpcUrl)
     const rpc = createRpc({ url: anvil.rpcUrl })
@@ -145,7 +140,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('tells balances as of the block that is deep enough, however deep that is', async () => {
+  it('returns balances at the final block at any depth', async () => {
     const confirmations = 64
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20, confirmations })
     const rpc = createRpc({ url: anvil.rpcUrl })
@@ -160,7 +155,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('keeps transactions, receipts and logs over a stop', async () => {
+  it('keeps transactions, receipts and logs after a restart', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(first.rpcUrl)
     await first.stop()
@@ -170,7 +165,7 @@ describe('the embedded chain', () => {
     await second.stop()
   })
 
-  it('is not written anew by who only reads it', async () => {
+  it('is not saved again by read-only commands', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash } = await transact(first.rpcUrl)
     await first.stop()
@@ -184,7 +179,7 @@ describe('the embedded chain', () => {
     expect((await readdir(join(dir, 'chain'))).filter((name) => name.startsWith('unpacked'))).toEqual([])
   })
 
-  it('fails to start when the saved chain cannot be read, and keeps the file', async () => {
+  it('fails to start with an unreadable saved state, and keeps the file', async () => {
     const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     await transact(first.rpcUrl)
     await first.stop()
@@ -206,7 +201,7 @@ describe('the embedded chain', () => {
     await writeFile(state, whole)
   })
 
-  it('keeps running when it cannot be saved at the end, and the next start takes it over', async () => {
+  it('keeps running if saving fails at shutdown, and the next start takes it over', async () => {
     const told: string[] = []
     const warn = (_facts: object, sentence: string) => void told.push(sentence)
     const first = await startEmbeddedAnvil({ dir, log: { ...log, warn }, blockTime: 20 })
@@ -256,7 +251,7 @@ describe('the embedded chain', () => {
 
   const anvilsOf = () => findServers(anvilArgument({ folder: join(dir, 'chain') }))
 
-  it('ends an anvil whose owner was killed while it started', async () => {
+  it('stops an anvil whose owner was killed during its start', async () => {
     const starter = beginToHold('anvil', dir)
     const begun = await waitFor(20_000, async () => (await anvilsOf())[0])
     expect(begun).toBeDefined()
@@ -269,7 +264,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('outlives a killed owner, and the next start takes it over and mines', async () => {
+  it('survives a killed owner, and the next start takes it over and mines', async () => {
     const holder = await hold('anvil', dir)
     const { hash, receipt } = await transact(holder.url)
     const pid = await anvilPid()
@@ -281,7 +276,7 @@ describe('the embedded chain', () => {
     await next.stop()
   })
 
-  it('loses nothing once it is saved when anvil itself is killed, and comes back by itself with all of it', async () => {
+  it('restarts with all saved data if anvil is killed', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(anvil.rpcUrl)
     const isSaved = await waitFor(20_000, async () => ((await savedState()).includes(hash) ? true : undefined))
@@ -292,7 +287,7 @@ describe('the embedded chain', () => {
     await anvil.stop()
   })
 
-  it('is used by a command beside the service, and refused to a second service', async () => {
+  it('can be used by a command beside the service, but not by a second service', async () => {
     const service = await startEmbeddedAnvil({ dir, log, blockTime: 20, isService: true })
     const command = await startEmbeddedAnvil({ dir, log })
     expect(command.rpcUrl).toBe(service.rpcUrl)

@@ -36,7 +36,7 @@ const pay = async (rpc: Rpc, to: string, coins: bigint) => {
   )
 }
 
-it('buy nothing, unless ANNAL_EMBEDDED_DEPOSITS says so', async () => {
+it('deposits on the embedded chain are not credited unless ANNAL_EMBEDDED_DEPOSITS is set', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-deposits-'))
   const user = await app.newUser({ points: '0' })
   const closed = await open(dir, false)

@@ -47,7 +47,7 @@ afterEach(async () => {
 })
 
 describe('embedded PostgreSQL', () => {
-  it('outlives a killed owner, and the next start takes it over with everything that was committed', async () => {
+  it('survives a killed owner, and the next start takes it over with all committed data', async () => {
     const first = await hold('postgres', dir)
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     const pid = await postmaster()
@@ -61,7 +61,7 @@ describe('embedded PostgreSQL', () => {
   })
 
   it.runIf(process.getuid?.() === 0 && process.platform === 'linux')(
-    'is made for root also where its own files lie in a closed folder, as in /root',
+    'can be created by root in a private folder such as /root',
     async () => {
       const { postgres } = await findBinaries()
       const native = dirname(dirname(postgres))
@@ -78,7 +78,7 @@ describe('embedded PostgreSQL', () => {
   )
 
   it.runIf(process.getuid?.() === 0)(
-    'of another machine, where its user had another number, is handed over by root, and anybody else is told how',
+    'can be transferred by root from another user ID; other users get instructions',
     async () => {
       const first = await startEmbeddedPostgres({ dir, log })
       await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
@@ -99,7 +99,7 @@ describe('embedded PostgreSQL', () => {
     },
   )
 
-  it('is not started where its password is lost, and nothing is written then', async () => {
+  it('is not started without its password, and nothing is written', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     await first.stop()
@@ -131,7 +131,7 @@ describe('embedded PostgreSQL', () => {
     await last.stop()
   })
 
-  it('removes a half-made data folder, and ends its initdb', async () => {
+  it('removes an incomplete data folder and stops its initdb', async () => {
     const halfMade = async () => (await readdir(dir)).filter((name) => name.startsWith('postgres.init'))
     const makersOf = async () => {
       const [name] = (await halfMade()).filter((each) => !each.endsWith('.password'))
@@ -150,7 +150,7 @@ describe('embedded PostgreSQL', () => {
     await postgres.stop()
   })
 
-  it('writes nothing when a command uses it, so that commands which free space work on a full disk', async () => {
+  it('writes nothing for a command, so that commands work on a full disk', async () => {
     const first = await startEmbeddedPostgres({ dir, log, isService: true })
     const version = async () => {
       const { ino, mtimeMs } = await stat(join(dir, 'keys/postgres.json'))
@@ -180,7 +180,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('comes back on the same port with the same password, which only its owner can read', async () => {
+  it('restarts with the same port and password, readable only by its owner', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()
     const { mode } = await stat(join(dir, 'keys', 'postgres.json'))
@@ -190,7 +190,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('starts over lock files whose process number belongs to somebody else now', async () => {
+  it('starts despite stale lock files with a reused process ID', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     const names = (await readdir(join(dir, 'postgres'))).filter((name) => /^postmaster\.pid$|\.lock$/.test(name))
     const files = names.map((name) => join(dir, 'postgres', name))
@@ -206,7 +206,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('is spoken to by a socket in its own folder, and by its port where the path would be too long', async () => {
+  it('is reached by a socket in its folder, or by its port if the path is too long', async () => {
     const near = await startEmbeddedPostgres({ dir, log })
     const far = await startEmbeddedPostgres({ dir: join(dir, 'deep'.repeat(25)), log })
     const addressSeenBy = ({ localUrl }: typeof near) => query(localUrl, 'SELECT host(inet_client_addr()) AS address')
@@ -216,7 +216,7 @@ describe('embedded PostgreSQL', () => {
     expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
   })
 
-  it('is spoken to without TLS, whatever is set for servers of other people', async () => {
+  it('is reached without TLS, independent of the TLS settings', async () => {
     const { PGSSLMODE } = process.env
     process.env.PGSSLMODE = 'require'
     onTestFinished(() => {
@@ -229,7 +229,7 @@ describe('embedded PostgreSQL', () => {
     await server.stop()
   })
 
-  it('recovers when the server itself is killed, while its user goes on', async () => {
+  it('recovers if the server is killed, while the service continues', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     process.kill(await postmaster(), 'SIGKILL')
@@ -239,7 +239,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it('is started again also where that fails for a while, as on a full disk, and can be stopped meanwhile', async () => {
+  it('is restarted repeatedly, for example on a full disk, and can be stopped meanwhile', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     const needed = join(dir, 'postgres/global/pg_control')
@@ -276,7 +276,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(service.url)).toBe(false)
   })
 
-  it('has one owner when several commands start at the same time, which run one after another', async () => {
+  it('has one owner if several commands start concurrently; they run one after another', async () => {
     const service = await hold('postgres', dir)
     const { url } = service
     await end(service, 'SIGKILL')
@@ -291,7 +291,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(url)).toBe(false)
   })
 
-  it('starts although the process ID of the last owner belongs to another program now', async () => {
+  it('starts if another program has the process ID of the last owner', async () => {
     const other = spawn('sleep', ['60'])
     onTestFinished(() => {
       other.kill('SIGKILL')
@@ -303,7 +303,7 @@ describe('embedded PostgreSQL', () => {
     expect(other.exitCode ?? other.signalCode).toBeNull()
   })
 
-  it('tells in its log which rule a row was refused by, and nothing of what stood in it', async () => {
+  it('logs the violated constraint, but not the row', async () => {
     const server = await startEmbeddedPostgres({ dir, log })
     await query(server.url, 'CREATE TABLE people (email text CONSTRAINT one_each UNIQUE, age int CHECK (age > 0))')
     const insert = async (email: string, age: number) => {
@@ -321,7 +321,7 @@ describe('embedded PostgreSQL', () => {
     expect(told).not.toContain('@example.org')
   })
 
-  it('is waited for, and said to be, while it recovers for longer than a start takes', async () => {
+  it('is waited for, with a message, during a long recovery', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
     await first.stop()
@@ -343,7 +343,7 @@ describe('embedded PostgreSQL', () => {
     (await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"))[0].pid
   const isGone = (pid: number) => waitFor(5_000, async () => (await identify(pid)) === undefined || undefined)
 
-  it('is ended and started anew where it was told to stop, and stands for ever', async () => {
+  it('is killed and restarted if it hangs while stopping', async () => {
     const told = createTestLog()
     const server = await startEmbeddedPostgres({ dir, log: told, patience: 3_000 })
     await query(server.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
@@ -359,7 +359,7 @@ describe('embedded PostgreSQL', () => {
     expect(await isListening(server.url)).toBe(false)
   })
 
-  it('is not ended by Ctrl-C, which a terminal sends to the whole process group', async () => {
+  it("is not stopped by Ctrl-C in the terminal's process group", async () => {
     const holder = await hold('postgres', dir)
     const exited = once(holder.process, 'exit')
     process.kill(-(holder.process.pid ?? 0), 'SIGINT')

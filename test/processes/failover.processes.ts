@@ -156,8 +156,8 @@ describe('a failover', () => {
   })
 })
 
-describe('a server whose standby may have taken its place', () => {
-  it('does not tell that an order is missing before it has heard from its standbys', async () => {
+describe('a primary whose standby may have been promoted', () => {
+  it('reports a missing order only after its standbys confirm', async () => {
     const store = await createStore(app)
     const missing = toId('order', crypto.randomUUID())
     await second.configure({ synchronous_standby_names: 'nobody' })

@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('a process that is frozen in the middle of migrating holds up the next one only for a while, and changes nothing when it wakes', async () => {
+it('a process frozen during a migration delays the next one for a limited time, and changes nothing when it resumes', async () => {
   await database.query('select pg_advisory_lock($1)', [GATE])
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'migrator.ts')]
   frozen = spawn(process.execPath, [...args, testDatabase.url, folder, String(SILENCE)], {

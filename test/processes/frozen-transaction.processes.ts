@@ -54,7 +54,7 @@ const start = (script: string, ...own: string[]) => {
   return { child, next, ended }
 }
 
-it('a process that is frozen in the middle of a transaction does not keep its rows, and goes on when it wakes', async () => {
+it('a process frozen during a transaction releases its locks, and continues when it resumes', async () => {
   await database.query(write)
   const { child, next, ended } = start('transaction-holder.ts')
   expect(await next()).toBe('held')
@@ -69,7 +69,7 @@ it('a process that is frozen in the middle of a transaction does not keep its ro
   expect(await ended).toEqual([0, null])
 })
 
-it('a connection that is lost between two statements of a transaction ends the transaction, not the process', async () => {
+it('a connection lost during a transaction ends the transaction, not the process', async () => {
   await database.query(write)
   const lost = database.transaction(async (query) => {
     const [own] = await query(pid)
@@ -99,11 +99,11 @@ async function writesAfterwards(gate: number, ...state: string[]) {
   return said
 }
 
-it('what a process had in hand when it was frozen is not carried out when it wakes long after', async () => {
+it('a process that resumes after a long freeze does not execute its old work', async () => {
   expect(await writesAfterwards(4712)).toBe('UNAVAILABLE, then written')
   expect(await database.query(late)).toEqual([{ key: 'second' }])
 })
 
-it('a process that starts has nothing in hand, and goes on however long it stood still', async () => {
+it('a process that is still starting continues after any freeze', async () => {
   expect(await writesAfterwards(4713, 'starting')).toBe('written, then written')
 })

@@ -16,7 +16,7 @@ async function* bytesOf(file: File) {
   yield new Uint8Array(await file.arrayBuffer())
 }
 
-describe('a small file is none that is read', () => {
+describe('a small file with excessive cost is rejected', () => {
   it.each([
     ['which is one line that takes more than a gigabyte', longLine],
     ['whose pixels are gone through four thousand times', () => manyScans(7_000, 4)],
@@ -27,7 +27,7 @@ describe('a small file is none that is read', () => {
   })
 })
 
-it('pictures of one account that take long keep nobody else’s waiting', async () => {
+it('slow pictures of one account do not delay other accounts', async () => {
   const patch = (user: Awaited<ReturnType<typeof app.newUser>>, profile_picture: File) =>
     user.rest('PATCH', 'auth/users/profile/', { multipart: { profile_picture } })
   const [greedy, other] = [await app.newUser(), await app.newUser()]

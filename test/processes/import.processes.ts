@@ -43,7 +43,7 @@ const ownedBy = async ({ id }: SignedIn) =>
 const states = (report: { rows: { state: string }[] }) => report.rows.map(({ state }) => state)
 
 describe('annal import', () => {
-  it('registers the files of a folder, tells how far it is, and registers only what is new the next time', async () => {
+  it('registers the files of a folder with progress, and only new files the next time', async () => {
     const user = await app.newUser({ points: '0.716' })
     const folder = await newFolder(3)
     await writeFile(join(folder, '.hidden'), 'not this')
@@ -66,7 +66,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('reads fields from CSV and from JSON lines, and tells of each row that cannot be registered', async () => {
+  it('reads fields from CSV and JSON lines, and reports each invalid row', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(4)
     const csv = join(dir, 'rows.csv')
@@ -143,7 +143,7 @@ describe('annal import', () => {
     ['UTF-16 with a byte order mark', 'txt', (name) => utf16(`\uFEFF${listOf(name, '\t')}`)],
     ['UTF-16 in big-endian order', 'txt', (name) => utf16(`\uFEFF${listOf(name, '\t')}`).swap16()],
     ['UTF-16 without a byte order mark', 'csv', (name) => utf16(listOf(name, ';'))],
-  ])('reads a list with %s, and paths with backslashes', async (kind, extension, contentOf) => {
+  ])('reads a list with %s and paths with backslashes', async (kind, extension, contentOf) => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(3)
     const list = join(dir, `${kind.replaceAll(' ', '-')}.${extension}`)
@@ -160,7 +160,7 @@ describe('annal import', () => {
     ])
   })
 
-  it('reads files with backslashes in JSON lines, and never outside of the folder', async () => {
+  it('reads paths with backslashes in JSON lines, and never outside the folder', async () => {
     const user = await app.newUser({ num: '10' })
     const folder = await newFolder(2)
     await mkdir(join(folder, 'below'))
@@ -213,7 +213,7 @@ describe('annal import', () => {
     expect(said).toMatchObject({ code: 2, stderr: expect.stringMatching(/There is no .*The name is not UTF-8/) })
   })
 
-  it('does not begin when the wallet cannot pay for all of it, and says what is missing', async () => {
+  it('stops before the start if the wallet balance is too low, and names the missing amount', async () => {
     const user = await app.newUser({ points: '0.4' })
     const folder = await newFolder(3)
     for (const args of [['--dry-run'], []]) {
@@ -229,7 +229,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0.042' })
   })
 
-  it('is killed in the middle, and goes on without registering or charging anything twice', async () => {
+  it('continues after a kill without registering or charging twice', async () => {
     // Enough for every file once.
     const user = await app.newUser({ points: '3.58' })
     const folder = await newFolder(20)
@@ -267,7 +267,7 @@ describe('annal import', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
   })
 
-  it('is carried out twice at once without paying twice, and stops when it is asked to', async () => {
+  it('runs twice concurrently without charging twice, and stops on a signal', async () => {
     const user = await app.newUser({ points: '10' })
     const folder = await newFolder(6)
     const both = await Promise.all([importAs(user, folder), importAs(user, folder)])
@@ -287,7 +287,7 @@ describe('annal import', () => {
     expect(await ownedBy(user)).toBe(7)
   })
 
-  it('tells of a file that somebody else has registered, and of one that changes while it is imported', async () => {
+  it('reports a file of another owner, and a file that changes during the import', async () => {
     const folder = await newFolder(2)
     await importAs(await app.newUser({ points: '1' }), folder, '--limit', '1')
     const user = await app.newUser({ points: '1' })
@@ -304,7 +304,7 @@ describe('annal import', () => {
     expect(stopped).toBe(null)
   })
 
-  it('stops where the token is not good, and where no Annal answers', async () => {
+  it('stops with an invalid token, and if no service answers', async () => {
     const folder = await newFolder(1)
     const stale = await annal({ ...someone, token: 'not-a-token' }, folder)
     expect(stale).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/credentials/) })
@@ -330,7 +330,7 @@ describe('annal import', () => {
     [['.', '--concurrency', '0'], /from 1 to 32/],
     [['.', '--limit', 'x'], /--limit must be an integer from 1\./],
     [['.', '--url', 'localhost:4000'], /--url must be an address/],
-  ])('answers wrong usage %j with 2, and asks nobody', async (args, message) => {
+  ])('rejects the arguments %j with exit code 2 without a request', async (args, message) => {
     const said = await annalHere({}, ['import', ...args])
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
@@ -352,7 +352,7 @@ describe('annal import', () => {
     ['both.csv', 'File;FILE\na;b\n', /The field 'file' is repeated/],
     ['unknown.jsonl', '{"file":"a","note":1}', /Unknown field 'note'/],
     ['photo.jpg', 'x', /is neither a folder nor/],
-  ])('refuses the source %s with 2', async (name, content, message) => {
+  ])('rejects the source %s with exit code 2', async (name, content, message) => {
     await writeFile(join(dir, name), content)
     const said = await annal(someone, join(dir, name))
     expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })

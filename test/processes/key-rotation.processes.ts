@@ -73,7 +73,7 @@ async function makeApp(name: string) {
 }
 
 describe('rotating the key-encryption key', () => {
-  it('wraps everything anew, leaves what is sealed as it is, and is written in the audit trail', async () => {
+  it('rewraps all data keys, leaves encrypted data unchanged, and writes an audit entry', async () => {
     const buyer = await app.newUser()
     const order = await store.order(buyer, { action_args: { token: 'abc' } })
     const secretsOf = await makeApp(`app of ${buyer.username}`)
@@ -104,7 +104,7 @@ describe('rotating the key-encryption key', () => {
     ])
   })
 
-  it('goes on where it was interrupted, with the same key', async () => {
+  it('continues with the same key after an interruption', async () => {
     for (let count = 0; count < 30; count += 1) await app.newUser()
     const signatures = await Promise.all((await keyImages()).map(sign))
     const rotation = operator().rotate((done) => {
@@ -125,7 +125,7 @@ describe('rotating the key-encryption key', () => {
     expect(await Promise.all((await keyImages()).map(sign))).toEqual(signatures)
   })
 
-  it('waits for a database that is away for a moment, and takes nothing for unreadable', async () => {
+  it('waits during a short database outage, and reports nothing as unreadable', async () => {
     for (let count = 0; count < 5; count += 1) await app.newUser()
     const { database } = app.installation
     let outages = 0
@@ -141,7 +141,7 @@ describe('rotating the key-encryption key', () => {
     expect([outages, await left()]).toEqual([3, 0])
   })
 
-  it('runs beside accounts and orders that come in', async () => {
+  it('runs while accounts and orders are created', async () => {
     const buyer = await app.newUser({ points: '1000' })
     const orders: string[] = []
     let isOver = false
@@ -163,7 +163,7 @@ describe('rotating the key-encryption key', () => {
     expect(await left()).toBe(0)
   })
 
-  it('names what does not open, and moves the rest', async () => {
+  it('reports keys that cannot be decrypted, and rewraps the others', async () => {
     const user = await app.newUser()
     const [whole] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
     const damage = 'update user_keys set wrapped_data_key = $2 where user_id = $1::uuid'
@@ -175,7 +175,7 @@ describe('rotating the key-encryption key', () => {
     expect(await operator().rotate(() => {})).toMatchObject({ isNew: false, rewrapped: 1, unreadable: [] })
   })
 
-  it('gives keys of the first version their key shares', async () => {
+  it('adds key shares to keys of version 1', async () => {
     const user = await app.newUser()
     const { vault } = app.installation
     const [row] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
@@ -198,7 +198,7 @@ describe('rotating the key-encryption key', () => {
     await app.sql('delete from user_keys where user_id = $1::uuid', [user.id])
   })
 
-  it('lets earlier keys be destroyed after a rest, and everything still opens', async () => {
+  it('allows destroying old keys after a waiting time, and everything can be decrypted', async () => {
     const hourAgo = Date.now() / 1_000 - 3_600
     await operator().rotate(() => {})
     await expect(operator().destroyEarlier()).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -208,7 +208,7 @@ describe('rotating the key-encryption key', () => {
     for (const row of await keyImages()) expect(await sign(row)).toMatch(/^0x/)
   })
 
-  it('leaves no copy of a key that is destroyed, not even what a start left that was killed while it made it', async () => {
+  it('leaves no copy of a destroyed key, even after a killed start', async () => {
     const file = join(dir, 'keys/key-encryption-key')
     const key = await readFile(file, 'utf8')
     const [copy, young, own] = ['0123456789ab', 'ba9876543210', 'kept'].map((name) => `${file}.${name}`)
@@ -227,7 +227,7 @@ describe('rotating the key-encryption key', () => {
   })
 })
 
-describe('a sign-up that is refused', () => {
+describe('a rejected sign-up', () => {
   it('leaves no key share behind', async () => {
     const user = await app.newUser()
     const folder = join(dir, 'keys/counterparts')

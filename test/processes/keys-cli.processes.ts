@@ -99,7 +99,7 @@ async function killHalfway(args: string[]) {
 }
 
 describe('annal keys', () => {
-  it('says what to do where the disk has no room for a new key, and changes nothing', async () => {
+  it('explains a full disk and changes nothing', async () => {
     const before = await annal(['keys', 'status'])
     const disk = { operation: 'sync', code: 'ENOSPC', below: join(dir, 'keys') } as const
     const { result } = await onFailingDisk(disk, () => annal(['keys', 'rotate']))
@@ -110,7 +110,7 @@ describe('annal keys', () => {
     expect(await annal(['keys', 'status'])).toEqual(before)
   })
 
-  it('rotates, is killed in the middle, and goes on with what is left', async () => {
+  it('continues a rotation after a kill', async () => {
     const signatures = await signAll()
     const [first] = (await status()).keys
     await killHalfway(['keys', 'rotate'])
@@ -134,7 +134,7 @@ describe('annal keys', () => {
     expect(await signAll()).toEqual(signatures)
   })
 
-  it('says what may be destroyed, and destroys it after a rest', async () => {
+  it('lists keys that can be destroyed, and destroys them after a waiting time', async () => {
     const signatures = await signAll()
     const sealed = (await readKeys()).map((row) => row.sealed)
     const rotated = await annal(['keys', 'rotate'])
@@ -156,7 +156,7 @@ describe('annal keys', () => {
     expect(await signAll()).toEqual(signatures)
   })
 
-  it('moves everything under a key from the environment, and makes none there itself', async () => {
+  it('rewraps everything with a key from the environment, and creates none there', async () => {
     const env = { KEY_ENCRYPTION_KEY: 'ab'.repeat(32) }
     const rotated = JSON.parse((await annal(['keys', 'rotate', '--json'], env)).stdout)
     expect(rotated).toMatchObject({ isNew: false, rewrapped: USERS, unreadable: [] })
@@ -169,7 +169,7 @@ describe('annal keys', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('KEY_ENCRYPTION_KEY_PREVIOUS') })
   })
 
-  it('names an account whose key does not open, and exits with 1', async () => {
+  it('names an account whose key cannot be decrypted, and exits with 1', async () => {
     const env = { KEY_ENCRYPTION_KEY: 'ef'.repeat(32) }
     const { code, stderr } = await annal(['keys', 'rotate'], env)
     expect(code).toBe(1)

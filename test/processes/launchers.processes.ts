@@ -60,7 +60,7 @@ async function expectEnd({ pid, said, output }: Awaited<ReturnType<typeof start>
   expect(await output).not.toContain('goes on')
 }
 
-it('ends when the shell of npx is told to end', async () => {
+it('ends when the shell of npx is terminated', async () => {
   const started = await startInShell({ npm_lifecycle_event: 'npx', npm_lifecycle_script: "'annal'" })
   started.launcher.kill('SIGTERM')
   await expectEnd(started)

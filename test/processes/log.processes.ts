@@ -23,7 +23,7 @@ const manifest = (await import('../../package.json', { with: { type: 'json' } })
 const linesOf = (output: string): Record<string, unknown>[] =>
   output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 
-it('has JSON lines with level names and UTC times, from Ready to Stopped', async () => {
+it('contains JSON lines with levels and UTC times, from Ready to Stopped', async () => {
   const service = await start()
   const answer = await fetch(`${service.url}/api/v3/nothing/`)
   const { output, code } = await service.stop()

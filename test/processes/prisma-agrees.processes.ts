@@ -51,7 +51,7 @@ const historyOf = async ({ client }: Migrated) => {
   return rows
 }
 
-it('leave the same tables and the same history', async () => {
+it('create the same tables and the same migration history', async () => {
   expect(await applyMigrations(ours.url)).toEqual(await deploy(prismas.url))
   const schema = await schemaOf(ours)
   expect(schema).toContainEqual(expect.stringContaining('enqueue'))
@@ -59,7 +59,7 @@ it('leave the same tables and the same history', async () => {
   expect(await historyOf(ours)).toEqual(await historyOf(prismas))
 })
 
-it('find nothing to do, and no drift, where the other has been', async () => {
+it('find no pending migration and no drift after the other', async () => {
   await applyMigrations(ours.url)
   await deploy(prismas.url)
   expect(await deploy(ours.url)).toEqual([])
@@ -75,7 +75,7 @@ it('find nothing to do, and no drift, where the other has been', async () => {
   expect(await nextOfPrisma(ours.url)).toMatchObject({ tag: 'reset', reason: expect.stringContaining('drifted') })
 })
 
-it('go on where the other stopped', async () => {
+it('continue where the other stopped', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   await applyMigrations(ours.url, folder)
   await deploy(prismas.url, folder)
@@ -85,7 +85,7 @@ it('go on where the other stopped', async () => {
   expect(await historyOf(ours)).toEqual(await historyOf(prismas))
 })
 
-it('mark what the other began and did not finish as rolled back, and try it again', async () => {
+it('mark an unfinished migration of the other as rolled back, and retry it', async () => {
   const name = '20270101000000_first'
   await writeMigration(name, 'create table first_words (word text); insert into frist_words values (1);')
   const interrupt = ({ url }: Migrated) => expect(deploy(url, folder)).rejects.toThrow()
@@ -103,7 +103,7 @@ it('mark what the other began and did not finish as rolled back, and try it agai
   expect(history).toEqual(await historyOf(prismas))
 })
 
-it('touch no database that holds the tables of somebody else', async () => {
+it('reject a database with foreign tables', async () => {
   await writeMigration('20270101000000_first', 'create table first_words (word text);')
   for (const { client } of [ours, prismas]) await client.query('create table others (word text)')
   await expect(applyMigrations(ours.url, folder)).rejects.toThrow(/a database of its own/)

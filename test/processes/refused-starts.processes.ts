@@ -22,7 +22,7 @@ it.each([
   ['a port that is dead', '127.0.0.1:5', /connect ECONNREFUSED 127\.0\.0\.1:5/],
   ['a host that nobody knows', 'nohost.invalid', /getaddrinfo E\w+ nohost\.invalid/],
   ['a certificate that is not there', '127.0.0.1:5', /ENOENT.*\/none\.crt'/, '?sslrootcert=/none.crt'],
-])('a database at %s is named by its variable, without its password', async (_, host, reason, query = '') => {
+])('names the variable of an unusable database at %s, without its password', async (_, host, reason, query = '') => {
   const env = { DATABASE_URL: `postgresql://u:geheim@${host}/db${query}` }
   const sentence = new RegExp(
     `^The database that DATABASE_URL names cannot be had: ${reason.source}\\. Bring PostgreSQL back, or set DATABASE_URL right: .*\\n$`,
@@ -35,7 +35,7 @@ it.each([
   }
 })
 
-it('a database that is another service is named, too', async () => {
+it('names the variable of a database URL that is another service', async () => {
   const service = createServer((socket) => socket.destroy())
   const port = await listen(service, onTestFinished)
   const direct = {
@@ -49,7 +49,7 @@ it('a database that is another service is named, too', async () => {
   ])
 })
 
-it('an address of another machine is named, and a variable that nobody reads is told before', async () => {
+it('names an address of another machine, and warns about unknown variables first', async () => {
   const { code, stderr } = await serve({ HOST: '192.0.2.1', DATABASE_URI: 'geheim' })
   const [warning, ...refusal] = stderr.trim().split('\n')
   expect(JSON.parse(warning!)).toMatchObject({
@@ -62,7 +62,7 @@ it('an address of another machine is named, and a variable that nobody reads is 
   ])
 })
 
-it('one that is refused once its database runs stops what it had started', async () => {
+it('stops the embedded database if the start is rejected later', async () => {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'annal-refused-chain-'))
   onTestFinished(() => rm(own, { recursive: true, force: true }))
   await mkdir(join(own, 'chain'))
@@ -86,7 +86,7 @@ async function startMain(env: Record<string, string>) {
   return { code, stderr }
 }
 
-describe('the exit status of a refused start', () => {
+describe('the exit status of a rejected start', () => {
   it.each([
     ['a wrong variable', { CHAIN_CONFIRMATIONS: '-' }, 'CHAIN_CONFIRMATIONS'],
     ['a file that a variable names and that is missing', { SMTP_URL_FILE: '/none' }, 'SMTP_URL_FILE'],
@@ -99,7 +99,7 @@ describe('the exit status of a refused start', () => {
       expect(said).toMatchObject({ code: 2, stderr: expect.stringContaining(variable) })
   })
 
-  it('is 1 for a database that is away', async () => {
+  it('is 1 for an unavailable database', async () => {
     const env = { DATABASE_URL: 'postgresql://127.0.0.1:5/db' }
     for (const said of [await serve(env), await startMain(env)])
       expect(said).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') })
@@ -109,7 +109,7 @@ describe('the exit status of a refused start', () => {
 describe("a first start on the operator's own chain", () => {
   const address = `0x${'11'.repeat(20)}`
 
-  it('is refused with exit status 2 until a registry is named or may be deployed', async () => {
+  it('is rejected with exit status 2 until a registry is configured or may be deployed', async () => {
     const shared = await createSharedInstallation({ CHAIN_DEPLOY_REGISTRY: '' })
     onTestFinished(shared.remove)
     const refused =

@@ -43,7 +43,7 @@ const startOf = async (registry = registryOf()) => {
 }
 const forget = () => world.sql(`delete from settings where key like 'registry-start:%'`)
 
-it('is noted when we deploy it, found by halving where it was not, and found anew on another chain', async () => {
+it('is stored at deployment, found by binary search otherwise, and searched again on another chain', async () => {
   const { before } = await settleAfter(150)
   const start = await startOf()
   expect(start).toBe(before + 1)
@@ -55,7 +55,7 @@ it('is noted when we deploy it, found by halving where it was not, and found ane
   expect(await startOf()).toBe(start)
 })
 
-it('is not guessed where the node keeps no old state, says so or not, and an operator names it', async () => {
+it('is not guessed without archive state; the operator configures it', async () => {
   await settleAfter(30)
   await forget()
   await mine(20)

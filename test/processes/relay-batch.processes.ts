@@ -75,8 +75,8 @@ const addAnother = statement(
    insert into commit_relays (commit_id, tree_signature) select id, '0x' || repeat('1', 130) from c`,
 )
 
-describe('commits that are ready together', () => {
-  it('share a transaction, in their order, each with its event, its state and its part of the fee', async () => {
+describe('commits that are ready at the same time', () => {
+  it('share a transaction in order, each with its own event, status and share of the fee', async () => {
     const assets = await addReady(3, 40)
     world.relay(chain.url, { ...options, commitsPerTransaction: 50 })
     await eventually(world.statuses, all('FINAL', 120))
@@ -92,7 +92,7 @@ describe('commits that are ready together', () => {
     await expectCosts()
   })
 
-  it('have gas for what the next block adds to them, also when the newest one has their assets already', async () => {
+  it('have enough gas for state that the next block adds', async () => {
     const assets = await addReady(10, 1)
     world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 10))
@@ -104,7 +104,7 @@ describe('commits that are ready together', () => {
     await expectCosts()
   })
 
-  it('are fewer in a transaction where they are large, or where a block has little room', async () => {
+  it('are fewer per transaction if they are large or the block gas limit is low', async () => {
     const asset = await world.addAsset(await world.addUser())
     for (let index = 0; index < 8; index += 1) await world.addCommit(asset, 'x'.repeat(25_000))
     await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
@@ -126,7 +126,7 @@ describe('commits that are ready together', () => {
   it.each([
     ['in the registry of an earlier version', 'earlier-registry.json'],
     ['where the operator wants it so', undefined],
-  ])('go each in its own %s', async (_, file) => {
+  ])('are sent separately in %s', async (_, file) => {
     const earlier = file && JSON.parse(await readFile(new URL(`../support/chain/${file}`, import.meta.url), 'utf8'))
     const address = await deploy(earlier?.bytecode ?? registryBytecode)
     const assets = await addReady(2, 5)
@@ -138,7 +138,7 @@ describe('commits that are ready together', () => {
     expect(await takesBatches(chain.rpc, address)).toBe(!earlier)
   })
 
-  it('are not sent together to what answers anything to every question', async () => {
+  it('are not batched to a contract that accepts every call', async () => {
     // Returns 1 to every call.
     const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
     expect(await takesBatches(chain.rpc, address)).toBe(false)
@@ -146,7 +146,7 @@ describe('commits that are ready together', () => {
 })
 
 describe('a batch', () => {
-  it('that the node will not estimate is taken apart, so that nobody waits for one of its commits', async () => {
+  it('that the node cannot estimate is split, so that one commit does not delay the others', async () => {
     const assets = await addReady(2, 6)
     const isBatch = (data: string) => decodeCommits(data).length > 1
     proxy.fault = onlyTo(
@@ -163,7 +163,7 @@ describe('a batch', () => {
     await expectWhole(assets)
   })
 
-  it('without effect is signed again commit by commit, and nobody is refunded', async () => {
+  it('without effect is signed again per commit, and nothing is refunded', async () => {
     // Before calldata had a price of its own, enough to be taken was too little to be carried out.
     const earlier = await startChain({ args: ['--hardfork', 'cancun'] })
     onTestFinished(() => earlier.stop())
@@ -182,7 +182,7 @@ describe('a batch', () => {
     expect(await world.sql('select count(*)::int as n from chain_transaction_members')).toEqual([{ n: 7 }])
   })
 
-  it('whose receipt nobody shows is found in the registry’s record, each of its commits by itself', async () => {
+  it('with a missing receipt is found commit by commit in the registry', async () => {
     let isHidden = true
     proxy.fault = rewriting(({ method }, result) =>
       isHidden && method === 'eth_getTransactionReceipt' ? null : result,
@@ -198,7 +198,7 @@ describe('a batch', () => {
     await expectCosts()
   })
 
-  it('that lost its block is sent again whole, with the same bytes', async () => {
+  it('that was reorganized away is sent again with the same bytes', async () => {
     const assets = await addReady(2, 5)
     world.relay(chain.url, { ...options, confirmations: 5 })
     await eventually(world.statuses, all('INCLUDED', 10))
@@ -218,7 +218,7 @@ describe('a batch', () => {
     await expectCosts()
   })
 
-  it('is offered more as a whole, at the same nonce', async () => {
+  it('is replaced as a whole at the same nonce with higher fees', async () => {
     await deployRegistry()
     await chain.rpc.call('evm_setAutomine', false)
     const assets = await addReady(2, 5)
@@ -243,7 +243,7 @@ describe('a batch', () => {
     await expectCosts()
   })
 
-  it('is found on the chain by a database from before it was sent, and one that tells the same as these and is not there is sent', async () => {
+  it('is found on the chain after a database restore, and identical unsent commits are sent', async () => {
     const assets = await addReady(2, 5)
     // There and back within a second: two commits tell the very same.
     await world.sql('alter table commits disable trigger user')
@@ -283,7 +283,7 @@ describe('a batch', () => {
     for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(6)
   })
 
-  it('is stored before it is sent, and another process sends the very same', async () => {
+  it('is stored before it is sent, and another process sends the same bytes', async () => {
     await deployRegistry()
     proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const assets = await addReady(2, 5)

@@ -41,8 +41,8 @@ async function rests(relay: Relay) {
   )
 }
 
-describe('a node that is behind the others', () => {
-  it('takes nothing back that was final, and nothing is signed on its word', async () => {
+describe('a node that lags behind other nodes', () => {
+  it('does not revert final commits, and causes no new signature', async () => {
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -62,7 +62,7 @@ describe('a node that is behind the others', () => {
     expect(await onChain(asset!)).toHaveLength(5)
   })
 
-  it('is noticed by a process that starts while it is behind', async () => {
+  it('is detected by a process that starts meanwhile', async () => {
     const [asset] = await world.addCommits(1, 3)
     const first = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -78,7 +78,7 @@ describe('a node that is behind the others', () => {
     await eventually(world.statuses, all('FINAL', 4))
   })
 
-  it('does not displace a block that it does not have yet, when only some requests meet it', async () => {
+  it('does not revert a block that it lacks, behind a load balancer', async () => {
     const [asset] = await world.addCommits(1, 1)
     const relay = world.relay(proxy.url, { ...options, confirmations: 8 })
     await eventually(world.statuses, all('INCLUDED', 1))
@@ -99,7 +99,7 @@ describe('a node that is behind the others', () => {
     expect(await onChain(asset!)).toHaveLength(1)
   })
 
-  it('has no second registry deployed, when it lacks the block of the first one', async () => {
+  it('causes no second registry deployment if it lacks the first one', async () => {
     const first = world.relay(proxy.url, options)
     const registry = await hasRegistry(first)
     await first.stop()
@@ -117,7 +117,7 @@ describe('a node that is behind the others', () => {
     expect(await onChain(asset!)).toHaveLength(1)
   })
 
-  it('is believed in the end when its head stands still: then the chain has lost the blocks', async () => {
+  it('is trusted after its head stays the same: the chain lost the blocks', async () => {
     const [asset] = await world.addCommits(1, 2)
     const relay = world.relay(proxy.url, { ...options, doubtPatience: 100 })
     await eventually(world.statuses, all('FINAL', 2))
@@ -134,8 +134,8 @@ describe('a node that is behind the others', () => {
   })
 })
 
-describe('a node that has no block at a height', () => {
-  it('is told of, and what was in that block goes to the chain once more', async () => {
+describe('a node without a block at some height', () => {
+  it('is reported, and the commits of that block are sent again', async () => {
     const [asset] = await world.addCommits(1, 2)
     const patient = { ...options, gapPatience: 50, confirmations: 4 }
     const relay = world.relay(proxy.url, patient)
@@ -172,8 +172,8 @@ describe('a node that has no block at a height', () => {
   })
 })
 
-describe('a node that counts an account’s transactions wrong', () => {
-  it('too low: contradicts the blocks that it shows, and nothing is filled or taken back', async () => {
+describe('a node that returns a wrong transaction count', () => {
+  it('(too low) is contradicted by its blocks; no nonce gap is filled and nothing reverted', async () => {
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
@@ -189,7 +189,7 @@ describe('a node that counts an account’s transactions wrong', () => {
     expect(await nonces()).toEqual([1, 2, 3, 4])
   })
 
-  it('too high: takes no nonce that leaves a gap', async () => {
+  it('(too high) causes no nonce gap', async () => {
     const [asset] = await world.addCommits(1, 2)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 2))

@@ -26,8 +26,8 @@ const transactions = () =>
 const noncesByCommit = async () =>
   Object.fromEntries((await transactions()).map(({ commit_id, nonce }) => [commit_id, nonce]))
 
-describe('the relay against networks', () => {
-  it('stores the bytes before they are sent, and another process sends the very same', async () => {
+describe('the relay with a faulty network', () => {
+  it('stores a transaction before sending it, and another process sends the same bytes', async () => {
     const assets = await world.addCommits(2, 3)
     const relay = world.relay(proxy.url, { commitsPerTransaction: 1 })
     await hasRegistry(relay)
@@ -51,7 +51,7 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
-  it('a reply that is lost leads to one event, whether or not the process survives it', async () => {
+  it('creates one event after a lost reply, with or without a crash', async () => {
     let sendings = 0
     proxy.fault = onlyTo((call) => isSending(call) && ++sendings % 2 === 0, losesReply)
     const assets = await world.addCommits(4, 15)
@@ -75,7 +75,7 @@ describe('the relay against networks', () => {
     ['refuses connections', cuts],
     ['answers HTML', html],
   ]
-  it.each(outages)('waits while the node %s, says so once, and goes on', async (_, fault) => {
+  it.each(outages)('waits while the node %s, logs it once, and continues', async (_, fault) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.fault = fault
@@ -97,7 +97,7 @@ describe('the relay against networks', () => {
     expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
   })
 
-  it('tells once of a node that fails now and then', async () => {
+  it('logs a node that fails intermittently once', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.fault = onlyTo((call) => isSending(call) && proxy.faults % 2 === 0, losesReply)
@@ -112,7 +112,7 @@ describe('the relay against networks', () => {
     expect(world.log.lines.filter(({ message }) => message.startsWith('Relay failed'))).toHaveLength(1)
   })
 
-  it('stops while a node hangs, without waiting for it', async () => {
+  it('stops without waiting for a hanging node', async () => {
     // A call has no end but ours.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
     onTestFinished(() => void vi.restoreAllMocks())
@@ -129,7 +129,7 @@ describe('the relay against networks', () => {
     expect(relay.status().state).toBe('stopped')
   })
 
-  it('signs nothing on another chain, neither after a restart nor when the node changes under it', async () => {
+  it('signs nothing on a different chain, after a restart or a node change', async () => {
     const isRefused = (lastError: string | null) =>
       /on chain 31337, but the node at \S+ is on chain 1\./.test(lastError ?? '')
     const first = world.relay(proxy.url)
@@ -156,7 +156,7 @@ describe('the relay against networks', () => {
     await eventually(world.statuses, all('FINAL', 5))
   })
 
-  it.each([1, 4, 11])('brings commits back after a reorganisation of %i blocks dropped them', async (depth) => {
+  it.each([1, 4, 11])('sends commits again after a reorganization of %i blocks', async (depth) => {
     // The deepest one takes the registry's own deployment with it.
     await chain.rpc.call('anvil_mine', quantity(6))
     const assets = await world.addCommits(3, 4)
@@ -185,7 +185,7 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
-  it('offers more at the same nonce when the base fee outgrows what was offered', async () => {
+  it('raises fees at the same nonce when the base fee exceeds the offer', async () => {
     const relay = world.relay(chain.url, { commitsPerTransaction: 1 })
     await hasRegistry(relay)
     await chain.rpc.call('evm_setAutomine', false)
@@ -219,7 +219,7 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
-  it('offers more at the same nonce when the node refuses the same bytes again and again', async () => {
+  it('raises fees at the same nonce if the node keeps rejecting the transaction', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.fault = onlyTo(isSending, refuses({ code: -32000, message: 'transaction underpriced' }))
@@ -239,7 +239,7 @@ describe('the relay against networks', () => {
     ['a limit in words', { code: -32000, message: '429 Too Many Requests: {"error":{"message":"over rate limit"}}' }],
     ['an outage', { code: -32603, message: 'internal error' }],
     ['what Nethermind says of an empty account', { code: -32010, message: 'InsufficientFunds, Account balance: 0' }],
-  ])('offers no more for what is refused for another reason than its price: %s', async (_, error) => {
+  ])('does not raise fees for an error that is not about the price: %s', async (_, error) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     const assets = await world.addCommits(1, 1)
@@ -258,7 +258,7 @@ describe('the relay against networks', () => {
   it.each([
     ['has nothing to pay with', { code: -32000, message: 'insufficient funds for gas * price + value' }],
     ['meets an outage', { code: -32603, message: 'internal error' }],
-  ])('offers no more for what a node took and lost, however long its account %s', async (_, error) => {
+  ])('does not raise fees for a transaction that the node dropped, while its account %s', async (_, error) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     await chain.rpc.call('evm_setAutomine', false)
@@ -284,7 +284,7 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
-  it('takes for sent what a node has already, also in the words of Nethermind', async () => {
+  it('treats "already known" errors as sent, including Nethermind\'s wording', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     const known = refuses({ code: -32010, message: 'AlreadyKnown' })
@@ -299,7 +299,7 @@ describe('the relay against networks', () => {
     await expectWhole(assets)
   })
 
-  it('signs nothing above the highest fee it may pay', async () => {
+  it('signs nothing above the maximum fee', async () => {
     const first = world.relay(chain.url)
     await hasRegistry(first)
     await first.stop()
@@ -319,7 +319,7 @@ describe('the relay against networks', () => {
     await eventually(world.statuses, all('FINAL', 1))
   })
 
-  it('gives a commit back after three transactions without effect, and not before they are settled', async () => {
+  it('refunds a commit after three final transactions without effect', async () => {
     const relay = world.relay(chain.url)
     await hasRegistry(relay)
     const { registry } = relay.status()
@@ -335,7 +335,7 @@ describe('the relay against networks', () => {
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
   })
 
-  it('works with a registry that stands in the genesis and has never counted anything', async () => {
+  it('works with a registry from the genesis block without state', async () => {
     const [asset] = await world.addCommits(1, 1)
     const first = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 1))
@@ -348,7 +348,7 @@ describe('the relay against networks', () => {
     await eventually(world.statuses, all('FINAL', 2))
   })
 
-  it('rebuilds a chain that lost everything, from the stored bytes', async () => {
+  it('sends all stored transactions again to a chain that lost everything', async () => {
     const assets = await world.addCommits(6, 5)
     const relay = world.relay(chain.url, { doubtPatience: 100 })
     await eventually(world.statuses, all('FINAL', 30))
@@ -370,7 +370,7 @@ describe('the relay against networks', () => {
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
-  it('gives back what the chain lost of settled commits, also when no new ones come', async () => {
+  it('sends final commits again that the chain lost, even without new commits', async () => {
     const assets = await world.addCommits(3, 2)
     const pauses = { idle: 20, resting: 50, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 }
     const relay = world.relay(chain.url, { doubtPatience: 100, pauses })
@@ -391,7 +391,7 @@ describe('the relay against networks', () => {
     expect(await noncesByCommit()).toMatchObject(before)
   })
 
-  it('goes on after the connection that holds its lanes was lost', async () => {
+  it('continues after losing the connection of its lease', async () => {
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 4))

@@ -76,7 +76,7 @@ const epochOf = async (name: string) => {
 }
 
 describe('a lease', () => {
-  it('of a frozen process ends by the database’s clock, and what that one writes when it wakes is refused', async () => {
+  it('of a frozen process expires by the database clock, and its later writes are rejected', async () => {
     const frozen = await startHolder('lane')
     expect(await frozen.write()).toBe('written')
     const { epoch, left } = await epochOf('lane')
@@ -92,7 +92,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('of a process that is frozen in the middle of a transaction ends as well', async () => {
+  it('of a process frozen during a transaction expires', async () => {
     const frozen = await startHolder('lane', 'in-transaction')
     frozen.signal('SIGSTOP')
     const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
@@ -100,7 +100,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('of a process that was killed is free at once', async () => {
+  it('of a killed process is free immediately', async () => {
     const killed = await startHolder('lane')
     const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     expect(await successor.acquire('lane')).toBe(false)
@@ -109,7 +109,7 @@ describe('a lease', () => {
     await successor.close()
   })
 
-  it('is kept also where DATABASE_URL gives its sessions another name', async () => {
+  it('is kept if DATABASE_URL sets another application name', async () => {
     const named = new URL(world.databaseUrl)
     named.searchParams.set('application_name', 'gateway')
     const databaseUrl = named.href
@@ -120,7 +120,7 @@ describe('a lease', () => {
     await Promise.all([holder.close(), other.close()])
   })
 
-  it('is kept as long as its holder lives, and given up when it closes', async () => {
+  it('is kept while its holder runs, and released when it closes', async () => {
     const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
@@ -134,7 +134,7 @@ describe('a lease', () => {
 })
 
 describe('the relay', () => {
-  it('goes on in another process while its holder is frozen, and commits nothing twice', async () => {
+  it('continues in another process while its holder is frozen, and commits nothing twice', async () => {
     const frozen = await startHolder('relay:prepare')
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(chain.url)
@@ -147,7 +147,7 @@ describe('the relay', () => {
     await relay.stop()
   })
 
-  it('fills no nonce any more when another process has taken its lane over', async () => {
+  it('fills no nonce gap after another process took over', async () => {
     const [asset] = await world.addCommits(1, 1)
     const account = createRelayAccount(relayKeys[0]!)
     const lane = createLane(account.address, { account, index: 0, lanes: 1 })

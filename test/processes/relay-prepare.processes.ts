@@ -27,8 +27,8 @@ const custodyWithout = (lost: ReadonlySet<string>): Custody => ({
     lost.has(author) ? Promise.reject(new Error('its key share is gone')) : world.custody.sign(author, ...rest),
 })
 
-describe('commits that cannot be made ready', () => {
-  it('never hold up those of other people, however many they are, and each is told once', async () => {
+describe('commits that cannot be prepared', () => {
+  it('never delay commits of other users, and are logged once each', async () => {
     const assets = await world.addCommits(67, 1)
     const others = await world.addCommits(67, 1)
     const lost = new Set([assets, others].map(([asset]) => asset!.owner.id))
@@ -45,7 +45,7 @@ describe('commits that cannot be made ready', () => {
     for (const { fields } of told) expect(fields).toMatchObject({ commit: expect.stringMatching(/^commit_\w{26}$/) })
   })
 
-  it('wait longer each time, say why, and are brought to the chain when the cause is gone', async () => {
+  it('are retried with backoff and a reason, and are sent after the cause is fixed', async () => {
     const [asset] = await world.addCommits(1, 3)
     const lost = new Set([asset!.owner.id])
     const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
@@ -62,14 +62,14 @@ describe('commits that cannot be made ready', () => {
   })
 })
 
-describe('a file store that does not answer', () => {
+describe('an unavailable file store', () => {
   const hanging = (store: ContentStore): ContentStore => ({
     ...store,
     putDocument: (_, cancel) =>
       new Promise((__, reject) => cancel?.addEventListener('abort', () => reject(unavailable('The file store')))),
   })
 
-  it('holds up neither what is ready already nor the end of the process', async () => {
+  it('delays neither prepared commits nor the shutdown', async () => {
     await world.addCommits(2, 1)
     // What the first one makes ready waits for blocks.
     await chain.rpc.call('evm_setAutomine', false)
@@ -97,7 +97,7 @@ describe('a file store that does not answer', () => {
   it.each([
     ['away', unavailable('The file store', new Error('refused')), /^The file store is not available .*\(refused\)$/],
     ['full', insufficientStorage(new Error('ENOSPC')), /^There is no room in the file store\. \(ENOSPC\)$/],
-  ])('that is %s is told once for all commits, which do not wait long for it', async (_, refusal, told) => {
+  ])('that is %s is logged once, and commits continue soon after it recovers', async (_, refusal, told) => {
     await world.addCommits(5, 1)
     let isAway = true
     const contentStore: ContentStore = {

@@ -31,8 +31,8 @@ const signatures = () =>
   world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
 const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 
-describe('a commit whose receipt nobody shows', () => {
-  it('is found in the registry’s own record, and not signed again', async () => {
+describe('a commit without a receipt', () => {
+  it('is found in the registry and not signed again', async () => {
     proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
     world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
@@ -41,7 +41,7 @@ describe('a commit whose receipt nobody shows', () => {
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
-  it('stays ours while the node cannot say whose its nonce is, however long that takes', async () => {
+  it('stays pending while the node cannot report who used its nonce', async () => {
     let asked = 0
     // Neither receipts nor logs nor the transactions of blocks: a node that has the account's count and nothing else.
     proxy.fault = rewriting((_, result) => {
@@ -66,7 +66,7 @@ describe('a commit whose receipt nobody shows', () => {
     expect(await onChain(asset!)).toEqual(['change 1'])
   })
 
-  it('is signed again where another transaction of the account took its nonce', async () => {
+  it('is signed again if another transaction used its nonce', async () => {
     const relay = world.relay(proxy.url, options)
     await eventually(async () => relay.status().registry, Boolean)
     await chain.rpc.call('evm_setAutomine', false)
@@ -89,7 +89,7 @@ describe('a commit whose receipt nobody shows', () => {
   })
 })
 
-describe('a database that was restored from before its commits were sent', () => {
+describe('a database restored from before its commits were sent', () => {
   /** As a dump has them that was taken when they were accepted. */
   const restore = async () => {
     await world.sql('delete from chain_transaction_members')
@@ -101,7 +101,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await world.sql(`delete from settings where key = 'relay:ahead'`)
   }
 
-  it('finds them on the chain, and signs only what is not there', async () => {
+  it('finds them on the chain, and signs only missing ones', async () => {
     const assets = await world.addCommits(3, 4)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 12))
@@ -128,7 +128,7 @@ describe('a database that was restored from before its commits were sent', () =>
     ['exchanged', [1], asIs],
     ['joined by another', [1, 0], asIs],
     ['exchanged, and its account is named in small letters', [1], small],
-  ])('finds them also where the key of then was %s since', async (_, later, spelled) => {
+  ])('finds them even if the relay key was %s since', async (_, later, spelled) => {
     const assets = await world.addCommits(4, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 8))
@@ -144,7 +144,7 @@ describe('a database that was restored from before its commits were sent', () =>
     for (const asset of assets) expect(await onChain(asset)).toEqual(['change 1', 'change 2', 'change 3'])
   })
 
-  it('settles what one account finds that another one carried, on a chain that rests', async () => {
+  it('marks commits final that another account sent, on an idle chain', async () => {
     // So many that some of them are the first account's to look for.
     await world.addCommits(40, 1)
     const first = world.relay(chain.url, options)
@@ -161,7 +161,7 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await signatures()).toEqual([])
   })
 
-  it('reads the history of an asset once, however many of its commits are sought', async () => {
+  it('reads the history of an asset once for all of its commits', async () => {
     await world.addCommits(1, 12)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 12))
@@ -186,7 +186,7 @@ describe('a database that was restored from before its commits were sent', () =>
       await chain.rpc.call('eth_sendTransaction', { from, to, data: encodeCommit(nid, `${written}`), gas: '0x7a120' })
   }
 
-  it('finds them also in a history that somebody has made long, of which each step reads a part', async () => {
+  it('finds them in a history that an attacker made long, in steps', async () => {
     const [asset, other] = await world.addCommits(2, 1)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -216,7 +216,7 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await signatures()).toHaveLength(1)
   })
 
-  it('finds them in the chain’s own log when the registry cannot tell of so many', async () => {
+  it('finds them in the event log if the registry cannot list so many', async () => {
     await world.addCommits(2, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 4))
@@ -228,7 +228,7 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await signatures()).toEqual([])
   })
 
-  it('waits for what is still in the pool, instead of taking its nonce', async () => {
+  it('waits for transactions in the mempool instead of reusing their nonce', async () => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -256,7 +256,7 @@ describe('a database that was restored from before its commits were sent', () =>
   it.each([
     ['whose author’s key was left behind', false],
     ['whose author’s key was destroyed with the account', true],
-  ])('finds also those %s, instead of giving their price back', async (_, isForGood) => {
+  ])('finds commits %s instead of refunding them', async (_, isForGood) => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -274,7 +274,7 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
   })
 
-  it('settles what is found on a chain that rests while the blocks of others are being looked at', async () => {
+  it('marks found commits final on an idle chain while other blocks are read', async () => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
     await eventually(world.statuses, all('FINAL', 2))
@@ -309,7 +309,7 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
   })
 
-  it('gives nothing back while the chain cannot be asked', async () => {
+  it('refunds nothing while the chain is unavailable', async () => {
     await world.addCommits(1, 1)
     await world.sql('update commit_relays set attempts = 90')
     const sign = () => Promise.reject(new LostKeyError('There is no key share.'))
@@ -328,7 +328,7 @@ describe('a database that was restored from before its commits were sent', () =>
     )
   })
 
-  it('does not take somebody else’s copy of a commit for its own', async () => {
+  it('ignores copies of a commit by other recorders', async () => {
     const [asset] = await world.addCommits(1, 1)
     const first = world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!] })
     await eventually(world.statuses, all('FINAL', 1))

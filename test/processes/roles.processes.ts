@@ -29,7 +29,7 @@ const jobs = async (queue: string) =>
   )
 const mails = () => readdir(join(shared.dir, 'mail')).catch(() => [])
 
-it('each role is done by the processes that have it, and a role that nobody has is told', async () => {
+it('each role runs in its processes, and a missing role is reported', async () => {
   const http = await shared.start(['--roles', 'http'])
   expect(await http.readiness()).toEqual({
     status: 200,
@@ -86,7 +86,7 @@ it('each role is done by the processes that have it, and a role that nobody has 
   for (const service of [deliveries, http]) expect(await service.stop()).toMatchObject({ code: 0 })
 })
 
-it('a role that there is not is refused, with those that there are', async () => {
+it('rejects an unknown role and lists the valid ones', async () => {
   const { code, output } = await (await shared.spawn(['--roles', 'http,relays'])).ended
   expect(code).not.toBe(0)
   expect(output).toMatch(/ROLES: Expected some of http, relay, jobs, deliveries/)

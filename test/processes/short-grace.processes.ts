@@ -19,7 +19,7 @@ async function* bytes(name: string) {
   yield Buffer.from(name.repeat(20_000))
 }
 
-it('no file that is needed, or on its way, ever loses a block, and what nobody needs goes', async () => {
+it('garbage collection never deletes blocks of needed or incoming files, and deletes all others', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-grace-'))
   const [blocks, pins] = [join(dir, 'blocks'), join(dir, 'pins')]
   await mkdir(pins)

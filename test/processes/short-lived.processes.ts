@@ -67,7 +67,7 @@ it.each([
   ['A read by GraphQL', 'ada', 12_000, byGraphQL(read)],
   ['An update by GraphQL', 'bob', 3_000, byGraphQL(update)],
   ['A read by REST', 'eve', 12_000, byRest],
-])('%s leaves nothing behind that V8 has to look for', async (_, name, requests, ask) => {
+])('%s leaves no long-lived objects', async (_, name, requests, ask) => {
   const preload = new URL('../support/traced-collections.ts', import.meta.url)
   const service = await shared.start([], {
     ROLES: 'http',

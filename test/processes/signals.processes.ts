@@ -36,7 +36,7 @@ describe.concurrent('a signal', () => {
     ['SIGINT', 'group', 'start'],
     ['SIGTERM', 'npm', 'dev'],
   ] as const)(
-    '%s to the %s of npm run %s: what was begun is answered, and nothing is left',
+    '%s to the %s of npm run %s answers running requests and leaves no process',
     async ([signal, to, name], { expect, onTestFinished }) => {
       const script = await startNpmScript(name)
       onTestFinished(script.remove)
@@ -67,7 +67,7 @@ describe.concurrent('a signal', () => {
     await eventually(isRunning, (isStillRunning) => !isStillRunning)
   })
 
-  it('while it starts ends it, and nothing is left', async ({ expect, onTestFinished }) => {
+  it('during the start ends the service and leaves no process', async ({ expect, onTestFinished }) => {
     const script = await startNpmScript('start')
     onTestFinished(script.remove)
     await script.answers()
@@ -77,7 +77,7 @@ describe.concurrent('a signal', () => {
   })
 })
 
-it('a terminal that is closed has the service stop in order, and stop what is embedded', async () => {
+it('closing the terminal stops the service and its embedded parts gracefully', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-hang-up-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const service = startAnnal(dir, ['serve'], { PORT: '0' })
@@ -117,7 +117,7 @@ it('ends immediately on a second signal, and stops the embedded parts', async ()
   expect(await eventually(findPostgres, (server) => !server)).toBeUndefined()
 })
 
-describe('a service that does not come to its end', () => {
+describe('a service that hangs during shutdown', () => {
   const start = async (milliseconds: number) => {
     const never = join(import.meta.dirname, '../support/never-stops.ts')
     const child = spawn(process.execPath, [never, String(milliseconds)], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -126,7 +126,7 @@ describe('a service that does not come to its end', () => {
     return { child, ended }
   }
 
-  it('ends when it is told again', async () => {
+  it('ends at a second signal', async () => {
     const { child, ended } = await start(60_000)
     // Again and again: what comes right after the first is the same Ctrl-C.
     await eventually(
@@ -136,7 +136,7 @@ describe('a service that does not come to its end', () => {
     expect(await ended).toEqual([1, null])
   })
 
-  it('ends when its time is over', async () => {
+  it('ends after the shutdown timeout', async () => {
     const { child, ended } = await start(50)
     child.kill('SIGTERM')
     expect(await ended).toEqual([1, null])

@@ -18,7 +18,7 @@ afterAll(() => shared.remove())
 const silentDatabase = async () =>
   `postgresql://annal@127.0.0.1:${await listen(createServer(), onTestFinished)}/annal?connect_timeout=60`
 
-it('with a port for probes, says there that it starts, and opens that of requests once it answers them', async () => {
+it('with HEALTH_PORT, reports the start there, and opens PORT when it is ready', async () => {
   const HEALTH_PORT = String(await findFreePort())
   const health = `http://127.0.0.1:${HEALTH_PORT}/readyz`
   const starting = await shared.spawn([], { HEALTH_PORT, DATABASE_URL: await silentDatabase() })
@@ -35,7 +35,7 @@ it('with a port for probes, says there that it starts, and opens that of request
   expect(await service.stop()).toMatchObject({ code: 0 })
 })
 
-it('without one, says at its own port that it starts', async () => {
+it('without HEALTH_PORT, reports the start on PORT', async () => {
   const starting = await shared.spawn([], { DATABASE_URL: await silentDatabase() })
   const told = await eventually(
     () => send(`${starting.url}/readyz`).catch(() => undefined),

@@ -63,7 +63,7 @@ async function doctor(shared: SharedInstallation, check: string) {
 }
 
 describe('the folder of blocks', () => {
-  it('is marked at the first start, and an empty or a foreign one is refused with what to do', async () => {
+  it('is marked at the first start, and an empty or foreign folder is rejected with instructions', async () => {
     const { shared, owner, blocks } = await stoppedWithFile()
     const marker = join(blocks, 'installation')
     expect(await readFile(marker, 'utf8')).toBe(`${owner}\n`)
@@ -115,7 +115,7 @@ describe('the folder of blocks', () => {
     expect((await doctor(shared, 'files'))[0]).toMatchObject({ state: 'ok' })
   })
 
-  it('is reported by /readyz of every process when it disappears or is exchanged, and takes no files until it is back', async () => {
+  it('is reported by /readyz of all processes if missing or replaced, and accepts no files until it is back', async () => {
     const shared = await newShared()
     const service = await shared.start()
     const background = await shared.start(['--roles', 'relay,jobs,deliveries'])
@@ -144,7 +144,7 @@ describe('the folder of blocks', () => {
 })
 
 describe('the key vault', () => {
-  it('is reported by /readyz when a folder disappears or is exchanged, and makes no keys until it is back', async () => {
+  it('is reported by /readyz if a folder is missing or replaced, and creates no keys until it is back', async () => {
     const shared = await newShared()
     const service = await shared.start()
     expect((await signUp(service.url)).status).toBe(201)
@@ -175,7 +175,7 @@ describe('the key vault', () => {
     expect((await signUp(service.url)).status).toBe(201)
   })
 
-  it('is refused without the key shares of the accounts until they are given up', async () => {
+  it('is rejected without the key shares of the accounts until they are abandoned', async () => {
     const { shared } = await stoppedWithFile()
     await rm(join(shared.dir, 'keys/counterparts'), { recursive: true })
     const reason = /counterparts is empty or belongs to another installation: .*annal keys abandon key-shares/
@@ -197,7 +197,7 @@ describe('a bucket', () => {
     return { s3, env: { ...s3.env, ...keys } }
   }
 
-  it('that is empty or of another installation is refused, and one without a mark that has the files is taken', async () => {
+  it('of another installation or empty is rejected; an unmarked one with the files is accepted', async () => {
     const { s3, env } = await newBucket()
     const { shared, owner } = await stoppedWithFile(env)
     const objects = new Map(s3.objects)
@@ -222,7 +222,7 @@ describe('a bucket', () => {
     expect(s3.objects.get('installation')?.bytes.toString()).toBe(owner)
   })
 
-  it('that is emptied or exchanged is reported by /readyz', async () => {
+  it('that is emptied or replaced is reported by /readyz', async () => {
     const { s3, env } = await newBucket()
     const shared = await newShared(env)
     const service = await shared.start()
@@ -238,7 +238,7 @@ describe('a bucket', () => {
   })
 })
 
-describe('what is embedded', () => {
+describe('embedded data', () => {
   /** Starts a service that brings everything, in a folder of its own or in `dir`. */
   async function startEmbedded(given?: string) {
     const dir = given ?? (await mkdtemp(join(tmpdir(), 'annal-folders-')))
@@ -294,7 +294,7 @@ describe('what is embedded', () => {
   const expectEmbeddedRefused = async (dir: string, reason: RegExp) =>
     expect(await (await startEmbedded(dir)).ended).toEqual({ code: 1, output: expect.stringMatching(reason) })
 
-  it('is reported by /readyz when its folder disappears or is exchanged', async () => {
+  it('is reported by /readyz if its folder is missing or replaced', async () => {
     const service = await startEmbedded()
     await service.ready()
     const [chain, aside] = [join(service.dir, 'chain'), join(service.dir, 'aside')]
@@ -320,7 +320,7 @@ describe('what is embedded', () => {
     expect(await service.stop()).toMatchObject({ code: 0 })
   })
 
-  it('is not started on an empty folder or on that of another installation', async () => {
+  it('is not started on an empty folder or one of another installation', async () => {
     const [dir, other] = [await settled(), await settled()]
     const owner = (await readFile(join(dir, 'keys/vault-id'), 'utf8')).trim()
     const aside = join(dir, 'aside')

@@ -37,7 +37,7 @@ async function processed(file: File, fields: Record<string, string> = {}) {
 }
 
 describe('the thumbnail of a picture', () => {
-  it('is the picture itself until it is made, and then a small one, upright and without its metadata', async () => {
+  it('is the picture itself at first, then a small upright copy without metadata', async () => {
     const file = await newPicture({ width: 1600, height: 1000, orientation: 6 })
     const { before, after } = await processed(file)
     expect(before.asset_file_thumbnail).toBe(before.asset_file)
@@ -57,7 +57,7 @@ describe('the thumbnail of a picture', () => {
   })
 
   it.each(['png', 'webp', 'gif', 'avif', 'tiff'] as const)(
-    'is made of %s, and small pictures stay as small',
+    'is created for %s, without enlarging small pictures',
     async (format) => {
       const { after } = await processed(await newPicture({ width: 60, height: 40, format }))
       const { width, height } = await sharp((await fetchFile(after.asset_file_thumbnail)).bytes).metadata()
@@ -65,7 +65,7 @@ describe('the thumbnail of a picture', () => {
     },
   )
 
-  it('is asked of a decoder only where the file begins as a picture, whatever its type says', async () => {
+  it('is decoded only if the file starts like a picture, whatever its type', async () => {
     const make = vi.spyOn(app.installation.pictures, 'make')
     onTestFinished(() => make.mockRestore())
     const kinds = ['image/png', 'application/octet-stream']
@@ -76,14 +76,14 @@ describe('the thumbnail of a picture', () => {
     expect(make).toHaveBeenCalledOnce()
   })
 
-  it('is where its download is asked for', async () => {
+  it('can be downloaded', async () => {
     const { after } = await processed(await newPicture())
     const download = (field: string) => user.rest('POST', `assets/${after.id}/download/`, { multipart: { field } })
     expect(expectOk(await download('asset_file_thumbnail')).url).toBe(after.asset_file_thumbnail)
     expect(expectOk(await download('asset_file')).url).toBe(after.asset_file)
   })
 
-  it('is as private as the picture, and public as long as it is', async () => {
+  it('is as private as its picture', async () => {
     const { after } = await processed(await newPicture())
     const link = new URL(after.asset_file_thumbnail)
     expect(link.searchParams.get('signature')).toBeTruthy()
@@ -99,7 +99,7 @@ describe('the thumbnail of a picture', () => {
     expect((await fetchFile(bare)).status).toBe(404)
   })
 
-  it('changes the version of the record, and none that a writer saw', async () => {
+  it('does not change the version that writers compare', async () => {
     const { id, uuid } = await user.register({ asset_file: await newPicture() })
     const first = await user.rest('GET', `assets/${id}/`)
     const headers = { 'If-None-Match': first.headers.get('etag')! }
@@ -117,7 +117,7 @@ describe('the thumbnail of a picture', () => {
     expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers: ifMatch }), 'CONFLICT')
   })
 
-  it('goes with the asset, is left to the garbage collection, and comes again with a new registration', async () => {
+  it('is deleted with the asset by garbage collection, and created again with a new registration', async () => {
     const file = await newPicture()
     const { after } = await processed(file)
     const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
@@ -135,7 +135,7 @@ describe('the thumbnail of a picture', () => {
   })
 })
 
-it('garbage collection keeps it as long as its asset, and not longer', async () => {
+it('is kept by garbage collection exactly as long as its asset', async () => {
   const { after } = await processed(await newPicture())
   const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
   const { contentStore, config } = app.installation
@@ -153,7 +153,7 @@ it('garbage collection keeps it as long as its asset, and not longer', async () 
   await expect(contentStore.readBlock(cid)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-describe('no thumbnail is made', () => {
+describe('no thumbnail is created', () => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
   const cases: [string, () => Promise<File> | File][] = [
     [
@@ -172,13 +172,13 @@ describe('no thumbnail is made', () => {
     ],
   ]
 
-  it.each(cases)('%s, and the job is done', async (_, file) => {
+  it.each(cases)('for %s, and the job completes', async (_, file) => {
     const { after } = await processed(await file())
     expect(after.asset_file_thumbnail).toBe(after.asset_file)
     expect(await thumbnailUrlOf(after.id)).toBeNull()
   })
 
-  it('of other files, nor is it asked for', async () => {
+  it('for other files, and no job is queued', async () => {
     const before = await waiting()
     const text = new File([`words ${performance.now()}`], 'a.txt', { type: 'text/plain' })
     expect((await user.register({ asset_file: text })).asset_file_thumbnail).toBeNull()
@@ -188,7 +188,7 @@ describe('no thumbnail is made', () => {
   })
 })
 
-it('assets from before there were thumbnails get theirs, in batches and once', async () => {
+it('assets without a thumbnail get one in batches, once', async () => {
   const old = []
   for (let n = 0; n < 3; n++) old.push((await user.register({ asset_file: await newPicture() })).uuid)
   await app.sql('update assets set thumbnail_asked = id <> all ($1::uuid[])', [old])
@@ -199,7 +199,7 @@ it('assets from before there were thumbnails get theirs, in batches and once', a
   expect(await waiting()).toBe(before + 3)
 })
 
-it('the queue makes them, one that cannot be read holds up nobody', async () => {
+it('the queue creates thumbnails, and an unreadable picture delays no other', async () => {
   await app.sql(`delete from jobs.job where name = 'thumbnail'`)
   // Its file is lost: the job fails, and is tried again later.
   const lost = await user.register({ asset_file: await newPicture() })

@@ -64,34 +64,31 @@ const compare = async ({ privateKey }: ReturnType<typeof createKeyPair>, ...more
   return { code, ...JSON.parse(stdout) }
 }
 
-it.each(['of then', 'of now'])(
-  'nothing is paid twice where a treasury took the place of another since, and the one %s paid',
-  async (who) => {
-    const [earlier, later] = [await newTreasury(), await newTreasury()]
-    await note(earlier)
-    const user = await app.newUser({ num: '10' })
-    const to = Wallet.createRandom().address
-    await withdraw(user, '1', to)
-    const backup = await backUp(app.env.DATABASE_URL!)
-    const payer = who === 'of then' ? earlier : later
-    const paying = moveCoins(payer)
-    await confirmed(user)
-    await paying.stop()
-    await backup.restore()
+it.each(['of then', 'of now'])('pays nothing twice after a treasury change, if the one %s paid', async (who) => {
+  const [earlier, later] = [await newTreasury(), await newTreasury()]
+  await note(earlier)
+  const user = await app.newUser({ num: '10' })
+  const to = Wallet.createRandom().address
+  await withdraw(user, '1', to)
+  const backup = await backUp(app.env.DATABASE_URL!)
+  const payer = who === 'of then' ? earlier : later
+  const paying = moveCoins(payer)
+  await confirmed(user)
+  await paying.stop()
+  await backup.restore()
 
-    const differing = [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }]
-    // Also before the service has begun with it.
-    expect(await compare(later)).toMatchObject({ differing })
-    await waitsFor(payer.address, moveCoins(later))
-    expect(await statusesOf(user)).toEqual(['waiting'])
-    expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1, differing })
-    moveCoins(later)
-    await confirmed(user)
-    expect(await balanceOf(to)).toBe(COIN)
-  },
-)
+  const differing = [{ address: payer.address, unknown: [{ kind: 'withdrawal', to, arrived: '1' }] }]
+  // Also before the service has begun with it.
+  expect(await compare(later)).toMatchObject({ differing })
+  await waitsFor(payer.address, moveCoins(later))
+  expect(await statusesOf(user)).toEqual(['waiting'])
+  expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1, differing })
+  moveCoins(later)
+  await confirmed(user)
+  expect(await balanceOf(to)).toBe(COIN)
+})
 
-it('a payment whose nonce another installation has used is told of', async () => {
+it('reports a payment whose nonce another installation used', async () => {
   const treasury = await newTreasury()
   await note(treasury)
   const user = await app.newUser({ num: '5' })
@@ -125,7 +122,7 @@ it('a payment whose nonce another installation has used is told of', async () =>
   await mover.stop()
 })
 
-it('a payment arrives also by a node that keeps no state of older blocks', async () => {
+it('completes a payment with a node without archive state', async () => {
   const treasury = await newTreasury()
   const user = await app.newUser({ num: '5' })
   proxy.fault = async (calls, pass) => {
@@ -151,7 +148,7 @@ it('a payment arrives also by a node that keeps no state of older blocks', async
   expect(app.log.lines.filter(({ message }) => message.startsWith('Coin transfers failed'))).toEqual([])
 })
 
-it('what a treasury of before paid is sought once while withdrawals wait because of it', async () => {
+it('searches payments of a previous treasury once while withdrawals wait', async () => {
   const [earlier, later] = [await newTreasury(), await newTreasury()]
   await note(earlier)
   const user = await app.newUser({ num: '5' })
@@ -174,7 +171,7 @@ it('what a treasury of before paid is sought once while withdrawals wait because
   expect(await compare(later, '--import')).toMatchObject({ code: 0, imported: 1 })
 })
 
-it('withdrawals wait while the treasury has something on its way that the database does not know', async () => {
+it('withdrawals wait while the treasury has unknown pending transactions', async () => {
   const treasury = await newTreasury()
   await note(treasury)
   const user = await app.newUser({ num: '5' })

@@ -13,7 +13,7 @@ afterAll(() => rm(dir, { recursive: true }))
 
 const olderNode = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`
 
-it('says on an older Node which one is needed, and why it is not there', async () => {
+it('reports on an older Node which version is required and why it is missing', async () => {
   await mkdir(join(dir, 'bin'))
   await writeFile(join(dir, 'package.json'), '{"type":"module"}')
   await copyFile(join(import.meta.dirname, '../../bin/annal.js'), join(dir, 'bin/annal.js'))
@@ -24,7 +24,7 @@ it('says on an older Node which one is needed, and why it is not there', async (
   })
 })
 
-it('says why PostgreSQL does not find its libraries', async () => {
+it('reports why PostgreSQL does not find its libraries', async () => {
   const initdb = join(dir, 'initdb')
   await writeFile(
     initdb,

@@ -25,7 +25,7 @@ async function start(stdio: Parameters<typeof startAnnal>[3]) {
   return { child, ended, isReady }
 }
 
-it('serves, and stops in order, where the disk of its log is full', async () => {
+it('serves requests and stops gracefully if the disk of its log is full', async () => {
   const full = await open('/dev/full', 'w')
   onTestFinished(() => full.close())
   const { child, ended, isReady } = await start(['ignore', full.fd, full.fd])
@@ -35,7 +35,7 @@ it('serves, and stops in order, where the disk of its log is full', async () => 
   expect(await ended).toEqual([0, null])
 })
 
-it('serves, and stops in order, where nobody reads what it says', async () => {
+it('serves requests and stops gracefully if its output is not read', async () => {
   const { child, ended, isReady } = await start('pipe')
   child.stdout.destroy()
   child.stderr.destroy()

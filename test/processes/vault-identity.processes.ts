@@ -21,7 +21,7 @@ const dirOf = (name: string) => join(scratch, name)
 const variables = (dir: string) => ({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url })
 const start = (dir: string) => openInfrastructure(readConfig(variables(dir)), createTestLog(), { isService: true })
 
-it('a database takes the vault it is first opened with, and no other', async () => {
+it('a database accepts only the key vault that it was first used with', async () => {
   await (await start(dirOf('first'))).close()
   await (await start(dirOf('first'))).close()
   const id = readFileSync(join(dirOf('first'), 'keys/vault-id'), 'utf8')
@@ -40,7 +40,7 @@ it('a database takes the vault it is first opened with, and no other', async () 
   await (await start(dirOf('second'))).close()
 })
 
-it('a vault with keys of accounts is not started on an empty database, which stays as it was', async () => {
+it('a vault with account keys rejects an empty database and leaves it unchanged', async () => {
   const dir = dirOf('first')
   const admin = ['admin', 'create', '--username', 'first', '--email', 'first@example.org']
   await (await start(dir)).close()
@@ -76,7 +76,7 @@ it('a vault with keys of accounts is not started on an empty database, which sta
   expect(existsSync(join(dir, 'postgres'))).toBe(false)
 })
 
-it('a server does not start without a key that wraps accounts’ keys, until it is given up', async () => {
+it('a server does not start without a key that wraps account keys, until the key is abandoned', async () => {
   const dir = dirOf('first')
   const env = variables(dir)
   await (await start(dir)).close()

@@ -73,7 +73,7 @@ const kindsOf = async (user: SignedIn) =>
     num,
   ])
 
-it('waits where the treasury has sent what the database does not know, also where that knows of nothing', async () => {
+it('waits if the treasury sent unknown transactions, even with an empty database', async () => {
   const noted = () => app.sql(`select from settings where key = $1`, [`treasury:${treasuryAddress}`])
   const first = moveCoins()
   await eventually(noted, ([row]) => row !== undefined)
@@ -93,7 +93,7 @@ it('waits where the treasury has sent what the database does not know, also wher
   await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(0))
 })
 
-it('coins arrive to the wei, the fee is the one that was quoted, and points stay', async () => {
+it('pays the exact amount to the wei at the quoted fee, and keeps points', async () => {
   const user = await app.newUser({ num: '10', points: '12' })
   const to = address()
   const quote = await quoteOf(user, { amount: '3.5', to })
@@ -120,7 +120,7 @@ it('coins arrive to the wei, the fee is the one that was quoted, and points stay
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('its owner gets a mail when it is asked for and when it is over, and nobody else sees it', async () => {
+it('sends a mail at request and completion, and is private to its owner', async () => {
   const [user, stranger] = [await app.newUser({ num: '2' }), await app.newUser()]
   const { id } = await withdraw(user, { amount: '1', to: address() })
   moveCoins()
@@ -132,7 +132,7 @@ it('its owner gets a mail when it is asked for and when it is over, and nobody e
   expect(expectOk(await stranger.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull()
 })
 
-it('is refused for a wrong password, address, amount or day, and takes nothing', async () => {
+it('is rejected without a charge for a wrong password, address, amount or daily limit', async () => {
   const user = await app.newUser({ num: '100', points: '12' })
   const [to, other] = [address(), await app.newUser()]
   const wrongCase = to.replace(/[a-f]/i, (letter) =>
@@ -159,7 +159,7 @@ it('is refused for a wrong password, address, amount or day, and takes nothing',
   expect(quote.problems.map(({ field }: { field: string }) => field)).toEqual(['to', 'amount'])
 })
 
-it('rests after the password was changed', async () => {
+it('is delayed after a password change', async () => {
   const user = await app.newUser({ num: '5' })
   await app.sql(`insert into audit_entries (user_id, action) values ($1::uuid, 'password.changed')`, [user.id])
   const answer = expectError(
@@ -171,7 +171,7 @@ it('rests after the password was changed', async () => {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(80_000)
 })
 
-it('of many at once no more is taken than there is, and the same request sent again takes nothing', async () => {
+it('never overdraws with concurrent requests, and a repeated request charges nothing', async () => {
   const user = await app.newUser({ num: '3.5' })
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(user, { amount: '1', to: address() })))
   const codes = answers.map((answer) => codeOf(answer) ?? 'OK')
@@ -186,7 +186,7 @@ it('of many at once no more is taken than there is, and the same request sent ag
   expect(await statusOf(again)).toHaveLength(1)
 })
 
-it('passes no limit beside another at the same moment that it would not pass after it', async () => {
+it('respects the limits with concurrent requests', async () => {
   const user = await app.newUser({ num: '100' })
   const asked = await whileHeld(app, `select from wallets where user_id = '${user.id}' for update`, async () => {
     const both = [1, 2].map(() => ask(user, { amount: '30', to: address() }))
@@ -198,7 +198,7 @@ it('passes no limit beside another at the same moment that it would not pass aft
   expect(await statusOf(user)).toHaveLength(1)
 })
 
-it('is cancelled as long as nothing is signed for it, and comes back with its fee', async () => {
+it('can be cancelled before it is signed, and is refunded with its fee', async () => {
   const user = await app.newUser({ num: '3' })
   const { id } = await withdraw(user, { amount: '1', to: address() })
   const cancelled = await Promise.all([1, 2, 3].map(() => user.rest('POST', `wallet/withdrawals/${id}/cancel/`)))
@@ -214,7 +214,7 @@ it('is cancelled as long as nothing is signed for it, and comes back with its fe
   await becomes(user, 'confirmed')
 })
 
-it('waits while the treasury is short of coins, and tells the operator', async () => {
+it('waits while the treasury lacks coins, and alerts the operator', async () => {
   await fund(0n)
   const user = await app.newUser({ num: '5' })
   const to = address()
@@ -231,7 +231,7 @@ it('waits while the treasury is short of coins, and tells the operator', async (
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('costs what the chain takes for the one below it, too, in the books', async () => {
+it('records the L1 data fee in the ledger', async () => {
   const l1Fee = 10n ** 15n
   proxy.fault = withL1Fee(l1Fee)
   const user = await app.newUser({ num: '5' })
@@ -248,7 +248,7 @@ it('costs what the chain takes for the one below it, too, in the books', async (
   expect((await findings()).broken).toEqual([])
 })
 
-it('costs what was quoted when gas was dearer than anything that may be offered for a while', async () => {
+it('costs the quoted fee even after gas prices exceeded the maximum', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   const { fee } = await withdraw(user, { amount: '4', to })
@@ -277,7 +277,7 @@ it('costs what was quoted when gas was dearer than anything that may be offered 
   expect((await findings()).broken).toEqual([])
 })
 
-it('that the treasury can pay is paid while others wait that are larger, and the operator is told of all that wait', async () => {
+it('is paid if the treasury can pay it while larger ones wait, and the operator sees all waiting ones', async () => {
   await fund(1n)
   const [many, few, late] = [
     await app.newUser({ num: '40' }),
@@ -318,7 +318,7 @@ it('that the treasury can pay is paid while others wait that are larger, and the
 const count = (to: string, from: string) => chain.rpc.call('anvil_setCode', to, `0x62${from}5b600190038060045700`)
 const TOO_MUCH_GAS = 'needs more gas to take coins than a payment may'
 
-it('is refused by both doors where its recipient needs more gas than a payment may, and not where it needs a little', async () => {
+it('is rejected by both APIs if the recipient needs too much gas', async () => {
   const user = await app.newUser({ num: '5' })
   const [costly, endless, wallet] = [address(), address(), address()]
   // Some 2 of the 30 million gas of a block, more than all of it, and some thousands.
@@ -342,7 +342,7 @@ it('is refused by both doors where its recipient needs more gas than a payment m
   expect(await balanceOf(wallet)).toBe(COIN)
 })
 
-it('that waits with more gas than a payment may need is given back, and those behind it are paid', async () => {
+it('that needs too much gas is refunded, and those behind it are paid', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const to = address()
   await withdraw(user, { amount: '1', to: address() })
@@ -359,7 +359,7 @@ it('that waits with more gas than a payment may need is given back, and those be
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('arrives once, whatever is lost on the way and however many processes send', async () => {
+it('is paid once despite lost messages and several processes', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   proxy.ambush = () => true
@@ -402,7 +402,7 @@ const becomesNow = (user: SignedIn, status: string) =>
     ([newest]) => newest === status,
   )
 
-it('is given back when its recipient refuses it, before it is signed for and after', async () => {
+it('is refunded if the recipient rejects it, before or after signing', async () => {
   const user = await app.newUser({ num: '5' })
   const [before, after] = [address(), address()]
   await withdraw(user, { amount: '1', to: before })
@@ -436,7 +436,7 @@ const movesTo = (to: string, status: string) =>
     ([move]) => move?.status === status,
   )
 
-it('stays in its block where a node is behind others, unless none has that block for long', async () => {
+it('stays included if one node lags, unless no node has its block for long', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   await withdraw(user, { amount: '4', to })
@@ -460,7 +460,7 @@ it('stays in its block where a node is behind others, unless none has that block
   expect((await findings()).broken).toEqual([])
 })
 
-it('is sent again once, and not time after time, where a node shows what became of it and no block so high', async () => {
+it('is sent again only once if a node returns its receipt but lacks the block', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   await withdraw(user, { amount: '4', to })
@@ -488,7 +488,7 @@ it('is sent again once, and not time after time, where a node shows what became 
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('arrives, and is not given back, where a node writes the status of a receipt with a zero before it', async () => {
+it('is not refunded if a node writes the receipt status with a leading zero', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   proxy.fault = rewriting(({ method }, result) =>
@@ -501,7 +501,7 @@ it('arrives, and is not given back, where a node writes the status of a receipt 
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
 })
 
-it('waits, and is not given back, while a node tells no status of a receipt', async () => {
+it('waits without a refund while a node omits the receipt status', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   let receipts = 0
@@ -527,7 +527,7 @@ it('waits, and is not given back, while a node tells no status of a receipt', as
   expect(await balanceOf(to)).toBe(4n * COIN)
 })
 
-it('that was refused in a block which the chain loses afterwards is paid once, and not given back', async () => {
+it('that failed in a block that is reorganized away is paid once and not refunded', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   const { total } = await withdraw(user, { amount: '1', to })
@@ -554,7 +554,7 @@ it('that was refused in a block which the chain loses afterwards is paid once, a
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('that was confirmed, lost its block and is refused in another one is given back', async () => {
+it('that was confirmed, reorganized away and then failed is refunded', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   const { fee } = await withdraw(user, { amount: '1', to })
@@ -601,7 +601,7 @@ const pricesOf = (recipient: string, isFiller: boolean) =>
     [recipient, isFiller],
   )
 
-it('that no block has room for once it is signed for is given back, and those behind it are paid', async () => {
+it('that no block has room for is refunded, and those behind it are paid', async () => {
   const [user, other] = [await app.newUser({ num: '5' }), await app.newUser({ num: '5' })]
   const [wallet, to] = [address(), address()]
   await count(wallet, '000200')
@@ -638,7 +638,7 @@ it('that no block has room for once it is signed for is given back, and those be
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
-it('that a node refuses for its gas a few times is paid, and nothing is signed in its place', async () => {
+it('that a node rejects for its gas a few times is paid without a second signature', async () => {
   const user = await app.newUser({ num: '5' })
   const to = address()
   await withdraw(user, { amount: '1', to })
