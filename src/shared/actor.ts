@@ -1,37 +1,37 @@
-/** Who is asking. Every service method takes the actor first. */
+/** The caller of a request, or the system. */
 import type { User, Wallet } from '../db/prisma/client.ts'
 import { notAuthenticated } from './errors.ts'
 
-/** A user's record without the password's hash, and their wallet. Amounts are decimal strings. */
+/** A user's record without the password hash, and the wallet. Amounts are decimal strings. */
 export type SignedInUser = Omit<User, 'passwordHash'> & {
   wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string }
 }
 
-/** A user who is signed in, by an access token. */
+/** A signed-in user. */
 export interface UserActor {
   readonly kind: 'user'
   readonly id: string
   readonly role: User['role']
-  /** Their record and wallet as they were when the request came in. */
+  /** Record and wallet at the start of the request. */
   readonly user: SignedInUser
-  /** The access token they came with: sign-out ends this one. */
+  /** ID of the access token of the request. */
   readonly tokenId: string
 }
 
 interface Origin {
-  /** The network address limits are counted by. */
+  /** Network address, for rate limits. */
   readonly address: string
-  /** The trusted service that speaks for the actor, by its API key. A key that is not valid counts only where one matters. */
+  /** The trusted service that sent the API key. `unknown` for an invalid key, which only matters where a key is accepted. */
   readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
-/** Somebody from outside: unknown, or a user, each perhaps through a trusted service. */
+/** An anonymous caller or a user. */
 export type Caller = ({ readonly kind: 'anonymous' } | UserActor) & Origin
 
-/** Who is asking: somebody from outside, or the system itself: jobs, commands, and what is shown to a `guest` who came with a link. */
+/** A caller, or the system: jobs and commands. `guest`: the caller with a share link, for whom the system reads an asset. */
 export type Actor = Caller | { readonly kind: 'system'; readonly guest?: Caller }
 
-/** Raises NOT_AUTHENTICATED unless a user asks. */
+/** Throws NOT_AUTHENTICATED unless the actor is a user. */
 export function assertUser(actor: Actor): asserts actor is UserActor & Origin {
   if (actor.kind !== 'user') throw notAuthenticated()
 }

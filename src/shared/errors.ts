@@ -1,89 +1,84 @@
 import type { Log } from './log.ts'
 
 /**
- * Every way a request can be refused, and what it means. The union is closed: GraphQL shows the code as `extensions.code`
- * and the table as the enum `ErrorCode`; REST maps it to a status and an `error.type` in `http/error-status.ts`, which does not
- * compile when a code is missing there.
+ * Error codes with their documentation. GraphQL shows the code as `extensions.code` and this table as the enum `ErrorCode`. `http/error-status.ts` maps
+ * each code to a status and a type of the REST API. It does not compile if a code is missing.
  */
 export const errorMeanings = {
   ASSET_COMMIT_INSUFFICIENT_FUND:
-    'The wallet cannot pay for the commit. `extensions.required`, `available` and `missing` tell how much.',
-  ASSET_WRITE_PERMISSION_DENIED: 'The asset is visible to you, but not yours to change.',
-  AUTHENTICATION_FAILED: 'The credentials that were sent are not valid, or not any more.',
-  CONFLICT: 'Something else was faster, or what the request builds on has changed.',
-  DUPLICATE_ASSET: 'The file is registered already; `extensions.details` names the asset.',
-  DUPLICATE_EMAIL: 'Another account has the e-mail address.',
-  DUPLICATE_USERNAME: 'Another account has the username.',
-  EMAIL_NOT_VERIFIED: 'The account signs in once its e-mail address is verified.',
+    'The wallet balance is too low for the commit. See `extensions.required`, `available` and `missing` for the amounts.',
+  ASSET_WRITE_PERMISSION_DENIED: 'Only the owner can change this asset.',
+  AUTHENTICATION_FAILED: 'The credentials are invalid, expired or revoked.',
+  CONFLICT: 'The resource was changed by another request, or has changed since you read it.',
+  DUPLICATE_ASSET: 'The file is already registered. `extensions.details` identifies the asset.',
+  DUPLICATE_EMAIL: 'Another account uses the e-mail address.',
+  DUPLICATE_USERNAME: 'Another account uses the username.',
+  EMAIL_NOT_VERIFIED: 'Verify the e-mail address of the account before you sign in.',
   HEADERS_TOO_LARGE: 'The headers of the request are too large.',
   IDEMPOTENCY_KEY_IN_USE:
-    'The first request with the key is still being carried out; ask again after `extensions.retryAfter` seconds.',
+    'The first request with this idempotency key is still running. Retry after `extensions.retryAfter` seconds.',
   IDEMPOTENCY_KEY_REUSED:
-    'The key belongs to another request, or what it was answered is worth nothing any more. Use a new one.',
+    'This idempotency key was already used for a different request, or its stored response is no longer valid. Use a new key.',
   INCORRECT_LOGIN_CREDENTIALS: 'No account has this e-mail address and password.',
   INSUFFICIENT_FUND:
-    'The wallet cannot pay for the order. `extensions.required`, `available` and `missing` tell how much.',
+    'The wallet balance is too low for the order. See `extensions.required`, `available` and `missing` for the amounts.',
   INSUFFICIENT_STORAGE: 'There is no room for the file. Nothing was charged.',
-  INTERNAL: 'A fault of ours. It is logged under the request id of the answer.',
-  INVALID_NETWORK_APP_NAME: 'No network app has this name or identifier.',
-  INVALID_TOKEN: 'The mailed link is not valid, or not any more.',
-  METHOD_NOT_ALLOWED: 'The HTTP method is not one of this address.',
-  NOT_ACCEPTABLE: 'The answer has no form that the request accepts.',
-  NOT_AUTHENTICATED: 'The request needs somebody who is signed in.',
-  NOT_FOUND: 'There is no such thing, or none that you may see.',
+  INTERNAL: 'A bug in the service. It is logged with the request ID of the response.',
+  INVALID_NETWORK_APP_NAME: 'No network app has this name or ID.',
+  INVALID_TOKEN: 'The mailed link is invalid, expired or already used.',
+  METHOD_NOT_ALLOWED: 'The path does not support the HTTP method.',
+  NOT_ACCEPTABLE: 'The response has no format that the request accepts.',
+  NOT_AUTHENTICATED: 'Sign in to send this request.',
+  NOT_FOUND: 'The resource does not exist, or you do not have access to it.',
   ORDER_EXPIRED: 'The order was not confirmed in time.',
-  PARSE_ERROR: 'The request cannot be read: JSON, a form or a GraphQL document is malformed.',
+  PARSE_ERROR: 'The JSON, form or GraphQL document of the request is malformed.',
   PAYLOAD_TOO_LARGE: 'The request is larger than the limit.',
   PERMISSION_DENIED: 'Only an administrator may do this.',
   PERSISTED_QUERY_ID_REQUIRED:
-    'Only documents of the operator’s list are carried out here: name one by its identifier instead of sending its text.',
-  PERSISTED_QUERY_NOT_FOUND: 'No document is known by this identifier. Send it again together with the document.',
-  PERSISTED_QUERY_NOT_IN_LIST: 'Only documents of the operator’s list are carried out here, and this is none of them.',
-  PRICE_EXCEEDS_MAX_COST: 'It costs more than the request lets it.',
+    'This service executes only the documents of its operator. Send the ID of a document instead of its text.',
+  PERSISTED_QUERY_NOT_FOUND: 'No document with this ID is stored. Send the ID together with the document.',
+  PERSISTED_QUERY_NOT_IN_LIST:
+    'This service executes only the documents of its operator, and this document is not one of them.',
+  PRICE_EXCEEDS_MAX_COST: 'The price is higher than the maximum cost of the request.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
-  THROTTLED: 'Too many requests; ask again after `extensions.retryAfter` seconds.',
+  THROTTLED: 'Too many requests. Retry after `extensions.retryAfter` seconds.',
   TOO_MANY_OPEN_ORDERS:
-    'So many orders wait to be confirmed that no other can be made; one ends by itself after `extensions.retryAfter` seconds.',
-  UNABLE_TO_CANCEL_ORDER: 'The order is in a state in which it cannot be cancelled.',
-  UNABLE_TO_CANCEL_WITHDRAWAL: 'The withdrawal is signed for, or over: it cannot be cancelled.',
-  UNABLE_TO_CONFIRM_ORDER: 'The order is in a state in which it cannot be confirmed.',
+    'The account has too many unconfirmed orders. The next one expires after `extensions.retryAfter` seconds.',
+  UNABLE_TO_CANCEL_ORDER: 'The status of the order does not allow cancelling it.',
+  UNABLE_TO_CANCEL_WITHDRAWAL: 'The withdrawal is already signed or completed.',
+  UNABLE_TO_CONFIRM_ORDER: 'The status of the order does not allow confirming it.',
   UNABLE_TO_REFUND_ORDER:
-    'The order is in a state in which nothing of it can be given back: it is not paid, all of it came back already, or its buyer is gone.',
-  UNAVAILABLE: 'A part of the service is down; ask again after `extensions.retryAfter` seconds.',
-  UNSUPPORTED_MEDIA_TYPE: 'The body has a media type that is not read here.',
+    'Nothing of the order can be refunded: it is not paid, it is already refunded completely, or the account of its buyer was deleted.',
+  UNAVAILABLE: 'A part of the service is unavailable. Retry after `extensions.retryAfter` seconds.',
+  UNSUPPORTED_MEDIA_TYPE: 'The path does not support the media type of the body.',
   UNTRUSTED_CLIENT: 'The API key is missing, unknown or revoked.',
-  VALIDATION_FAILED:
-    'Something that was sent is not as it has to be; `extensions.details` tells by field what is wrong.',
+  VALIDATION_FAILED: 'The input is invalid. `extensions.details` lists the problems by field.',
   WITHDRAWALS_PAUSED:
-    'The password or e-mail address was changed lately: nothing is withdrawn before `extensions.retryAfter` seconds have passed.',
+    'The password or e-mail address was changed recently. Withdrawals are possible after `extensions.retryAfter` seconds.',
 } as const
 
-/** A reason for a refusal. */
 export type ErrorCode = keyof typeof errorMeanings
-/** All reasons, in the order of the table. */
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
-/** What a refusal for funds tells the person: decimal strings in currency units. */
+/** Amounts of an error about funds: decimal strings in currency units. */
 export interface Shortfall {
   required: string
   available: string
   missing: string
 }
 
-/** A field's name and what is wrong with it, as `{"headline": ["…"]}`. */
+/** Problems by field, such as `{"headline": ["…"]}`. */
 export type FieldErrors = Record<string, string[]>
 
-/** What a refusal tells besides its code and its sentence. */
 export interface ErrorExtras {
-  /** For a person: a sentence, a list, or an object of field errors. */
   details?: string | unknown[] | FieldErrors
   shortfall?: Shortfall
-  /** Seconds until asking again makes sense. */
+  /** Seconds after which the caller may retry. */
   retryAfter?: number
   cause?: unknown
 }
 
-/** An expected refusal. Everything else that is thrown is a fault and is shown as INTERNAL. */
+/** An expected error, whose message is shown to the caller. Any other error is a bug and is shown as INTERNAL. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: ErrorCode
@@ -100,13 +95,10 @@ export class DomainError extends Error {
   }
 }
 
-/**
- * What was sealed does not open: its key is gone, or the bytes were changed. Trying again soon does not help; a vault that
- * cannot be asked raises something else.
- */
+/** Encrypted data cannot be decrypted: its key is lost, or the bytes were changed. A retry does not help. An unavailable vault causes another error. */
 export class LostKeyError extends Error {
   override readonly name = 'LostKeyError'
-  /** Whether it was destroyed on purpose: then no backup may bring it back. */
+  /** True if the key was destroyed on purpose. Then no backup may restore it. */
   readonly isForGood: boolean
   constructor(message: string, { isForGood = false, ...options }: ErrorOptions & { isForGood?: boolean } = {}) {
     super(message, options)
@@ -114,15 +106,15 @@ export class LostKeyError extends Error {
   }
 }
 
-/** Raised by background work that no further attempt can carry out. */
+/** An error of background work that no retry can fix. */
 export class NonRetryableError extends Error {
   override readonly name: string = 'NonRetryableError'
 }
 
-/** The mail server takes no mail for this recipient, and never will. The message names nobody. */
+/** The mail server permanently rejects the recipient. The message does not name the recipient. */
 export class RejectedRecipientError extends NonRetryableError {
   override readonly name = 'RejectedRecipientError'
-  /** As the server answered. */
+  /** Status code of the mail server. */
   readonly status: number | undefined
 
   constructor(status: number | undefined) {
@@ -137,60 +129,55 @@ export const dropIfRejected = (log: Pick<Log, 'warn'>, about: object) => (error:
   log.warn({ ...about, status: error.status }, 'Mail dropped: the mail server rejected its recipient')
 }
 
-/** The refusal NOT_AUTHENTICATED: nobody is signed in. */
 export const notAuthenticated = () =>
   new DomainError('NOT_AUTHENTICATED', 'Authentication credentials were not provided.')
 
-/** The refusal AUTHENTICATION_FAILED: what was sent is not good, or not any more. */
 export const authenticationFailed = () =>
   new DomainError('AUTHENTICATION_FAILED', 'Incorrect authentication credentials.')
 
-/** Raised for somebody who may see an asset, and wants what its owner alone may. */
+/** The error for a caller who may see an asset but does not own it. */
 export const notAssetOwner = () =>
   new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
 
-/** Raised for what is missing and for what the actor may not see: the two must not differ. */
+/** The error for missing resources and for those that the caller may not see. Both must be equal. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 
-/** The first field and what is wrong with it, in one line: the only one that some callers show. */
+/** Returns the first field with its problem. Some callers show only this line. */
 export function firstProblem(fields: FieldErrors): string {
   const [[field, [message = 'Invalid input.']] = ['nonFieldErrors', []]] = Object.entries(fields)
   return field === 'nonFieldErrors' || field === 'non_field_errors' ? message : `${field}: ${message}`
 }
 
-/** The refusal VALIDATION_FAILED; its message is the first problem. */
+/** The error VALIDATION_FAILED. Its message is the first problem. */
 export const validationFailed = (fields: FieldErrors) =>
   new DomainError('VALIDATION_FAILED', firstProblem(fields), { details: fields })
 
-/** The refusal THROTTLED; `seconds` until asking again makes sense. */
+/** The error THROTTLED. The caller may retry after `seconds`. */
 export const throttled = (seconds: number) =>
   new DomainError('THROTTLED', `Request was throttled. Expected available in ${seconds} seconds.`, {
     retryAfter: seconds,
   })
 
-/** The refusal UNAVAILABLE of a part, named by `what` as a sentence begins; `cause` is for the log. */
+/** The error UNAVAILABLE. `what`: the unavailable part, capitalized. `cause`: for the log. */
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
-/** Whether a part is away, which says nothing of what it was asked about. */
 export const isUnavailable = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'UNAVAILABLE'
 
-/** Whether a part is full, which says as little. */
 export const isFull = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'INSUFFICIENT_STORAGE'
 
-/** The refusal INSUFFICIENT_STORAGE; `cause` is for the log. */
 export const insufficientStorage = (cause: unknown) =>
   new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
     retryAfter: 60,
     cause,
   })
 
-/** What a disk says that takes no more: it is full, the quota is used up, or it fails. */
+/** Error codes of a disk that is full, over quota or broken. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
 
-/** A failure of the disk in our words, which name no path: INSUFFICIENT_STORAGE or UNAVAILABLE. */
+/** Returns INSUFFICIENT_STORAGE or UNAVAILABLE for an error of the disk. The message contains no path. */
 export function storageFailure(cause: unknown): DomainError {
   const { code } = cause as { code?: string }
   return NO_ROOM.has(code ?? '') ? insufficientStorage(cause) : unavailable('The file store', cause)

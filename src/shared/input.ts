@@ -1,8 +1,9 @@
-/** Pieces of input schemas, and the one way in which bad input is told. */
+/** Schemas of input fields, and the validation of input. */
 import { z } from 'zod'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
 import { canonicalNid, fromId, type IdPrefix } from './ids.ts'
 import {
+  describeProblem,
   findProblem,
   isDeeper,
   isJsonObject,
@@ -10,16 +11,15 @@ import {
   NOT_AN_OBJECT,
   NOT_JSON,
   problemInJson,
-  tellProblem,
   textProblem,
   tooDeep,
 } from './json-input.ts'
 import { nameProblem, stripInvisible, trimName } from './text.ts'
 
-/** People count characters, not bytes or UTF-16 units. */
+/** Returns the number of characters, not of UTF-16 units. */
 export const length = (text: string) => [...text].length
 
-/** A value with a rule that tells what is wrong. */
+/** A schema with a rule that returns the problem of a value. */
 export const checked = <Output, Input>(
   schema: z.ZodType<Output, Input>,
   problemOf: (value: Output) => string | undefined,
@@ -29,7 +29,7 @@ export const checked = <Output, Input>(
     if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
   })
 
-/** Text that PostgreSQL and a person can hold, at most `max` characters. */
+/** Unicode text without null characters, at most `max` characters. */
 export const text = (max: number) =>
   checked(
     z.string({ error: 'Expected text.' }),
@@ -37,7 +37,7 @@ export const text = (max: number) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
 
-/** Trimmed text of at most `max` characters. White space at both ends does not count. */
+/** Trimmed text of at most `max` characters. */
 export const trimmedText = (max: number) =>
   z
     .string({ error: 'Expected text.' })
@@ -50,14 +50,14 @@ const BLANK = 'This field may not be blank.'
 /** Trimmed text of 1 to `max` characters. */
 export const requiredText = (max: number) => trimmedText(max).refine(isGiven, BLANK)
 
-/** Text of 1 to `max` characters, kept as it was sent. */
+/** Text of 1 to `max` characters, not trimmed. */
 export const nonBlankText = (max: number) => text(max).refine(isGiven, BLANK)
 
-/** An identifier with this prefix, as callers see it. */
+/** A public ID with this prefix. */
 export const idInput = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
 
-/** The CID of an asset, a tree or a block, in any form. The value is the canonical CID. */
+/** The CID of an asset, a tree or a block, in any encoding. The value is the canonical CID. */
 export const cidInput = (message: string) =>
   z.string({ error: 'Expected text.' }).transform((given, context) => {
     const cid = canonicalNid(given)
@@ -65,25 +65,25 @@ export const cidInput = (message: string) =>
     return cid ?? z.NEVER
   })
 
-/** What somebody calls a thing of theirs, at most `max` characters. What cannot be shown is left out. */
+/** A private label of at most `max` characters. Invisible characters are removed. */
 export const label = (max: number) => text(max).transform(stripInvisible)
 
 /** A trimmed name of at most `max` characters that other users see. Rejects names with invisible characters. */
 export const displayName = (max: number) =>
   checked(z.string({ error: 'Expected text.' }).transform(trimName).pipe(text(max)), nameProblem)
 
-/** The same; something must be left. */
+/** A trimmed name of 1 to `max` characters that other users see. */
 export const requiredDisplayName = (max: number) => displayName(max).refine(isGiven, BLANK)
 
-const told = (value: unknown) => {
+const jsonProblem = (value: unknown) => {
   const problem = findProblem(value, MAX_JSON_DEPTH, problemInJson)
-  return problem && tellProblem(problem)
+  return problem && describeProblem(problem)
 }
 
-/** A JSON object, of which the very values can be kept. It is given on as it is. */
-export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), told)
+/** A JSON object whose values can be stored without a change. */
+export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), jsonProblem)
 
-/** JSON text of so many bytes at most, kept as it was sent: what its strings and numbers are is not ours to judge. */
+/** JSON text of at most `bytes` bytes. It is stored as it was sent, so its strings and numbers are not validated. */
 export const jsonText = (bytes: number) =>
   checked(text(Number.POSITIVE_INFINITY), (value) => {
     if (Buffer.byteLength(value) > bytes) return `Ensure this field has no more than ${bytes / 1024} KB.`
@@ -103,14 +103,14 @@ function fieldErrors({ issues }: z.ZodError): FieldErrors {
   return fields
 }
 
-/** What a caller gave, checked and completed by a schema. Raises VALIDATION_FAILED with every problem of every field. */
+/** Validates input by a schema. Throws VALIDATION_FAILED with all problems of all fields. */
 export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   throw validationFailed(fieldErrors(result.error))
 }
 
-/** For a dry run: the fields that are good, and what `parse` would raise for the others. */
+/** Validates input for a quote. Returns the valid fields, and the error of the others. */
 export function inspect<Schema extends z.ZodObject>(
   schema: Schema,
   input: object,
@@ -122,7 +122,7 @@ export function inspect<Schema extends z.ZodObject>(
   return { data: schema.partial().parse(good) as Partial<z.output<Schema>>, refusals: [validationFailed(fields)] }
 }
 
-/** An amount above 0 as a decimal string, as large as the ledger can hold. */
+/** A positive amount that the ledger can store, as a decimal string. */
 export const positiveAmount = z
   .string({ error: 'Expected an amount such as 0.5.' })
   .regex(/^\d{1,12}(\.\d{1,18})?$/, 'Expected an amount such as 0.5, with at most 12 digits before the point.')

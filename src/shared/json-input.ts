@@ -1,33 +1,29 @@
 /**
- * What no value of a caller may hold, whatever field it stands in: text that is no Unicode or that PostgreSQL cannot keep,
- * numbers that would be changed silently, names that stand for something else in JavaScript, more levels than anybody needs.
+ * Rules for all values of a caller. Rejects invalid Unicode, null characters, numbers that a double would change, the key `__proto__`, and deep
+ * nesting.
  */
 import { DomainError, validationFailed } from './errors.ts'
 import { trimEnd } from './text.ts'
 
-/** What is told of text that should be JSON. */
 export const NOT_JSON = 'Value must be valid JSON.'
-/** What is told of JSON that should be an object. */
 export const NOT_AN_OBJECT = 'Expected a JSON object.'
 
-/** An object or a list in another one is one level deeper. */
+/** Maximum nesting of objects and lists. */
 export const MAX_JSON_DEPTH = 16
 
-/** What is told of a value with too many levels. */
 export const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
 
-/** What is told of a number that a double would change. */
 export const numberProblem = 'This number cannot be held without changing it. Send it as text.'
 
-/** Stands where a text had a number that JavaScript would have made another one of. No text that may be sent is like it. */
+/** Replaces a number that a double would change. Input can contain no such text. */
 const INEXACT = '\0inexact number'
-/** Whether `parseJson` put this where such a number stood. */
+/** Returns whether `parseJson` replaced a number by this value. */
 export const isInexact = (value: unknown) => value === INEXACT
 
-/** Which keys and indices lead to a value, outermost first. */
+/** Keys and indices of a value, outermost first. */
 type Path = readonly (string | number)[]
 
-/** What is wrong and where. Never the value itself: callers log errors. */
+/** A problem and its place. Never contains the value, because errors are logged. */
 export interface JsonProblem {
   path: Path
   message: string
@@ -36,7 +32,7 @@ export interface JsonProblem {
 const unicodeProblem =
   'Unpaired surrogates, and bytes that are no UTF-8, are not allowed: this is not valid Unicode text.'
 
-/** Why a text cannot be kept; undefined when it can. */
+/** Returns why a text cannot be stored, or undefined. */
 export function textProblem(text: string): string | undefined {
   if (text.includes('\0')) return isInexact(text) ? numberProblem : 'Null characters are not allowed.'
   return text.isWellFormed() ? undefined : unicodeProblem
@@ -44,7 +40,7 @@ export function textProblem(text: string): string | undefined {
 
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
 
-/** The digits that count and the power of ten of the last one: the same for every way to write a number that is not 0. */
+/** Returns the significant digits and the exponent of the last one. Equal for all notations of a number other than 0. */
 function magnitude(literal: string): string {
   const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
   const digits = (whole + decimals).replace(/^0+/, '')
@@ -52,11 +48,11 @@ function magnitude(literal: string): string {
   return `${significant}e${Number(exponent) - decimals.length + digits.length - significant.length}`
 }
 
-/** Every decimal of so many digits comes back from a double as it was, above the numbers that a double holds badly. */
+/** A double preserves all decimals of this many digits, except very small ones. */
 const SAFE_DIGITS = 15
 const SMALLEST_SAFE = 1e-300
 
-/** Whether a JSON or GraphQL number is written back with the value it was sent with. */
+/** Returns whether a double preserves a JSON or GraphQL number. */
 export function isExact(literal: string): boolean {
   const value = Number(literal)
   if (!Number.isFinite(value)) return false
@@ -102,7 +98,7 @@ function assertFewValues(text: string): void {
   }
 }
 
-/** A body that is no JSON, or no JSON of the right kind, in the words that callers of both interfaces know. */
+/** The error PARSE_ERROR of a JSON body. */
 export const jsonError = (problem: string, cause?: unknown): DomainError =>
   new DomainError('PARSE_ERROR', `JSON parse error - ${problem}`, { cause })
 
@@ -116,11 +112,11 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** Whether it is an object, and no list. */
+/** Returns whether a value is an object, not a list. */
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object that a body of JSON is. Raises PARSE_ERROR, also for JSON that is no object. */
+/** Parses a JSON body that must be an object. Throws PARSE_ERROR, PAYLOAD_TOO_LARGE. */
 export function readJsonObject(text: string): Record<string, unknown> {
   const value = readJson(text)
   if (isJsonObject(value)) return value
@@ -139,7 +135,7 @@ function pathOf(place: Place): Path {
   return path
 }
 
-/** Uploads and moments are values, not containers. */
+/** Uploads and dates are values, not containers. */
 const isContainer = (value: unknown): value is object => {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
@@ -147,7 +143,7 @@ const isContainer = (value: unknown): value is object => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Whether objects and lists stand in more than so many levels. Level by level: a text of brackets is deeper than the stack. */
+/** Returns whether objects and lists are nested deeper than `levels`. Not recursive, because a text of brackets can be deeper than the stack. */
 export function isDeeper(root: unknown, levels: number): boolean {
   let level = [root].filter(isContainer)
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -162,7 +158,7 @@ function problemOf(value: unknown): string | undefined {
   return typeof value === 'number' && !Number.isFinite(value) ? numberProblem : undefined
 }
 
-/** The same where it is to be kept as JSON: a file would become an empty object, and be lost. Moments become text. */
+/** Returns the problem of a value that is stored as JSON. A file would become an empty object. Dates become text. */
 export const problemInJson = (value: unknown) =>
   typeof value === 'object' && value !== null && !(value instanceof Date)
     ? 'A file cannot stand here.'
@@ -170,14 +166,14 @@ export const problemInJson = (value: unknown) =>
 
 const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
 
-/** The first problem of a JSON value, looked for as `isDeeper` looks; `judge` tells what is wrong with one that holds no others. */
+/** Returns the first problem of a JSON value, level by level. `check` returns the problem of a value that is not a container. */
 export function findProblem(
   root: unknown,
   maxDepth = MAX_JSON_DEPTH,
-  judge: (value: unknown) => string | undefined = problemOf,
+  check: (value: unknown) => string | undefined = problemOf,
 ): JsonProblem | undefined {
   if (!isContainer(root)) {
-    const message = judge(root)
+    const message = check(root)
     return message ? { path: [], message } : undefined
   }
   let level: Place[] = [{ value: root, key: '', parent: undefined }]
@@ -193,7 +189,7 @@ export function findProblem(
           next.push({ value, key, parent: place })
           continue
         }
-        const message = judge(value)
+        const message = check(value)
         if (message) return { path: [...pathOf(place), key], message }
       }
     }
@@ -204,27 +200,25 @@ export function findProblem(
 
 const MAX_SHOWN = 100
 
-/** As people write it: `license.versions[2].name`. */
+/** Returns a path such as `license.versions[2].name`. */
 function shown(path: Path): string {
   let text = ''
   for (const key of path) text += typeof key === 'number' ? `[${key}]` : `${text && '.'}${key.toWellFormed()}`
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
 }
 
-/** A problem's sentence, with its place below the field it is told of. */
-export const tellProblem = ({ path, message }: JsonProblem) => (path.length ? `At ${shown(path)}: ${message}` : message)
+/** Returns the message of a problem, with its place below the field. */
+export const describeProblem = ({ path, message }: JsonProblem) =>
+  path.length ? `At ${shown(path)}: ${message}` : message
 
-/**
- * The variables of an operation, by whichever door: the fields of an input object, or arguments one by one.
- * Raises VALIDATION_FAILED for the first problem, by the field it is in.
- */
+/** Validates the variables of an operation: arguments, or the fields of an input object. Throws VALIDATION_FAILED with the first problem. */
 export function assertVariables(variables: object): void {
-  // An input object may stand in another one, and what is counted are the levels of its fields.
+  // Input objects may be nested. Only the levels of their fields count.
   const problem = findProblem(variables, MAX_JSON_DEPTH + 3)
   if (!problem) return
   const [argument = '', name, ...rest] = problem.path
   const isField = typeof name === 'string' && isContainer((variables as Record<string, unknown>)[argument])
   const field = String(isField ? name : argument)
   const path = isField ? rest : problem.path.slice(1)
-  throw validationFailed({ [field.toWellFormed().slice(0, MAX_SHOWN)]: [tellProblem({ ...problem, path })] })
+  throw validationFailed({ [field.toWellFormed().slice(0, MAX_SHOWN)]: [describeProblem({ ...problem, path })] })
 }

@@ -1,29 +1,27 @@
-/** The languages that people are written to in, on pages and in mails, and which of them somebody gets. */
+/** Languages of pages and mails. */
 import { match } from '@formatjs/intl-localematcher'
 
-/** The languages that pages and mails are written in. */
 export const languages = ['en', 'zh-TW'] as const
 
-/** One of them. */
 export type Language = (typeof languages)[number]
 
 const NONE = 'und'
-/** Wishes that are looked at. */
-const MOST = 32
+/** Maximum number of tags that are read. */
+const MAX_TAGS = 32
 
 function languageOf(tag: string): Language | undefined {
   try {
     const found = match([tag], languages, NONE)
     return languages.find((language) => language === found)
   } catch {
-    // It is no tag of a language.
+    // Not a language tag.
     return undefined
   }
 }
 
-/** The first of these tags (BCP 47, also with `_`) that is written, as `zh-HK` is in Traditional Chinese; else English. */
+/** Returns the language of the first supported tag (BCP 47, also with `_`), such as Traditional Chinese for `zh-HK`. English without one. */
 export function chooseLanguage(tags: readonly string[]): Language {
-  for (const tag of tags.slice(0, MOST)) {
+  for (const tag of tags.slice(0, MAX_TAGS)) {
     const language = languageOf(tag.trim().replaceAll('_', '-'))
     if (language) return language
   }
@@ -33,7 +31,7 @@ export function chooseLanguage(tags: readonly string[]): Language {
 /** Returns the supported language that a browser prefers, from its header Accept-Language. English if it prefers none. */
 export function preferredLanguage(acceptLanguage: string): Language {
   const wishes = acceptLanguage
-    .split(',', 32)
+    .split(',', MAX_TAGS)
     .map((wish) => {
       const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim())
       const weight = parameters.find((parameter) => /^q=/i.test(parameter))

@@ -1,12 +1,11 @@
 /**
- * Who may do what, and who sees what. `canX` answers for one thing; the `visibleX` filters say the same for lists and
- * relations. An administrator runs the store and the service; people's private assets stay theirs alone.
+ * Authorization. `canX` and `assertX` check one resource. The `visibleX` filters apply the same rules to lists and relations. Administrators manage
+ * the store and the service, but cannot read private assets of users.
  */
 import type { Asset, Prisma } from '../db/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from './actor.ts'
 import { DomainError, notAssetOwner, notAuthenticated, notFound } from './errors.ts'
 
-/** Something that somebody may do or not, whatever it is done to. */
 export type Action =
   | 'account:create'
   | 'account:delete'
@@ -36,7 +35,7 @@ export type Action =
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
 
-const open: ReadonlySet<Action> = new Set<Action>([
+const anonymousActions: ReadonlySet<Action> = new Set<Action>([
   'account:create',
   'asset:read',
   'email:verify',
@@ -44,17 +43,13 @@ const open: ReadonlySet<Action> = new Set<Action>([
   'session:create',
 ])
 
-/** Whether somebody who is not signed in may try it. */
-export const allowsAnonymous = (action: Action) => open.has(action)
+/** Returns whether anonymous callers may perform an action. */
+export const allowsAnonymous = (action: Action) => anonymousActions.has(action)
 
-/** Whether this actor runs the store. */
 export const canAdminister = (actor: Actor) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.role === 'ADMIN')
 
-/**
- * May this actor try this kind of thing at all? Asked before a body is read.
- * Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
- */
+/** Checks whether the actor may perform this kind of action. Called before a body is read. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertMay(actor: Actor, action: Action): void {
   if (actor.kind === 'system' || allowsAnonymous(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
@@ -63,26 +58,20 @@ export function assertMay(actor: Actor, action: Action): void {
   }
 }
 
-/** As `assertMay`, of what only users do, however trusted the system is. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** Checks an action that only users can perform, not the system. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertUserMay(actor: Actor, action: Action): asserts actor is Extract<Actor, UserActor> {
   assertMay(actor, action)
   assertUser(actor)
 }
 
-/**
- * Asked of what is done in somebody's place: only an operator at the machine may, and no door leads there. The system also shows things to
- * guests, who are no operators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
- */
+/** Checks that a command of an operator is the caller. No API allows these actions. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertOperator(actor: Actor): void {
   if (actor.kind === 'system' && !actor.guest) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
   throw new DomainError('PERMISSION_DENIED', 'Only an operator may do this, at the command line.')
 }
 
-/**
- * Whether a trusted service speaks for the actor. A key that is not valid is refused even where none is needed.
- * Raises UNTRUSTED_CLIENT.
- */
+/** Checks the API key of the request. An invalid key is rejected even if none is needed. Throws UNTRUSTED_CLIENT. */
 export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): void {
   if (actor.kind === 'system') return
   if (actor.service === 'unknown') throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
@@ -91,17 +80,13 @@ export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): vo
   }
 }
 
-/** Whether an asset is the actor's; the system's are all. */
+/** Returns whether the actor owns an asset. The system owns all assets. */
 export const owns = (actor: Actor, asset: Pick<Asset, 'ownerId'>) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.id === asset.ownerId)
 
-/** Whether an actor may see an asset: it is public or theirs. */
 export const canSeeAsset = (actor: Actor, asset: AssetFacts) => asset.publicAccess || owns(actor, asset)
 
-/**
- * May this actor do this to that asset?
- * Raises NOT_AUTHENTICATED, NOT_FOUND (what you may not see does not exist), ASSET_WRITE_PERMISSION_DENIED.
- */
+/** Checks an action on an asset. Throws NOT_AUTHENTICATED, NOT_FOUND (also for an asset that the actor may not see), ASSET_WRITE_PERMISSION_DENIED. */
 export function assertMayOnAsset(
   actor: Actor,
   action: 'asset:read' | 'asset:update' | 'asset:delete',
@@ -114,23 +99,23 @@ export function assertMayOnAsset(
   }
 }
 
-/** What only the person themselves sees of a user's record: e-mail, balances, settings. */
+/** Returns whether the actor may see the private fields of a user: e-mail, balances, settings. */
 export const canSeePrivateParts = (actor: Actor, userId: string) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.id === userId)
 
-/** The rows of `assets` an actor may see. */
+/** Filter of assets that the actor may see. */
 export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   if (actor.kind === 'system') return { deletedAt: null }
   if (actor.kind === 'anonymous') return { deletedAt: null, publicAccess: true }
   return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
 }
 
-/** The same rows as SQL, for a reader of whom `$reader` is the UUID, or null: `a` is a row of `assets`. */
+/** The same filter as SQL. `a` is a row of `assets`. `$reader` is the UUID of the user, or null. */
 export const visibleAssetsSql = 'a.deleted_at is null and (a.public_access or a.owner_id is not distinct from $reader)'
 
 /**
- * The rows of `assets` whose bytes a reader gets: of those the actor may see and, by a link, of the one that it was made for, unless its
- * owner's account is locked. Where a link is good no more, whoever has it sees what they would without it. `linkedAsset`: its UUID.
+ * Filter of assets whose files the actor may read: visible assets, and the asset of a share link unless the account of its owner is locked.
+ * `linkedAsset`: UUID of the asset of a valid link.
  */
 export function readableAssets(actor: Actor, linkedAsset: string | undefined): Prisma.AssetWhereInput {
   const visible = visibleAssets(actor)
@@ -138,19 +123,19 @@ export function readableAssets(actor: Actor, linkedAsset: string | undefined): P
   return { OR: [visible, { id: linkedAsset, deletedAt: null, owner: { lockedAt: null } }] }
 }
 
-/** The rows of `network_apps` an actor may see: what is sold. An administrator sees what was sold once, too. */
+/** Filter of network apps that the actor may see. Administrators also see deactivated apps. */
 export function visibleNetworkApps(actor: Actor): Prisma.NetworkAppWhereInput {
   if (canAdminister(actor)) return {}
   return actor.kind === 'user' ? { deactivatedAt: null } : { id: { in: [] } }
 }
 
-/** The rows of `orders` an actor may see: their own. The arguments may carry a live token, so nobody else's. */
+/** Filter of orders that the actor may see: their own. Arguments of an order may contain a valid token. */
 export function visibleOrders(actor: Actor): Prisma.OrderWhereInput {
   if (actor.kind === 'system') return {}
   return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }
 }
 
-/** The rows of `refunds` an actor may see: of their own orders; an administrator sees all. */
+/** Filter of refunds that the actor may see: of their own orders. Administrators see all. */
 export function visibleRefunds(actor: Actor): Prisma.RefundWhereInput {
   return canAdminister(actor) ? {} : { order: visibleOrders(actor) }
 }

@@ -1,35 +1,34 @@
-/** Processes of ours that read what strangers sent, one for each file: what goes wrong there happens away from keys and requests. */
+/** Child processes that parse untrusted files, one for each file, so that a vulnerability or crash does not affect keys and requests. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { unavailable } from './errors.ts'
 
-/** What is run, and how. */
-export interface ReaderCommand {
-  /** What is asked for, in words for a refusal. */
+export interface SandboxedCommand {
+  /** Name of the operation in error messages. */
   name: string
   program: string
-  /** Of Node. */
+  /** Flags of Node. */
   flags: readonly string[]
   args?: readonly string[]
-  /** Whether it has questions. */
-  hasQuestions?: boolean
-  /** Milliseconds until it is killed. */
-  patience: number
+  /** True for a channel for messages. */
+  hasIpc?: boolean
+  /** Milliseconds until the process is killed. */
+  timeout: number
 }
 
 /** A process that reads stdin and writes stdout. */
-export interface Reader {
+export interface SandboxedProcess {
   child: ChildProcess & { stdin: NonNullable<ChildProcess['stdin']>; stdout: NonNullable<ChildProcess['stdout']> }
-  /** Its code and its signal; rejected when it could not be started, by UNAVAILABLE where the shell could not. */
+  /** Resolves with exit code and signal. Rejects with UNAVAILABLE if the program could not be started. */
   exit: Promise<[number | null, NodeJS.Signals | null]>
 }
 
-/** More than one start takes: two for each pipe, and two that tell whether its program could be run. */
+/** File descriptors that a start may need: two for each pipe, and two that report whether the program was executed. */
 const DESCRIPTORS = 12
 
-/** Node never closes the pipes of a process that cannot be started for want of descriptors: each try would leave fewer. Raises then. */
+/** Throws if there are too few descriptors. Node would leak the pipes of a process that it cannot start for that reason. */
 function assertDescriptors(): void {
   const held: number[] = []
   try {
@@ -40,41 +39,41 @@ function assertDescriptors(): void {
 }
 
 const SHELL = '/bin/sh'
-/** The system ends it where nobody is left who would: whoever started it may be killed. Its own clock comes first, however many cores it has. */
-const PROCESSOR_SHARE = 4
+/** CPU seconds per second of the timeout. This limit of the system also ends a process whose parent was killed. The timeout comes first. */
+const CPU_SECONDS_PER_SECOND = 4
 
-/** What the shell ends with where there is no such program, or the machine does not run it. */
-const NOT_RUN = new Set<number | null>([126, 127])
+/** Exit codes of the shell for a program that does not exist or cannot be executed. */
+const NOT_EXECUTED = new Set<number | null>([126, 127])
 
-/** The same command, bounded in what it takes of the processor where the system has a way to say so. */
+/** Returns the command with a limit of CPU time, if the system has a shell. */
 function bounded(seconds: number, command: readonly string[]): readonly string[] {
   return existsSync(SHELL)
     ? [SHELL, '-c', 'ulimit -t "$0" 2>/dev/null; exec "$@"', String(seconds), ...command]
     : command
 }
 
-/** Starts it with nothing of our environment, which holds secrets. Raises UNAVAILABLE when the machine starts no more. */
-export async function startReader(command: ReaderCommand): Promise<Reader> {
-  const { name, program, flags, args = [], hasQuestions = false, patience } = command
-  const seconds = Math.ceil(patience / 1_000) * PROCESSOR_SHARE
+/** Starts a process without environment variables, which contain secrets. Throws UNAVAILABLE if the system cannot start it. */
+export async function startSandboxedProcess(command: SandboxedCommand): Promise<SandboxedProcess> {
+  const { name, program, flags, args = [], hasIpc = false, timeout } = command
+  const seconds = Math.ceil(timeout / 1_000) * CPU_SECONDS_PER_SECOND
   const [binary, ...rest] = bounded(seconds, [process.execPath, ...flags, program, ...args])
   try {
     assertDescriptors()
     const child = spawn(binary!, rest, {
       env: {},
-      stdio: ['pipe', 'pipe', 'ignore', ...(hasQuestions ? (['ipc'] as const) : [])],
+      stdio: ['pipe', 'pipe', 'ignore', ...(hasIpc ? (['ipc'] as const) : [])],
     })
-    const exit = (once(child, 'exit') as Reader['exit']).then((ended) => {
-      if (NOT_RUN.has(ended[0])) throw unavailable(name, new Error(`The shell ended with ${ended[0]}.`))
+    const exit = (once(child, 'exit') as SandboxedProcess['exit']).then((ended) => {
+      if (NOT_EXECUTED.has(ended[0])) throw unavailable(name, new Error(`The shell ended with ${ended[0]}.`))
       return ended
     })
-    // Looked at in the end; until then it is nobody's.
+    // The caller awaits it later.
     exit.catch(() => {})
-    // One that was not started must never be killed, and Node's own `timeout` would: its number is whatever lay in memory, such as ours.
+    // Node's own `timeout` would kill a process that was not started, by an uninitialized process ID such as that of this process.
     if (child.pid === undefined) await exit
-    const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeout)
     child.once('exit', () => clearTimeout(timer))
-    return { child: child as Reader['child'], exit }
+    return { child: child as SandboxedProcess['child'], exit }
   } catch (error) {
     throw unavailable(name, error)
   }

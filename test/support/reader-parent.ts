@@ -5,12 +5,17 @@
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import sharp from 'sharp'
 import { createPictureMaker } from '../../src/files/pictures/picture-maker.ts'
-import { startReader } from '../../src/shared/sandboxed-process.ts'
+import { startSandboxedProcess } from '../../src/shared/sandboxed-process.ts'
 
 const TRIES = 16
 
 async function orphan() {
-  const { child } = await startReader({ name: 'Reading', program: '', flags: ['-e', 'for (;;);'], patience: 1_000 })
+  const { child } = await startSandboxedProcess({
+    name: 'Reading',
+    program: '',
+    flags: ['-e', 'for (;;);'],
+    timeout: 1_000,
+  })
   process.stdout.write(`${child.pid}\n`)
 }
 

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { readAtMost } from '../../shared/async.ts'
 import { DomainError, unavailable } from '../../shared/errors.ts'
-import { startReader } from '../../shared/sandboxed-process.ts'
+import { startSandboxedProcess } from '../../shared/sandboxed-process.ts'
 import type { PictureMaker } from '../file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
@@ -33,12 +33,12 @@ async function run(
   sides: readonly number[],
   timeout: number,
 ): Promise<Uint8Array[] | undefined> {
-  const { child, exit } = await startReader({
+  const { child, exit } = await startSandboxedProcess({
     name: NAME,
     program: PROGRAM,
     flags: FLAGS,
     args: sides.map(String),
-    patience: timeout,
+    timeout,
   })
   let failure: { error: unknown } | undefined
   const input = Readable.from(source)

@@ -36,9 +36,12 @@ export const inRest = (sentence: string) =>
     .replaceAll(/\b[A-Z]+(_[A-Z]+)+\b/g, (code) =>
       code in statuses ? `\`${statuses[code as ErrorCode].type}\`` : code,
     )
-    .replace('`extensions.required`, `available` and `missing` tell how much.', '`error.details` ends in the amount.')
+    .replace(
+      'See `extensions.required`, `available` and `missing` for the amounts.',
+      '`error.details` ends with the required amount.',
+    )
     .replace('`extensions.details`', '`error.details`')
-    .replace('`extensions.retryAfter` seconds', 'the seconds of `Retry-After`')
+    .replace('`extensions.retryAfter` seconds', 'the time in `Retry-After`')
 
 /** What a refusal means to a caller of REST. */
 export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])

@@ -6,6 +6,7 @@ import { fileUpload } from '../../graphql/file-upload.ts'
 import type { BodyReaders, IncomingFile, Intake } from '../../modules/assets/uploads.ts'
 import { DomainError, type FieldErrors, validationFailed } from '../../shared/errors.ts'
 import {
+  describeProblem,
   findProblem,
   isInexact,
   isJsonObject,
@@ -14,7 +15,6 @@ import {
   NOT_JSON,
   parseJson,
   readJson,
-  tellProblem,
   textProblem,
 } from '../../shared/json-input.ts'
 import { AMOUNT } from '../../shared/money.ts'
@@ -186,7 +186,7 @@ const invalid = (name: string, message: string) => validationFailed({ [name]: [m
 function assertSound(name: string, value: unknown): void {
   if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
   const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
-  if (problem) throw invalid(name, tellProblem(problem))
+  if (problem) throw invalid(name, describeProblem(problem))
 }
 
 function parsed(name: string, value: unknown): unknown {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { validationFailed } from '../../shared/errors.ts'
-import { startReader } from '../../shared/sandboxed-process.ts'
+import { startSandboxedProcess } from '../../shared/sandboxed-process.ts'
 import { type ManifestOrder, NOTHING } from './manifest-order.ts'
 
 /** What is asked for, in words for a refusal. */
@@ -54,12 +54,12 @@ function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: un
  * with, after bytes came, too; UNAVAILABLE when no process can be started; and what the source and `sign` raise.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
-  const { child, exit } = await startReader({
+  const { child, exit } = await startSandboxedProcess({
     name: NAME,
     program: PROGRAM,
     flags: FLAGS,
-    hasQuestions: true,
-    patience,
+    hasIpc: true,
+    timeout: patience,
   })
   let failure: { error: unknown } | undefined
   const fail = (error: unknown) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findProblem, isDeeper, isExact, parseJson, tellProblem } from '../../../src/shared/json-input.ts'
+import { describeProblem, findProblem, isDeeper, isExact, parseJson } from '../../../src/shared/json-input.ts'
 
 const nested = (levels: number, inner: unknown = 1) => {
   let value = inner
@@ -8,7 +8,7 @@ const nested = (levels: number, inner: unknown = 1) => {
 }
 const problemOf = (value: unknown) => {
   const problem = findProblem(value)
-  return problem && tellProblem(problem)
+  return problem && describeProblem(problem)
 }
 
 describe('a number', () => {
