@@ -230,10 +230,10 @@ async function openContentStore(
     const [{ createS3ContentStore }, { createS3Bucket }, { claimBucket }] = await Promise.all([
       import('./files/s3-store.ts'),
       import('./files/s3-bucket.ts'),
-      import('./files/s3-owner.ts'),
+      import('./files/store-owner.ts'),
     ])
     if (owner !== undefined && mayClaim) {
-      const claim = claimBucket(createS3Bucket({ ...files.s3, patience: CLAIM_MS }), owner, expected)
+      const claim = claimBucket(createS3Bucket({ ...files.s3, timeoutMs: CLAIM_MS }), owner, expected)
       // A service starts while the storage is unreachable. Garbage collection checks the owner again.
       await claim.catch((error: unknown) => {
         if (!(error instanceof DomainError)) throw error
@@ -245,9 +245,8 @@ async function openContentStore(
     const { createKuboContentStore } = await import('./files/kubo-store.ts')
     return createKuboContentStore({ url: files.kuboUrl })
   }
-  const [{ createContentStore }, { ownedBlocks }, { claimStore }] = await Promise.all([
+  const [{ createContentStore }, { claimStore, ownedBlocks }] = await Promise.all([
     import('./files/content-store.ts'),
-    import('./files/blocks-owner.ts'),
     import('./files/store-owner.ts'),
   ])
   const blocks = `${dir}/blocks`

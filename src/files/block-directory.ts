@@ -18,34 +18,32 @@ import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../shared/errors.ts'
 import type { OnError } from '../shared/log.ts'
 import { giveToOwner } from '../shared/private-files.ts'
-import { blockExtension, blockPlace } from './block-name.ts'
+import { blockExtension, blockPlace } from './cids.ts'
 
 /**
- * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
- * that library does not sync, gives two writers of one block the same temporary file (the slower one then writes into
- * a block that is already in place), and reports every failed read, such as too many open files, as a missing block.
+ * Blocks on disk in the layout of `blockstore-fs`, so that its tools can read them. The library itself is not used: it does not sync, it gives two
+ * writers of a block the same temporary file, and it reports every failed read as a missing block.
  */
 export type BlockDirectory = ReturnType<typeof createBlockDirectory>
 
-/** Ends the names of files being written, and of blocks moved aside by garbage collection. Neither is a block. */
+/** Extensions of files that are being written, and of blocks that garbage collection moved aside. */
 const temporary = '.part'
 const aside = '.aside'
 /**
- * Each its own: who looks at a block aside, stands still and removes it then must not meet one that another collection has moved
- * there since, and that somebody counts on.
+ * Returns a unique path for a block that is moved aside. A collection that was suspended must not delete a block that another collection moved to the
+ * same path.
  */
-const asideOf = (path: string) => `${path}.${randomUUID()}${aside}`
-/** The block of a file's name, without what `asideOf` adds; earlier versions added less. */
+const asidePath = (path: string) => `${path}.${randomUUID()}${aside}`
+/** Returns the block name of a file, without the suffix of `asidePath`. Older versions had other suffixes. */
 const blockOf = (file: string) => file.slice(0, file.indexOf(blockExtension) + blockExtension.length)
 const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
 const isMissing = (error: unknown) => errno(error) === 'ENOENT'
 
-/** A block that is in its place. */
 export interface PlacedBlock {
-  /** The directory that holds its name. */
+  /** Directory of the block. */
   readonly shard: string
   readonly path: string
-  /** When this writer wrote it, in milliseconds; undefined when it was there before. */
+  /** Time when this writer wrote it, in milliseconds. Undefined if it existed before. */
   readonly writtenAt: number | undefined
 }
 
@@ -58,14 +56,14 @@ const syncPath = async (path: string) => {
   }
 }
 
-/** Blocks as files below `dir`, named by their CIDs: whole or not there, and on the disk once they are written. */
+/** Creates a directory of blocks below `dir`. A block is complete and synced, or it does not exist. */
 export const createBlockDirectory = (dir: string) => {
   const place = (cid: CID) => {
     const at = blockPlace(cid)
     return { shard: join(dir, at.dir), path: join(dir, at.dir, at.file) }
   }
 
-  /** A block that is already there becomes young again, so that garbage collection spares it until its file is pinned. */
+  /** Renews the time of an existing block, so that garbage collection keeps it until its file is pinned. */
   const renew = async (path: string, length: number) => {
     try {
       const now = new Date()
@@ -77,13 +75,13 @@ export const createBlockDirectory = (dir: string) => {
     }
   }
 
-  /** Returns when it was written; undefined when another writer was quicker, who may count on it by now. */
+  /** Returns the time of the write. Returns undefined if another writer was faster, who may need the block. */
   const write = async (shard: string, path: string, bytes: Uint8Array): Promise<number | undefined> => {
     const part = `${path}.${randomUUID()}${temporary}`
     const create = () => open(part, 'wx')
     const handle = await create().catch(async (error) => {
       if (!isMissing(error)) throw error
-      // Never creates `dir` itself: when it is missing, its disk may be unmounted, and blocks would be written to another disk.
+      // Does not create `dir`: if it is missing, its disk may be unmounted.
       await mkdir(shard).catch((failure: unknown) => {
         if (errno(failure) !== 'EEXIST') throw failure
       })
@@ -107,20 +105,19 @@ export const createBlockDirectory = (dir: string) => {
       } catch (error) {
         if (errno(error) !== 'EEXIST') throw error
       }
-      // What is there is another writer's, or broken.
+      // The existing block is another writer's, or damaged.
       if (!(await renew(path, bytes.byteLength))) await rename(part, path)
       return undefined
     } finally {
-      // `rm` would look at it first. It is gone where it took the place of what was broken; what is left otherwise a collection removes.
+      // The file is gone if it replaced a damaged block. Garbage collection removes leftovers.
       await unlink(part).catch(() => undefined)
     }
   }
 
   return {
     /**
-     * Writes a block whole or not at all: a block under its name is complete and on the disk. Its name is only sure to
-     * outlive a power cut after `syncNames`. `isNew`: it is not looked for first, since it is probably not there; one that is stays. Raises
-     * INSUFFICIENT_STORAGE, UNAVAILABLE.
+     * Writes a block atomically. A named block is complete and synced. Its name survives a power failure after `syncNames`. `isNew`: skips the check
+     * for an existing block, because there is probably none. Throws INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
     async put(cid: CID, bytes: Uint8Array, isNew = false): Promise<PlacedBlock> {
       const { shard, path } = place(cid)
@@ -132,7 +129,7 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
-    /** Makes the names of blocks durable. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+    /** Syncs the names of blocks to disk. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
     async syncNames(blocks: Iterable<PlacedBlock>): Promise<void> {
       try {
         for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard)
@@ -141,25 +138,22 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
-    /**
-     * Removes the blocks that this writer wrote, unless somebody else has counted on one since. What cannot be removed is left
-     * to `sweep`.
-     */
+    /** Deletes the blocks that this writer wrote, unless another import has renewed them. Ignores errors: `sweep` deletes the rest. */
     async discard(blocks: Iterable<PlacedBlock>): Promise<void> {
       for (const { path, writtenAt } of blocks) {
         if (writtenAt !== undefined) await removeUntouched(path, writtenAt).catch(() => undefined)
       }
     },
 
-    /** Whether blocks can be put here, as far as permissions tell. */
+    /** Returns whether the permissions allow writes. */
     isWritable: () =>
       access(dir, constants.R_OK | constants.W_OK).then(
         () => true,
-        // A store without an owner creates it with the first block.
+        // A store without an owner creates the folder with the first block.
         isMissing,
       ),
 
-    /** Raises NOT_FOUND, UNAVAILABLE. */
+    /** Throws NOT_FOUND, UNAVAILABLE. */
     async get(cid: CID): Promise<Uint8Array> {
       try {
         return await readFile(place(cid).path)
@@ -168,7 +162,7 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
-    /** Bytes of one block. Raises NOT_FOUND, UNAVAILABLE. */
+    /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     async length(cid: CID): Promise<number> {
       try {
         return (await stat(place(cid).path)).size
@@ -177,24 +171,23 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
-    /** Where it lies, below the folder. */
+    /** Returns the path of a block below the folder. */
     nameOf(cid: CID): string {
       const at = blockPlace(cid)
       return join(at.dir, at.file)
     },
 
-    /** When it was last written or renewed, in milliseconds; undefined when it is not there. Raises what the disk raises. */
+    /** Returns when a block was last written or renewed, in milliseconds, or undefined. */
     changedAt: (cid: CID): Promise<number | undefined> => changedAt(place(cid).path),
 
     /**
-     * Puts back what a collection that was killed or stands still left aside, so that it is not taken for missing. Returns the names of
-     * blocks of which something still lies aside. Raises UNAVAILABLE.
+     * Restores blocks that an interrupted collection moved aside. Returns the names of blocks that could not be restored. Throws UNAVAILABLE.
      */
     async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
       await eachFile(dir, onError, async (shard, file) => {
         if (!file.endsWith(aside)) return
-        await putBack(join(shard, file), join(shard, blockOf(file))).catch((error: unknown) => {
+        await restore(join(shard, file), join(shard, blockOf(file))).catch((error: unknown) => {
           stuck.add(blockOf(file))
           throw error
         })
@@ -203,9 +196,8 @@ export const createBlockDirectory = (dir: string) => {
     },
 
     /**
-     * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
-     * writes left behind. Returns how many blocks. `onError` is told of each that cannot be removed. `cancel` ends it between two
-     * of them: it raises then. Raises UNAVAILABLE when the folder cannot be read.
+     * Deletes blocks that were not renewed since `before` (milliseconds), except those of `keep`, and files of interrupted writes. Returns the number of
+     * deleted blocks. Reports blocks that cannot be deleted to `onError`. Throws if `cancel` aborts, and UNAVAILABLE if the folder cannot be read.
      */
     async sweep(
       keep: (name: string) => boolean,
@@ -226,7 +218,7 @@ export const createBlockDirectory = (dir: string) => {
   }
 }
 
-/** Each file for itself; `onError` is told of those that `work` failed for. Raises UNAVAILABLE when the folder cannot be read. */
+/** Runs `work` for each file, and reports its errors to `onError`. Throws UNAVAILABLE if the folder cannot be read. */
 const eachFile = async (
   dir: string,
   onError: OnError,
@@ -275,34 +267,33 @@ const changedAt = async (path: string) => {
   }
 }
 
-/** As `removeOld`: whoever renews the block before it is aside shows in its age, and whoever comes later writes it anew. */
+/** Deletes a block unless it was renewed since `writtenAt`. See `removeOld`. */
 const removeUntouched = async (path: string, writtenAt: number) => {
   if ((await changedAt(path)) !== writtenAt) return
-  const moved = asideOf(path)
+  const moved = asidePath(path)
   if (!(await moveIfThere(path, moved))) return
   if ((await changedAt(moved)) === writtenAt) await rm(moved, { force: true })
-  else await putBack(moved, path)
+  else await restore(moved, path)
 }
 
 /**
- * An import may renew the block between our look at its age and its removal. So the block is moved aside first: from
- * then on an import writes it anew, and an import that renewed it before shows in its age, and it is put back.
- * True when it was removed.
+ * Deletes an old block. Returns whether it was deleted. An import may renew the block between the check of its age and the deletion. So the block is
+ * moved aside and checked again: later imports write it again, and a block that was renewed before is restored.
  */
 const removeOld = async (path: string, before: number) => {
   if (!(await isOlder(path, before))) return false
-  const moved = asideOf(path)
+  const moved = asidePath(path)
   if (!(await moveIfThere(path, moved))) return false
   if (!(await isOlder(moved, before))) {
-    await putBack(moved, path)
+    await restore(moved, path)
     return false
   }
   await rm(moved, { force: true })
   return true
 }
 
-/** A block that was written anew meanwhile stays: it is as whole, and younger. */
-const putBack = async (moved: string, path: string) => {
+/** Restores a block that was moved aside, unless it was written again meanwhile. */
+const restore = async (moved: string, path: string) => {
   try {
     await link(moved, path)
   } catch (error) {
@@ -312,7 +303,7 @@ const putBack = async (moved: string, path: string) => {
   await rm(moved, { force: true })
 }
 
-/** False when another process was faster. */
+/** Returns false if another process was faster. */
 const moveIfThere = async (from: string, to: string) => {
   try {
     await rename(from, to)

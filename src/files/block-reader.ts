@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto'
+import { CarWriter } from '@ipld/car/writer'
+import * as dagPb from '@ipld/dag-pb'
+import { UnixFS } from 'ipfs-unixfs'
 import { exporter } from 'ipfs-unixfs-exporter'
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
+import { identity } from 'multiformats/hashes/identity'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { DomainError, notFound } from '../shared/errors.ts'
-import type { OnError } from '../shared/log.ts'
-import { blockName } from './block-name.ts'
-import { carOf, namesBelow } from './car.ts'
-import { linksOf, parseCid } from './cids.ts'
-import type { NameSet } from './compact-hash-set.ts'
-import type { ContentStore } from './file-types.ts'
+import { blockName, linksOf, parseCid } from './cids.ts'
+import type { CarSelection, ContentStore } from './file-types.ts'
 
-/** Where blocks lie by their CIDs. */
+/** Reads blocks by their CIDs. */
 export interface BlockSource {
-  /** Raises NOT_FOUND, UNAVAILABLE. */
+  /** Throws NOT_FOUND, UNAVAILABLE. */
   get(cid: CID): Promise<Uint8Array>
-  /** Bytes of one block. Raises NOT_FOUND, UNAVAILABLE. */
+  /** Returns the size of a block in bytes. Throws NOT_FOUND, UNAVAILABLE. */
   length(cid: CID): Promise<number>
 }
 
-/** The exporter reads on while its consumer is slow. Asked for so many bytes at a time, it stays flat. */
+/** The exporter reads ahead of a slow consumer. Reading in windows limits its memory. */
 const READ_WINDOW_BYTES = 4 * 1024 * 1024
-/** Blocks that are looked at together. */
-const LOOKS_AT_ONCE = 16
+/** Blocks that are checked at the same time. */
+const CHECK_CONCURRENCY = 16
 
-/** The part of a content store that reads, over blocks that can be had one by one. */
+/** Creates the reading part of a content store. */
 export const createBlockReader = (
   blocks: BlockSource,
 ): Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'isWhole' | 'exportCar' | 'blocksBelow'> => ({
@@ -33,7 +33,7 @@ export const createBlockReader = (
     const start = Math.min(range?.offset ?? 0, file.size)
     const end = Math.min(range === undefined ? file.size : start + range.length, file.size)
     for (let offset = start; offset < end; ) {
-      // Windows end on multiples of their length, so that no chunk lies in two of them.
+      // Windows end at multiples of their size, so that no chunk is read twice.
       const length = Math.min(READ_WINDOW_BYTES - (offset % READ_WINDOW_BYTES), end - offset)
       yield* file.content({ offset, length })
       offset += length
@@ -53,7 +53,7 @@ export const createBlockReader = (
     const seen = new Set<string>()
     const stack = [parseCid(cid)]
     while (stack.length > 0) {
-      const next = stack.splice(-LOOKS_AT_ONCE).filter((each) => !seen.has(blockName(each)))
+      const next = stack.splice(-CHECK_CONCURRENCY).filter((each) => !seen.has(blockName(each)))
       for (const each of next) seen.add(blockName(each))
       for (const links of await Promise.all(next.map((each) => linksIfThere(blocks, each)))) {
         if (!links) return false
@@ -68,11 +68,11 @@ export const createBlockReader = (
   },
 
   async *blocksBelow(cid) {
-    for await (const below of namesBelow(parseCid(cid), blocks.get)) yield below.toString()
+    for await (const below of cidsBelow(parseCid(cid), blocks.get)) yield below.toString()
   },
 })
 
-/** Raises NOT_FOUND for what is missing and for a DAG that is not a file. */
+/** Throws NOT_FOUND if blocks are missing or the DAG is not a file. */
 const openFile = async (blocks: BlockSource, cid: CID) => {
   const storage = {
     async *get(key: CID) {
@@ -87,63 +87,116 @@ const openFile = async (blocks: BlockSource, cid: CID) => {
   throw notFound('File')
 }
 
-/** Undefined for a block that is missing. */
-const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
+/** Returns undefined instead of NOT_FOUND. */
+export const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
     throw error
   })
 
-/** What a block links to; undefined when it is missing. Leaves are not read. */
+/** Returns the links of a block, or undefined if it is missing. Does not read leaves. */
 const linksIfThere = async (blocks: BlockSource, cid: CID): Promise<CID[] | undefined> => {
   if (cid.code === raw.code) return (await ifThere(blocks.length(cid))) === undefined ? undefined : []
   const bytes = await ifThere(blocks.get(cid))
   return bytes && linksOf(cid, bytes)
 }
 
-/** Whether bytes are those that the name of a block promises; of hashes that are not SHA-256 it is believed. */
+/** Returns whether bytes match a CID. CIDs with other hashes than SHA-256 are not checked. */
 export const isNamedBy = (cid: CID, bytes: Uint8Array): boolean =>
   cid.multihash.code !== sha256.code || createHash('sha256').update(bytes).digest().equals(cid.multihash.digest)
 
-/** The links of a block. Raises when its bytes are not those that its name promises: they would tell of others, or of none. */
-const readLinks = (cid: CID, bytes: Uint8Array): CID[] => {
-  if (!isNamedBy(cid, bytes)) throw new Error('The block is damaged.')
-  return linksOf(cid, bytes)
+type ReadBlock = (cid: CID) => Promise<Uint8Array>
+
+/** A block of a DAG during a walk. */
+interface Step {
+  cid: CID
+  /** Position of its content in the file. Only counted for a range. */
+  offset: number
+}
+
+const everything: CarSelection = { scope: 'all', duplicates: false }
+
+/** Yields the selected blocks of a DAG, depth first. */
+export async function* walk(root: CID, read: ReadBlock, selection: CarSelection = everything) {
+  const { scope, range, duplicates } = selection
+  const sent = new Set<string>()
+  const stack: Step[] = [{ cid: root, offset: 0 }]
+  for (let step = stack.pop(); step; step = stack.pop()) {
+    const { cid } = step
+    const isSent = sent.has(cid.toString())
+    // Its descendants were sent, too. With a range, another part of them may be selected here.
+    if (isSent && (!range || cid.code !== dagPb.code)) continue
+    // An identity CID contains its bytes.
+    if (cid.multihash.code === identity.code) continue
+    const bytes = await read(cid)
+    if (!isSent) yield { cid, bytes }
+    if (!duplicates) sent.add(cid.toString())
+    if (scope === 'block') return
+    for (const child of childrenOf(step, bytes, range).reverse()) stack.push(child)
+  }
+}
+
+/** Returns the linked blocks, in order. With a range, only those that contain a part of it. */
+const childrenOf = ({ cid, offset }: Step, bytes: Uint8Array, range: CarSelection['range']): Step[] => {
+  const links = linksOf(cid, bytes)
+  const sizes = range && sizesOf(cid, bytes)
+  if (!range || sizes?.children.length !== links.length) return links.map((link) => ({ cid: link, offset }))
+  let start = offset + sizes.own
+  const found: Step[] = []
+  for (const [index, link] of links.entries()) {
+    const end = start + sizes.children[index]!
+    if (start < range.offset + range.length && end > range.offset) found.push({ cid: link, offset: start })
+    start = end
+  }
+  return found
+}
+
+/** Returns the number of file bytes in a block, and below each of its links. Undefined if the block does not contain them. */
+const sizesOf = (cid: CID, bytes: Uint8Array) => {
+  if (cid.code !== dagPb.code) return undefined
+  try {
+    const { data, blockSizes } = UnixFS.unmarshal(dagPb.decode(bytes).Data ?? new Uint8Array())
+    return { own: data?.length ?? 0, children: blockSizes.map(Number) }
+  } catch {
+    return undefined
+  }
 }
 
 /**
- * Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. Returns those that are
- * there and cannot be read; `onError` is told of them.
+ * Yields a DAG as a CARv1 stream, `order=dfs` of the trustless gateway. A missing root throws before the first byte. A later error aborts the stream, so
+ * a reader does not treat a part as the whole.
  */
-export const markBelow = async (
-  blocks: BlockSource,
-  root: string,
-  kept: NameSet,
-  onError: (cid: CID | string, error: unknown) => void,
-): Promise<CID[]> => {
-  const unread: CID[] = []
-  const stack = parsed(root, onError)
-  for (let cid = stack.pop(); cid; cid = stack.pop()) {
-    const name = blockName(cid)
-    if (kept.has(name)) continue
-    kept.add(name)
-    if (cid.code === raw.code) continue
+export async function* carOf(root: CID, read: ReadBlock, selection?: CarSelection): AsyncGenerator<Uint8Array> {
+  const blocks = walk(root, read, selection)
+  const first = await blocks.next()
+  const { writer, out } = CarWriter.create([root])
+  // A put settles when its bytes were read from `out`, so writing and reading run concurrently. The writer must always be closed: otherwise `out`
+  // never ends.
+  const writing = (async () => {
     try {
-      const bytes = await ifThere(blocks.get(cid))
-      for (const link of bytes ? readLinks(cid, bytes) : []) stack.push(link)
-    } catch (error) {
-      onError(cid, error)
-      unread.push(cid)
+      if (!first.done) await writer.put(first.value)
+      for await (const block of blocks) await writer.put(block)
+    } finally {
+      await writer.close()
     }
-  }
-  return unread
+  })()
+  // It is awaited after `out` has ended. Until then a rejection must not be unhandled.
+  writing.catch(() => undefined)
+  yield* out
+  await writing
 }
 
-const parsed = (root: string, onError: OnError): CID[] => {
-  try {
-    return [parseCid(root)]
-  } catch (error) {
-    onError(root, error)
-    return []
+/** Yields the CIDs below a block at every depth, each once. Does not read leaves. */
+export async function* cidsBelow(root: CID, read: ReadBlock): AsyncGenerator<CID> {
+  const seen = new Set([root.toString()])
+  const stack = [root]
+  for (let cid = stack.pop(); cid; cid = stack.pop()) {
+    if (cid.code !== dagPb.code) continue
+    for (const link of linksOf(cid, await read(cid))) {
+      if (seen.has(link.toString())) continue
+      seen.add(link.toString())
+      yield link
+      stack.push(link)
+    }
   }
 }

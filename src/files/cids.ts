@@ -1,15 +1,21 @@
+/** CIDs of files and blocks, and the layout of files. */
 import { createHash } from 'node:crypto'
 import * as dagPb from '@ipld/dag-pb'
+import { NextToLast } from 'blockstore-fs/sharding'
+import { importFile } from 'ipfs-unixfs-importer'
+import { fixedSize } from 'ipfs-unixfs-importer/chunker'
+import { balanced } from 'ipfs-unixfs-importer/layout'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { canonicalCid } from '../../packages/verify/src/cids.ts'
 import { notFound, validationFailed } from '../shared/errors.ts'
+import type { ContentStore } from './file-types.ts'
 
 /**
- * A CID that the store may hold: raw or dag-pb under sha2-256. Raises NOT_FOUND for everything else, because nothing
- * else is ever stored. An identity CID in particular carries its bytes itself and would read as a file that nobody added.
+ * Parses a CID that the store can have: raw or dag-pb with sha2-256. Throws NOT_FOUND for all others. An identity CID contains its bytes, so it would
+ * be readable although nobody stored it.
  */
 export const parseCid = (text: string): CID => {
   let cid: CID
@@ -23,23 +29,23 @@ export const parseCid = (text: string): CID => {
   return cid
 }
 
-/** Whether a CID is that of a single block of bytes, below which there is nothing. Raises NOT_FOUND. */
+/** Returns whether a CID is that of a single raw block. Throws NOT_FOUND. */
 export const isLeaf = (text: string): boolean => parseCid(text).code === raw.code
 
-/** Returns the canonical form of a CID. Raises VALIDATION_FAILED if the text is not a CID. */
+/** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */
 export const assertCid = (text: string): string => {
   const cid = canonicalCid(text)
   if (cid === undefined) throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
   return cid
 }
 
-/** The identity of bytes that fit one raw block. */
+/** Returns the CID and SHA-256 of bytes in one raw block. */
 export const identifyDocument = (bytes: Uint8Array) => {
   const hash = createHash('sha256').update(bytes).digest()
   return { cid: CID.createV1(raw.code, digests.create(sha256.code, hash)), sha256: hash.toString('hex') }
 }
 
-/** The CIDs that a block links to, in order. Only dag-pb blocks link; a block that does not decode links to nothing. */
+/** Returns the CIDs that a block links to, in order. Other blocks than valid dag-pb have no links. */
 export const linksOf = (cid: CID, bytes: Uint8Array): CID[] => {
   if (cid.code !== dagPb.code) return []
   try {
@@ -49,7 +55,7 @@ export const linksOf = (cid: CID, bytes: Uint8Array): CID[] => {
   }
 }
 
-/** Passes a stream through and measures it on the way. Read the result after the stream has ended. */
+/** Measures size and SHA-256 of a stream. Read the result after the stream has ended. */
 export const measure = (source: AsyncIterable<Uint8Array>) => {
   const hash = createHash('sha256')
   let size = 0
@@ -61,4 +67,40 @@ export const measure = (source: AsyncIterable<Uint8Array>) => {
     }
   }
   return { stream: pass(), result: () => ({ sha256: hash.digest('hex'), size }) }
+}
+
+const sharding = new NextToLast()
+
+/** File extension of blocks. */
+export const blockExtension: string = sharding.extension
+
+/** Returns the name of a block: its multihash in base32. CIDs of all versions and codecs share it. */
+export const blockName = (cid: CID): string => sharding.encode(cid).file
+
+/** Returns folder and file of a block, as in `AQ/BCIQ…AQ.data`. `blockstore-fs` and `blockstore-s3` use the same layout. */
+export const blockPlace = (cid: CID): { dir: string; file: string } => sharding.encode(cid)
+
+/**
+ * The layout of `ipfs add --cid-version=1`: 256 KiB chunks, a balanced tree with 174 children, and raw leaves. A file of one chunk is that leaf.
+ * The nids of assets depend on it, and the defaults of the importer may change.
+ */
+export const kuboLayout = () => ({
+  cidVersion: 1 as const,
+  rawLeaves: true,
+  reduceSingleLeafToSelf: true,
+  chunker: fixedSize({ chunkSize: 262_144 }),
+  layout: balanced({ maxChildrenPerNode: 174 }),
+  // Chunks in memory, and concurrent writes.
+  blockWriteConcurrency: 8,
+})
+
+/** Returns the identity of a file without storing its blocks. */
+export const identifyFile: ContentStore['identifyFile'] = async (source) => {
+  const { stream, result } = measure(source)
+  const put = async (cid: CID, bytes: unknown) => {
+    source.release?.(bytes as Uint8Array)
+    return cid
+  }
+  const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+  return { cid: cid.toString(), ...result() }
 }

@@ -3,26 +3,23 @@ import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
 import { DomainError, storageFailure, unavailable } from '../shared/errors.ts'
 import { type BlockDirectory, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
-import { createBlockReader, markBelow } from './block-reader.ts'
-import { ownedBlocks } from './blocks-owner.ts'
-import { identifyDocument, measure } from './cids.ts'
-import { createNameSet } from './compact-hash-set.ts'
-import { tellOrRaise } from './error-collector.ts'
-import { identifyFile, kuboLayout } from './file-layout.ts'
+import { createBlockReader } from './block-reader.ts'
+import { identifyDocument, identifyFile, kuboLayout, measure } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
-import { claimStore, type FindFiles } from './store-owner.ts'
+import { createCompactHashSet, createErrorCollector, markReachable } from './garbage-collection.ts'
+import { claimStore, type FindFiles, ownedBlocks } from './store-owner.ts'
 
 /** The folder of the blocks, and the installation that owns them. */
 export interface ContentStoreOptions {
   dir: string
-  /** Identity of this installation. Without it, the folder is used whoever it belongs to. */
+  /** ID of this installation. Without it, the owner of the folder is not checked. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
-  /** True when a folder that nobody owns yet is used as it is. */
+  /** True if a folder without an owner is used unclaimed. */
   mayBeUnmarked?: boolean
 }
 
-/** The content store on this machine's disk, under `dir`. Several processes may share it. */
+/** Creates the content store in a folder. Several processes can share it. */
 export const createContentStore = ({
   dir,
   owner,
@@ -32,13 +29,13 @@ export const createContentStore = ({
   const blocks = createBlockDirectory(dir)
   const folder = ownedBlocks(dir)
 
-  /** Returns whether the folder is still that of this installation. It is not when it was unmounted or exchanged. */
+  /** Returns whether the folder belongs to this installation. It does not if it was unmounted or replaced. */
   const isOwn = async () => {
     if (owner === undefined) return true
     const found = await folder.readOwner()
     return found === owner || (found === undefined && mayBeUnmarked)
   }
-  /** Raises UNAVAILABLE. */
+  /** Throws UNAVAILABLE if the folder belongs to another installation. */
   const assertOwn = async () => {
     if (owner === undefined) return
     const found = await isOwn().catch((error: unknown) => {
@@ -47,7 +44,7 @@ export const createContentStore = ({
     if (!found) throw unavailable('The file store', new Error(`${folder.title} is not the one of this installation.`))
   }
 
-  /** Prepares a write. Creates the folder only for a store without an owner. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  /** Prepares a write. Creates the folder only for a store without an owner. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
   const beginWrite = async () => {
     await assertOwn()
     if (owner !== undefined) return
@@ -56,7 +53,7 @@ export const createContentStore = ({
     })
   }
 
-  /** A block that is missing from the wrong folder may be in the right one. */
+  /** Checks the owner after a miss: the block may be in the folder that was unmounted. */
   const explainMiss = async (error: unknown): Promise<never> => {
     if (error instanceof DomainError && error.code === 'NOT_FOUND') await assertOwn()
     throw error
@@ -67,17 +64,17 @@ export const createContentStore = ({
       await beginWrite()
       const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
-      // A file is there or not, mostly: what was found of the block before is expected of the next one.
+      // Mostly all blocks of a file exist or none, so the last block predicts the next one.
       let isNew = false
       const put = async (cid: CID, bytes: unknown) => {
         const placed = blocks.put(cid, bytes as Uint8Array, isNew)
         placing.push(placed)
         isNew = (await placed).writtenAt !== undefined
-        source.giveBack?.(bytes as Uint8Array)
+        source.release?.(bytes as Uint8Array)
         return cid
       }
       const discard = async () => {
-        // Several are under way at a time, also when one of them has failed.
+        // After an error, other writes may still be running.
         const settled = await Promise.allSettled(placing)
         await blocks.discard(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
       }
@@ -113,21 +110,21 @@ export const createContentStore = ({
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       if (owner !== undefined) await claimStore(folder, owner, findFiles)
       const grace = graceSeconds * 1000
-      const told = tellOrRaise(onError)
-      // Taken before the pins are read: what is pinned later was imported or renewed later.
+      const errors = createErrorCollector(onError)
+      // Read the time before the pins: files that are pinned later are imported or renewed later.
       let before = Date.now() - grace
-      // Otherwise each collection would lay one more of them aside.
-      const stuck = await blocks.restore(told.onError)
-      const kept = createNameSet()
-      const tellOf = (block: CID | string, error: unknown) =>
-        told.onError(typeof block === 'string' ? block : blocks.nameOf(block), error)
+      // Otherwise each collection would move another copy aside.
+      const stuck = await blocks.restore(errors.onError)
+      const kept = createCompactHashSet()
+      const onBlockError = (block: CID | string, error: unknown) =>
+        errors.onError(typeof block === 'string' ? block : blocks.nameOf(block), error)
       for await (const cid of pinned) {
         cancel?.throwIfAborted()
-        for (const unread of await markBelow(blocks, cid, kept, tellOf))
+        for (const unread of await markReachable(blocks, cid, kept, onBlockError))
           before = Math.min(before, (await oldestBelow(blocks, unread)) - grace)
       }
-      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, told.onError, cancel)
-      told.end()
+      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, errors.onError, cancel)
+      errors.throwFirst()
       return removed
     },
 
@@ -136,8 +133,8 @@ export const createContentStore = ({
 }
 
 /**
- * What hangs on a block that cannot be read is not known, but the import that wrote or renewed it last had renewed all of that
- * within the grace before. So nothing that was touched since is removed until the block is mended or gone. Milliseconds.
+ * Returns when an unreadable block was last renewed, in milliseconds. Its descendants are unknown, but the same import renewed them within the grace
+ * period before. So nothing that was renewed since then is deleted until the block is repaired or gone.
  */
 const oldestBelow = async (blocks: BlockDirectory, cid: CID): Promise<number> =>
   (await blocks.changedAt(cid).catch(() => undefined)) ?? Number.NEGATIVE_INFINITY

@@ -1,8 +1,8 @@
-/** Links to private files that work for a while without credentials: an `<img>` cannot send a header. */
+/** Signed links to private files. They work without credentials, because an `<img>` cannot send a header. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { canonicalCid } from '../../packages/verify/src/cids.ts'
 
-/** Signs links to files, and knows them again. */
+/** Signs and verifies links to files. */
 export interface FileLinks {
   /**
    * Returns path and query of a link to bytes of an asset, valid for at least an hour. The link belongs to this asset (by its UUID), not to
@@ -17,14 +17,14 @@ const HOUR_SECONDS = 3_600
 
 /** Creates links that are valid for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
 export function createFileLinks({ key }: { key: Uint8Array }): FileLinks {
-  // A key object is taken apart once; bytes would be with every link.
+  // A key object is parsed once, not for every link.
   const secret = createSecretKey(key)
   const signatureOf = (assetId: string, cid: string, expires: number) =>
     createHmac('sha256', secret).update(`${assetId}\n${cid}\n${expires}`).digest('base64url')
 
   return {
     sign(assetId, cid) {
-      // The end of the next full hour: links of one hour are equal, so that clients can cache what they fetched.
+      // All links of an hour are equal, so clients can cache the files.
       const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
       const signature = signatureOf(assetId, cid, expires)
       return `/ipfs/${cid}?asset=${assetId}&expires=${expires}&signature=${signature}`

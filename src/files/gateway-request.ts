@@ -1,17 +1,17 @@
 /**
- * In which form a file is asked for: as it is, its first block, or a CAR of its blocks. By the query or the header `Accept`
+ * The requested format of a file: its bytes, its root block, or a CAR of its blocks. The query or the header `Accept` selects it
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#http-request).
  */
 import { type FieldErrors, validationFailed } from '../shared/errors.ts'
 import type { CarSelection } from './file-types.ts'
 
-/** The first and the last byte of a range; below zero they count from the end of the file. */
+/** The first and the last byte of a range. Negative numbers count from the end of the file. */
 export interface EntityBytes {
   from: number
   to: number | '*'
 }
 
-/** A CAR as it is asked for; that its blocks come depth first is all that there is. */
+/** A request for a CAR. Blocks are always sent depth first. */
 export interface CarRequest {
   kind: 'car'
   scope: 'block' | 'entity' | 'all'
@@ -19,7 +19,6 @@ export interface CarRequest {
   duplicates: boolean
 }
 
-/** What is asked for. */
 export type FileRequest = { kind: 'file' } | { kind: 'raw' } | CarRequest
 
 type Kind = FileRequest['kind']
@@ -31,7 +30,7 @@ const kinds = new Map<string, Kind>([
 
 interface Accepted {
   kind: Kind
-  /** Of the media type: names in lower case, values as they are written. */
+  /** Parameters of the media type. Names are in lower case. */
   parameters: Map<string, string>
   weight: number
 }
@@ -50,7 +49,7 @@ const readAccepted = (part: string): Accepted => {
   return { kind: kinds.get(type.trim().toLowerCase()) ?? 'file', parameters, weight: Number.isNaN(weight) ? 0 : weight }
 }
 
-/** What the header accepts, the best first. */
+/** Returns the accepted formats, the most preferred first. */
 const readAccept = (header = ''): Accepted[] =>
   header
     .split(',')
@@ -59,7 +58,7 @@ const readAccept = (header = ''): Accepted[] =>
     .filter(({ weight }) => weight > 0)
     .sort((one, other) => other.weight - one.weight)
 
-/** What a parameter may be. The name is that of the query; in the media type it stands without `car-`. */
+/** Allowed values of CAR parameters, by their names in the query. In the media type they have no prefix `car-`. */
 const carParameters: Record<string, readonly string[]> = {
   'car-version': ['1'],
   'car-order': ['dfs', 'unk'],
@@ -69,7 +68,7 @@ const carParameters: Record<string, readonly string[]> = {
 const carParameter = (name: string, query: URLSearchParams, { parameters }: Accepted) =>
   query.get(name) || parameters.get(name.slice('car-'.length)) || undefined
 
-/** What is wrong with the parameters of a CAR; undefined when nothing is. */
+/** Returns the problem with the parameters of a CAR, or undefined. */
 const problemOf = (query: URLSearchParams, accepted: Accepted): FieldErrors | undefined => {
   for (const [name, allowed] of Object.entries(carParameters)) {
     const value = carParameter(name, query, accepted)
@@ -108,11 +107,11 @@ const readCar = (query: URLSearchParams, accepted: Accepted): CarRequest => {
   return { kind: 'car', scope: scope ?? 'all', duplicates }
 }
 
-/** Reads what is asked for; the query goes before the header. Raises VALIDATION_FAILED for what is not had here. */
+/** Reads the requested format. The query has precedence over the header. Throws VALIDATION_FAILED for unsupported formats. */
 export function readFileRequest(query: URLSearchParams, accept: string | undefined): FileRequest {
   const named = query.get('format')
   if (named !== null && named !== 'raw' && named !== 'car')
-    throw validationFailed({ format: ['Expected raw or car; without it the bytes come as they are.'] })
+    throw validationFailed({ format: ['Expected raw or car. Without it the bytes of the file are sent.'] })
   const accepted = readAccept(accept)
   const fitting = accepted.filter(({ kind }) => named === null || kind === named)
   const candidates =
@@ -123,8 +122,8 @@ export function readFileRequest(query: URLSearchParams, accept: string | undefin
 }
 
 /**
- * The blocks that a request for a CAR names, of a file of so many bytes. A range beyond the end of the file raises
- * VALIDATION_FAILED; one that holds nothing is answered with the first block, which tells why.
+ * Returns the blocks of a CAR request. `size`: bytes of the file. An empty range selects the root block. Throws VALIDATION_FAILED for a range beyond
+ * the end of the file.
  */
 export function selectionOf({ scope, bytes, duplicates }: CarRequest, size: number): CarSelection {
   if (!bytes) return { scope: scope === 'block' ? 'block' : 'all', duplicates }

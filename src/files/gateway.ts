@@ -1,20 +1,35 @@
 /**
- * Reads files over HTTP as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/): the bytes as they are, with
- * ranges, or by the trustless gateway's `format=raw` and `format=car`, so that a stranger can check what they got.
+ * Serves files over HTTP as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/): the bytes with ranges, or blocks and CARs of the
+ * trustless gateway, which untrusted clients can verify.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { CID } from 'multiformats/cid'
 import { matchesEtag } from '../http/send.ts'
 import { displayOf } from '../modules/assets/file-types.ts'
 import { validationFailed } from '../shared/errors.ts'
 import { cleanFileName } from '../shared/text.ts'
+import { carOf } from './block-reader.ts'
 import { assertCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
 import { type CarRequest, type FileRequest, parseRange, readFileRequest, selectionOf } from './gateway-request.ts'
-import { PROBE_CID, probe } from './probe.ts'
 
-/** How a file is served. */
+/**
+ * The CID of the empty file. Clients request it to detect a gateway
+ * (https://specs.ipfs.tech/http-gateways/trustless-gateway/#dedicated-probe-paths). It is in no store.
+ */
+export const EMPTY_FILE_CID = 'bafkqaaa'
+
+const empty = new Uint8Array()
+
+export const emptyFile: Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'> = {
+  async *read() {},
+  size: async () => 0,
+  readBlock: async () => empty,
+  exportCar: () => carOf(CID.parse(EMPTY_FILE_CID), async () => empty),
+}
+
 export interface ReadableFile {
   mimeType: string
   fileName: string
@@ -28,15 +43,15 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   try {
     await pipeline(Readable.from(source), res)
   } catch (error) {
-    // The reader left, or the store failed midway: a cut connection is the only honest answer after the headers.
+    // The client disconnected, or the store failed. After the headers, only a closed connection reports an error.
     if (!res.destroyed) res.destroy(error as Error)
   }
 }
 
-/** Who may see a file, and for how long: what nobody owns never changes; an asset can be withdrawn, and what is made of it changes. */
+/** Who may cache a file, and for how long. Documents without an owner never change. Assets can be deleted, and signed copies change. */
 export type Audience = 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now'
 
-/** Seconds that a copy of an asset may be shown without asking again whether it still may be. */
+/** Seconds that a cached asset is fresh. */
 const FRESH_SECONDS = 300
 
 const cacheControls: Record<Audience, string> = {
@@ -47,11 +62,11 @@ const cacheControls: Record<Audience, string> = {
   'owner-now': 'private, no-cache',
 }
 
-/** The entity tag. That of a CAR is weak: how blocks are put together may change with a version of ours. */
-const etagOf = (cid: string, asked: FileRequest) => {
-  if (asked.kind === 'file') return `"${cid}"`
-  if (asked.kind === 'raw') return `"${cid}.raw"`
-  const { scope, bytes, duplicates } = asked
+/** Returns the entity tag. That of a CAR is weak, because the order of blocks may change with a version of Annal. */
+const etagOf = (cid: string, requested: FileRequest) => {
+  if (requested.kind === 'file') return `"${cid}"`
+  if (requested.kind === 'raw') return `"${cid}.raw"`
+  const { scope, bytes, duplicates } = requested
   const parts = [scope !== 'all' && scope, bytes && `${bytes.from}:${bytes.to}`, duplicates && 'dups', 'car'].filter(
     Boolean,
   )
@@ -59,8 +74,8 @@ const etagOf = (cid: string, asked: FileRequest) => {
 }
 
 /**
- * The type that browsers are told. A comma would begin another type, which they would go by (`image/png;,text/html`); recorders of browsers write one
- * between codecs, which a player finds out by itself.
+ * Returns the Content-Type header. Browsers read a second type after a comma (`image/png;,text/html`). Recorders write a comma between codecs, which
+ * players do not need.
  */
 const shownTypeOf = (mimeType: string) => (mimeType.includes(',') ? mimeType.split(';', 1)[0]!.trimEnd() : mimeType)
 
@@ -77,19 +92,19 @@ const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
 const carType = ({ duplicates }: CarRequest) =>
   `application/vnd.ipld.car; version=1; order=dfs; dups=${duplicates ? 'y' : 'n'}`
 
-/** The address of a block or CAR itself, so that caches keep it apart from the bytes however it was asked for. */
-const locationOf = (cid: string, query: URLSearchParams, asked: Exclude<FileRequest, { kind: 'file' }>) => {
-  const own = new URLSearchParams({ format: asked.kind })
-  if (asked.kind === 'car') {
+/** Returns the canonical URL of a block or CAR, so that caches separate it from the bytes. */
+const locationOf = (cid: string, query: URLSearchParams, requested: Exclude<FileRequest, { kind: 'file' }>) => {
+  const own = new URLSearchParams({ format: requested.kind })
+  if (requested.kind === 'car') {
     for (const name of ['dag-scope', 'entity-bytes']) if (query.has(name)) own.set(name, query.get(name)!)
     own.set('car-version', '1')
     own.set('car-order', 'dfs')
-    own.set('car-dups', asked.duplicates ? 'y' : 'n')
+    own.set('car-dups', requested.duplicates ? 'y' : 'n')
   }
   return `/ipfs/${cid}?${own}`
 }
 
-interface Answering {
+interface Response {
   store: Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'>
   req: IncomingMessage
   res: ServerResponse
@@ -98,15 +113,15 @@ interface Answering {
   headers: Record<string, string>
 }
 
-/** Sends bytes, or the range of them that is asked for. */
+/** Sends bytes, or the requested range of them. */
 async function sendBytes(
-  { req, res, etag, headers }: Answering,
+  { req, res, etag, headers }: Response,
   size: number,
   read: (range?: { offset: number; length: number }) => AsyncIterable<Uint8Array>,
 ) {
-  const { range: asked, 'if-range': condition } = req.headers
-  // A part of other bytes than the caller has would not fit them.
-  const range = parseRange(condition === undefined || condition === etag ? asked : undefined, size)
+  const { range: requested, 'if-range': condition } = req.headers
+  // With `If-Range`, a range of another version would not fit the bytes of the client.
+  const range = parseRange(condition === undefined || condition === etag ? requested : undefined, size)
   const described = { ...headers, 'Accept-Ranges': 'bytes' }
   if (range === null) {
     const refused = { 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }
@@ -125,29 +140,28 @@ async function* cut(block: Uint8Array, range?: { offset: number; length: number 
   yield range ? block.subarray(range.offset, range.offset + range.length) : block
 }
 
-async function sendCar({ store, req, res, cid, headers }: Answering, asked: CarRequest) {
-  // Whatever can be refused is refused before the first byte.
-  const size = asked.bytes ? await store.size(cid) : 0
-  const selection = selectionOf(asked, size)
+async function sendCar({ store, req, res, cid, headers }: Response, requested: CarRequest) {
+  // Errors must be thrown before the first byte.
+  const size = requested.bytes ? await store.size(cid) : 0
+  const selection = selectionOf(requested, size)
   await store.readBlock(cid)
-  res.writeHead(200, { ...headers, 'Accept-Ranges': 'none', 'Content-Type': carType(asked) })
+  res.writeHead(200, { ...headers, 'Accept-Ranges': 'none', 'Content-Type': carType(requested) })
   await stream(req, res, store.exportCar(cid, selection))
 }
 
-/** Serves files of the content store to callers who were found to be allowed to read them. */
+/** Creates the gateway. Its callers check permissions. */
 export function createGateway({ contentStore, publicUrl }: { contentStore: ContentStore; publicUrl: string }) {
   const base = new URL(publicUrl).pathname.replace(/\/$/, '')
 
   return {
-    /** Returns the canonical form of a CID. Raises VALIDATION_FAILED if the text is not a CID. */
+    /** Returns the canonical form of a CID. Throws VALIDATION_FAILED if the text is not a CID. */
     nameOf: assertCid,
 
-    /** Whether it is the empty file by which clients find out whether there is a gateway. */
-    isProbe: (cid: string): boolean => cid === PROBE_CID,
+    isProbe: (cid: string): boolean => cid === EMPTY_FILE_CID,
 
     /**
-     * Sends a file that the caller may read. Raises VALIDATION_FAILED for a form that is not had here, NOT_FOUND and UNAVAILABLE, all
-     * before anything is sent. `takeApart` is called first when a block is wanted: its reader goes on to ask for those below it.
+     * Sends a file that the caller may read. `indexBlocks` is called before a block is sent, because the client requests its children next. Throws
+     * VALIDATION_FAILED for an unsupported format, NOT_FOUND, UNAVAILABLE before it sends anything.
      */
     async send(
       req: IncomingMessage,
@@ -156,13 +170,13 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
       query: URLSearchParams,
       file: ReadableFile,
       audience: Audience,
-      takeApart?: () => Promise<void>,
+      indexBlocks?: () => Promise<void>,
     ) {
-      // A worker registered at a file's address could answer for all others of the origin.
+      // A service worker at the URL of a file could answer requests for all other files of the origin.
       if (req.headers['service-worker'] === 'script')
         throw validationFailed({ 'service-worker': ['No service worker is served here.'] })
-      const asked = readFileRequest(query, req.headers.accept)
-      const etag = etagOf(cid, asked)
+      const requested = readFileRequest(query, req.headers.accept)
+      const etag = etagOf(cid, requested)
       const common = {
         ETag: etag,
         'Cache-Control': cacheControls[audience],
@@ -178,11 +192,11 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
         res.writeHead(304, common).end()
         return
       }
-      const store = cid === PROBE_CID ? probe : contentStore
-      const answering = { store, req, res, cid, etag }
-      // Whoever gives somebody an address chooses it.
+      const store = cid === EMPTY_FILE_CID ? emptyFile : contentStore
+      const response = { store, req, res, cid, etag }
+      // The author of the URL chooses this name.
       const given = cleanFileName(query.get('filename'))
-      if (asked.kind === 'file') {
+      if (requested.kind === 'file') {
         const inline = displayOf(file.mimeType) !== 'download' && query.get('download') !== 'true'
         const headers = {
           ...common,
@@ -191,22 +205,22 @@ export function createGateway({ contentStore, publicUrl }: { contentStore: Conte
           'Content-Type': inline ? shownTypeOf(file.mimeType) : 'application/octet-stream',
         }
         const size = await store.size(cid)
-        return sendBytes({ ...answering, headers }, size, (range) => store.read(cid, range))
+        return sendBytes({ ...response, headers }, size, (range) => store.read(cid, range))
       }
-      const extension = asked.kind === 'raw' ? 'bin' : 'car'
+      const extension = requested.kind === 'raw' ? 'bin' : 'car'
       const headers = {
         ...common,
-        // Without the second way to write the same name: Kubo reads no more than 2 KiB of headers, those of balancers included.
+        // Without `filename*`: Kubo reads at most 2 KiB of headers, including those of load balancers.
         'Content-Disposition': given
           ? dispositionOf('attachment', given)
           : `attachment; filename="${cid}.${extension}"`,
-        'Content-Location': base + locationOf(cid, query, asked),
+        'Content-Location': base + locationOf(cid, query, requested),
       }
-      if (asked.kind === 'car') return sendCar({ ...answering, headers }, asked)
-      await takeApart?.()
+      if (requested.kind === 'car') return sendCar({ ...response, headers }, requested)
+      await indexBlocks?.()
       const block = await store.readBlock(cid)
       return sendBytes(
-        { ...answering, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } },
+        { ...response, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } },
         block.length,
         (range) => cut(block, range),
       )

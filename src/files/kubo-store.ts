@@ -1,25 +1,21 @@
 import { create } from 'kubo-rpc-client'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
-import { carOf, namesBelow } from './car.ts'
-import { identifyDocument, measure, parseCid } from './cids.ts'
-import { tellOrRaise } from './error-collector.ts'
-import { identifyFile } from './file-layout.ts'
+import { carOf, cidsBelow } from './block-reader.ts'
+import { identifyDocument, identifyFile, measure, parseCid } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
-import { createPatience, eachWithin, tooSlow } from './timeout.ts'
+import { createErrorCollector } from './garbage-collection.ts'
+import { createDeadline, timeoutError, withItemTimeout } from './timeout.ts'
 
-/** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
+/** Option of Kubo: use only local blocks. On the network, a missing block never fails. */
 const offline: { offline: true } = { offline: true }
 
-/** Our pins bear this name and the Unix second of their import; other pins of the node are never touched. */
+/** Prefix of the names of our pins, before the Unix second of the import. Other pins of the node are never changed. */
 const pinPrefix = 'annal '
 const nameNow = () => `${pinPrefix}${Math.floor(Date.now() / 1000)}`
 const isOld = (name: string | undefined, before: number) =>
   name?.startsWith(pinPrefix) === true && Number(name.slice(pinPrefix.length)) < before
 
-/**
- * Everything that an identifier hangs on, whatever the node's own profile says: `kuboLayout` in Kubo's words. Its client
- * hands on what it does not know.
- */
+/** `kuboLayout` as options of Kubo: everything that a CID depends on, whatever the profile of the node. */
 const layout = {
   cidVersion: 1 as const,
   hashAlg: 'sha2-256',
@@ -32,69 +28,68 @@ const layout = {
   wrapWithDirectory: false,
 }
 
-/** Milliseconds that renewals and removals are remembered: longer than an upload takes. */
+/** Renewals and removals are remembered for this time, in milliseconds. Uploads take less. */
 const MEMORY_MS = 3_600_000
 
-/** Which Kubo node it is, and how patient its callers are. */
 export interface KuboContentStoreOptions {
-  /** Its RPC API. */
+  /** URL of the RPC API. */
   url: string
-  /** Milliseconds that it may take for an answer, or for the next piece of one. */
-  patience?: number
-  /** Milliseconds from the look at a pin to its removal after which the removal does not count; 5,000 when missing. */
-  swift?: number
+  /** Timeout of a response, or of the next piece of one, in milliseconds. */
+  timeoutMs?: number
+  /** Maximum time from the check of a pin to its removal, in milliseconds. A slower removal is reverted. Default: 5,000. */
+  maxRemovalMs?: number
 }
 
 /**
- * The content store in a Kubo node (0.37 or later, which names pins as it adds them). Everything added is pinned at once;
- * `collectGarbage` unpins, and the space comes back with the node's own garbage collection.
+ * Creates the content store in a Kubo node (0.37 or later, which can name pins while adding). Every file is pinned when it is added. `collectGarbage`
+ * unpins files, and the garbage collection of the node frees the space.
  */
 export const createKuboContentStore = ({
   url,
-  patience = 15_000,
-  swift = 5_000,
+  timeoutMs = 15_000,
+  maxRemovalMs = 5_000,
 }: KuboContentStoreOptions): ContentStore => {
   const kubo = create({ url })
-  /** When this process last renewed and last removed a pin, in milliseconds. */
+  /** Times at which this process last renewed and removed a pin, in milliseconds. */
   const renewed = new Map<string, number>()
   const removed = new Map<string, number>()
 
-  /** One question. Raises NOT_FOUND, UNAVAILABLE. */
-  const ask = async <T>(question: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
-    const deadline = AbortSignal.timeout(patience)
+  /** Sends a request with a timeout. Throws NOT_FOUND, UNAVAILABLE. */
+  const request = async <T>(question: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
+    const deadline = AbortSignal.timeout(timeoutMs)
     const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
     try {
       return await question(signal)
     } catch (error) {
-      throw deadline.aborted ? unavailable('The file store', tooSlow(patience)) : refusal(error)
+      throw deadline.aborted ? unavailable('The file store', timeoutError(timeoutMs)) : toDomainError(error)
     }
   }
 
   const pin = (cid: string, cancel?: AbortSignal) =>
-    ask((signal) => kubo.pin.add(cid, { name: nameNow(), ...offline, signal }), cancel)
+    request((signal) => kubo.pin.add(cid, { name: nameNow(), ...offline, signal }), cancel)
 
   const readBlock = (cid: { toString(): string }) =>
-    ask((signal) => kubo.block.get(parseCid(cid.toString()), { ...offline, signal }))
+    request((signal) => kubo.block.get(parseCid(cid.toString()), { ...offline, signal }))
 
-  const note = (times: Map<string, number>, cid: string) => {
+  const remember = (times: Map<string, number>, cid: string) => {
     const now = Date.now()
     for (const [known, at] of times) if (at < now - MEMORY_MS) times.delete(known)
     times.set(cid, now)
   }
 
-  /** Kubo has pinned it since `begun`; holds it against a removal of ours that came in between. */
-  const hold = async (cid: string, begun: number, cancel?: AbortSignal) => {
-    note(renewed, cid)
+  /** Pins a file again if we removed its pin since `begun`. */
+  const ensurePinned = async (cid: string, begun: number, cancel?: AbortSignal) => {
+    remember(renewed, cid)
     if ((removed.get(cid) ?? 0) < begun) return
     await pin(cid, cancel).catch((error: unknown) => {
-      // Kubo's own collection came in between, too: nothing is held, and whoever sends it again is served.
+      // The node collected the blocks meanwhile. A retry stores them again.
       throw error instanceof DomainError && error.code === 'NOT_FOUND' ? unavailable('The file store', error) : error
     })
   }
 
-  /** The name of the pin now, undefined when there is none. */
+  /** Returns the name of the pin, or undefined. */
   const nameOf = (cid: string) =>
-    ask(async (signal) => {
+    request(async (signal) => {
       for await (const found of kubo.pin.ls({ paths: cid, type: 'recursive', names: true, signal })) return found.name
       return undefined
     }).catch((error: unknown) => {
@@ -104,37 +99,36 @@ export const createKuboContentStore = ({
     })
 
   /**
-   * Removes a pin of ours that is old; whether it is gone. Kubo cannot remove on a condition, so another import may renew the pin
-   * between our look at it and its removal, and in a process that is stopped in between that may be long. Therefore the pin is made
-   * anew at once, before Kubo's own collection comes by, when
-   * - this process renewed it meanwhile, or it is pinned by the database now;
-   * - look and removal took longer than `swift`, or the removal was not answered: whoever renewed it may not have registered yet.
-   * What remains is another process that imports the very file within these moments and registers it after them, and an end of this
-   * process, or a Kubo that is away, between removal and pin: the next collection of any process pins what the database tells of.
+   * Removes an old pin of ours. Returns whether it is removed. Kubo has no conditional removal, so another import may renew the pin between our check and
+   * the removal. Therefore the pin is added again immediately if
+   * - this process renewed it meanwhile, or the database pins it now;
+   * - check and removal took longer than `maxRemovalMs`, or the removal failed.
+   * Another process may still import the file in between and register it later, and this process or Kubo may stop before the pin is added again. The
+   * next collection of any process then adds the pin.
    */
   const unpinOld = async (
     cid: string,
     before: number,
     isPinned: (cid: string) => Promise<boolean>,
   ): Promise<boolean> => {
-    const looked = Date.now()
+    const checkedAt = Date.now()
     if (!isOld(await nameOf(cid), before)) return false
-    note(removed, cid)
+    remember(removed, cid)
     let isGone = false
     try {
-      await ask((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
-      const took = Date.now() - looked
-      const wasRenewed = (renewed.get(cid) ?? 0) >= looked
-      isGone = !wasRenewed && took >= 0 && took <= swift && !(await isPinned(cid))
+      await request((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
+      const took = Date.now() - checkedAt
+      const wasRenewed = (renewed.get(cid) ?? 0) >= checkedAt
+      isGone = !wasRenewed && took >= 0 && took <= maxRemovalMs && !(await isPinned(cid))
     } finally {
-      note(removed, cid)
+      remember(removed, cid)
       if (!isGone) await pin(cid).catch(ifMissing)
     }
     return isGone
   }
 
   const isReachable = async () => {
-    const signal = AbortSignal.timeout(Math.min(patience, 2_000))
+    const signal = AbortSignal.timeout(Math.min(timeoutMs, 2_000))
     return kubo.version({ signal }).then(
       () => true,
       () => false,
@@ -144,9 +138,9 @@ export const createKuboContentStore = ({
   return {
     async importFile(source) {
       const { stream, result } = measure(source)
-      const { signal, start, stop } = createPatience(patience)
+      const { signal, start, stop } = createDeadline(timeoutMs)
       let failure: { error: unknown } | undefined
-      // The client turns an error of the source into an aborted request, so it is kept aside.
+      // The client reports an error of the source as an aborted request, so the error is stored.
       async function* watched() {
         try {
           for await (const piece of stream) {
@@ -167,15 +161,15 @@ export const createKuboContentStore = ({
         const added = await kubo.add(pieces, { ...layout, pin: true, 'pin-name': nameNow(), signal } as object)
         const cid = added.cid.toString()
         stop()
-        await hold(cid, begun)
-        // Somebody else may count on the pin by now, and the node cannot tell: garbage collection will.
+        await ensurePinned(cid, begun)
+        // Other imports may use the pin by now, so garbage collection removes it.
         return { cid, ...result(), discard: async () => {} }
       } catch (error) {
         if (failure) throw failure.error
-        throw signal.aborted ? unavailable('The file store', signal.reason) : refusal(error)
+        throw signal.aborted ? unavailable('The file store', signal.reason) : toDomainError(error)
       } finally {
         stop()
-        // The client leaves a source open that it has no use for any more.
+        // The client does not close the source.
         void pieces.return().catch(() => undefined)
       }
     },
@@ -189,26 +183,26 @@ export const createKuboContentStore = ({
 
     async putDocument(bytes, cancel) {
       const begun = Date.now()
-      // A file of one piece is that block. `block/put` cannot name a pin, and between two requests the node's own collection takes the block.
+      // A file of one chunk is that block. `block/put` cannot name a pin, and the node could collect the block before a second request.
       const whole = { ...layout, chunker: `size-${Math.max(bytes.byteLength, 1)}`, pin: true, 'pin-name': nameNow() }
-      const added = await ask((signal) => kubo.add(bytes, { ...whole, signal } as object), cancel)
+      const added = await request((signal) => kubo.add(bytes, { ...whole, signal } as object), cancel)
       const cid = added.cid.toString()
-      await hold(cid, begun, cancel)
+      await ensurePinned(cid, begun, cancel)
       return cid
     },
 
     async *read(cid, range) {
       const parsed = parseCid(cid)
       try {
-        yield* eachWithin(patience, (signal) => kubo.cat(parsed, { ...offline, ...range, signal }))
+        yield* withItemTimeout(timeoutMs, (signal) => kubo.cat(parsed, { ...offline, ...range, signal }))
       } catch (error) {
-        throw refusal(error)
+        throw toDomainError(error)
       }
     },
 
     async size(cid) {
       const path = `/ipfs/${parseCid(cid)}`
-      return (await ask((signal) => kubo.files.stat(path, { ...offline, signal }))).size
+      return (await request((signal) => kubo.files.stat(path, { ...offline, signal }))).size
     },
 
     async readBlock(cid) {
@@ -218,7 +212,7 @@ export const createKuboContentStore = ({
     async isWhole(cid) {
       const path = `/ipfs/${parseCid(cid)}`
       const look = (signal: AbortSignal) => kubo.files.stat(path, { ...offline, withLocal: true, signal })
-      const found = await ask(look).catch(ifMissing)
+      const found = await request(look).catch(ifMissing)
       return found !== undefined && found.local !== false
     },
 
@@ -227,11 +221,11 @@ export const createKuboContentStore = ({
     },
 
     async *blocksBelow(cid) {
-      for await (const below of namesBelow(parseCid(cid), readBlock)) yield below.toString()
+      for await (const below of cidsBelow(parseCid(cid), readBlock)) yield below.toString()
     },
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false, restore } = {}) {
-      // Taken before the pins are read: what is pinned later was imported or renewed later.
+      // Read the time before the pins: files that are pinned later are imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
       for await (const cid of pinned) kept.add(cid)
@@ -239,26 +233,26 @@ export const createKuboContentStore = ({
       const old: string[] = []
       try {
         const all = (signal: AbortSignal) => kubo.pin.ls({ type: 'recursive', names: true, signal })
-        for await (const { cid, name } of eachWithin(patience, all)) {
+        for await (const { cid, name } of withItemTimeout(timeoutMs, all)) {
           cancel?.throwIfAborted()
           lost.delete(cid.toString())
           if (isOld(name, before) && !kept.has(cid.toString())) old.push(cid.toString())
         }
       } catch (error) {
-        throw refusal(error)
+        throw toDomainError(error)
       }
-      const told = tellOrRaise(onError)
+      const errors = createErrorCollector(onError)
       const each = async (cids: Iterable<string>, work: (cid: string) => Promise<unknown>) => {
         for (const cid of cids) {
           cancel?.throwIfAborted()
           await work(cid).catch(async (error: unknown) => {
             if (!(await isReachable())) throw error
-            told.onError(cid, error)
+            errors.onError(cid, error)
           })
         }
       }
       let count = 0
-      // First what is needed: a pin that is missing is one that Kubo's own collection may not find in time.
+      // Add missing pins first, before the node collects their blocks.
       await each(lost, (cid) =>
         pin(cid)
           .catch(ifMissing)
@@ -267,7 +261,7 @@ export const createKuboContentStore = ({
       await each(old, async (cid) => {
         if (await unpinOld(cid, before, isPinned)) count += 1
       })
-      told.end()
+      errors.throwFirst()
       return count
     },
 
@@ -275,26 +269,26 @@ export const createKuboContentStore = ({
   }
 }
 
-/** Somebody else was faster. */
+/** Ignores a pin that another process removed. */
 const ifUnpinned = (error: unknown): undefined => {
   if (!(error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message)))
     throw error
 }
 
-/** Kubo tells a missing block and a full disk by its words only. */
-const refusal = (error: unknown) => {
+/** Kubo reports a missing block and a full disk only in its messages. */
+const toDomainError = (error: unknown) => {
   if (error instanceof DomainError) return error
   if (error instanceof Error && /no space left|quota exceeded/i.test(error.message)) return insufficientStorage(error)
   const missing = error instanceof Error && /not found|could not find/i.test(error.message)
   return missing ? notFound('File') : unavailable('The file store', error)
 }
 
-/** Its blocks are gone, or were never imported: there is nothing to hold. */
+/** Ignores missing blocks: there is nothing to pin. */
 const ifMissing = (error: unknown): undefined => {
   if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error
 }
 
-/** What Kubo tells of where its blocks lie: one datastore, several of them mounted, or one that another wraps. */
+/** Datastore configuration of Kubo: one datastore, several mounts, or a wrapper. */
 interface DatastoreSpec {
   type?: string
   sync?: boolean
@@ -305,7 +299,7 @@ interface DatastoreSpec {
 const isUnsynced = ({ type, sync, mounts = [], child }: DatastoreSpec): boolean =>
   (type === 'flatfs' && sync !== true) || [...mounts, ...(child ? [child] : [])].some(isUnsynced)
 
-/** Whether a node acknowledges blocks before its disk has them, as its configuration says; false when it does not tell. `url`: its RPC. */
+/** Returns whether a node is configured to acknowledge blocks before they are synced. False if it is unknown. `url`: its RPC API. */
 export const keepsUnsynced = async (url: string): Promise<boolean> => {
   const asked = create({ url }).config.get('Datastore.Spec', { signal: AbortSignal.timeout(2_000) })
   return asked.then(
@@ -314,14 +308,11 @@ export const keepsUnsynced = async (url: string): Promise<boolean> => {
   )
 }
 
-/**
- * How many other nodes get every block from a node that they ask it for: those that are connected to it, or none where its configuration
- * says that it serves none. 0 when it does not tell. `url`: its RPC.
- */
+/** Returns the number of connected nodes to which a node serves all its blocks. 0 if it is unknown. `url`: its RPC API. */
 export const countServed = async (url: string): Promise<number> => {
   const kubo = create({ url })
   const signal = AbortSignal.timeout(2_000)
-  // A node of which nothing is said serves others.
+  // Nodes serve others by default.
   const isServer = await kubo.config.get('Bitswap.ServerEnabled', { signal }).catch(() => true)
   if (isServer === false) return 0
   return (await kubo.swarm.peers({ signal }).catch(() => [])).length

@@ -1,83 +1,80 @@
 /**
- * Objects in one bucket of an S3-compatible storage, below a prefix. Needs of it what all of them have: objects that are there whole or
- * not, reading and listing that see what was written (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel),
- * and that links with a signature expire.
+ * Objects below a prefix in a bucket of an S3-compatible storage. The storage needs atomic writes, strong consistency
+ * (https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel), and presigned URLs that expire.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import * as s3 from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../shared/errors.ts'
-import { tooSlow } from './timeout.ts'
+import { timeoutError } from './timeout.ts'
 
-/** Which bucket it is, and how patient its callers are. Credentials are had as the tools of AWS have them. */
+/** The bucket. Credentials come from the default provider chain of the AWS SDK. */
 export interface S3BucketOptions {
   bucket: string
-  /** What the keys of all objects begin with. */
+  /** Prefix of all keys. */
   prefix: string
   region: string
-  /** Where the storage is; AWS when missing. */
+  /** URL of the storage. Default: AWS. */
   endpoint?: string | undefined
-  /** Whether the bucket stands in the path of its addresses instead of before the name of the host. */
+  /** True if URLs have the bucket in their path instead of their host name. */
   isPathStyle: boolean
-  /** Milliseconds that it may take for one object. */
-  patience?: number
+  /** Timeout of one request with its retries, in milliseconds. */
+  timeoutMs?: number
 }
 
-/** An object that is there. Times are the storage's own, in milliseconds. */
-export interface SeenObject {
+/** Size and times of an object. Times are those of the storage, in milliseconds. */
+export interface ObjectStat {
   /** Bytes. */
   length: number
   changedAt: number
-  /** When it was looked at. */
+  /** Time of the request. */
   now: number
 }
 
-/** An object of a list. */
 export interface ListedObject {
   /** Without the prefix. */
   key: string
-  /** By the storage's clock, in milliseconds. */
+  /** Time of the storage, in milliseconds. */
   changedAt: number
 }
 
-/** Objects in a bucket; what `createS3Bucket` makes. */
 export type S3Bucket = ReturnType<typeof createS3Bucket>
 
-/** Uploads write several blocks at a time, and many come together. */
-const MOST_CONNECTIONS = 200
+/** Each upload writes several blocks at a time. */
+const MAX_CONNECTIONS = 200
 const CONNECT_MS = 3_000
-const MOST_TRIES = 3
-/** Seconds from the look at an object to the end of the permission to remove it. */
+const MAX_ATTEMPTS = 3
+/** Lifetime of a presigned deletion after the check of the object, in seconds. */
 export const REMOVAL_SECONDS = 5
-/** How the codes are called by which storages say that they are full, or that all is used that was granted. */
+/** Error codes of storages that are full or over quota. */
 const NO_ROOM = /StorageFull|QuotaExceeded|InsufficientStorage|NoSpace|no space left|quota exceeded/i
-const MOST_OF_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
 
-/** Opens nothing yet: whether the storage is there shows with the first question. */
+/** Creates the client of a bucket. It connects with the first request. */
 export const createS3Bucket = ({
   bucket,
   prefix,
   region,
   endpoint,
   isPathStyle,
-  patience = 15_000,
+  timeoutMs = 15_000,
 }: S3BucketOptions) => {
   const client = new s3.S3Client({
     region,
     forcePathStyle: isPathStyle,
-    // Not every storage knows the newer checksums. Blocks bring their own.
+    // Some storages do not support the newer checksums. Blocks have their own.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: MOST_TRIES,
+    maxAttempts: MAX_ATTEMPTS,
     requestHandler: {
       connectionTimeout: CONNECT_MS,
-      httpsAgent: { maxSockets: MOST_CONNECTIONS },
-      httpAgent: { maxSockets: MOST_CONNECTIONS },
+      httpsAgent: { maxSockets: MAX_CONNECTIONS },
+      httpAgent: { maxSockets: MAX_CONNECTIONS },
     },
     ...(endpoint !== undefined && { endpoint }),
   })
-  // Ages are reckoned by the storage's clock alone.
+  // Ages are computed with the clock of the storage.
   client.middlewareStack.add(
     (next) => async (args) => {
       const answer = await next(args)
@@ -90,14 +87,14 @@ export const createS3Bucket = ({
 
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key })
 
-  /** One question, tries included. Raises NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
-  const ask = async <T>(
+  /** Sends a request with a timeout. Throws NOT_FOUND, INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  const request = async <T>(
     question: (abortSignal: AbortSignal) => Promise<T>,
-    { cancel, within = patience }: { cancel?: AbortSignal | undefined; within?: number } = {},
+    { cancel, within = timeoutMs }: { cancel?: AbortSignal | undefined; within?: number } = {},
   ): Promise<T> => {
     const deadline = AbortSignal.timeout(within)
     const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
-    // Credentials are looked for without heeding it, and bodies are read.
+    // The SDK ignores the signal while it reads credentials and bodies.
     const given = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     })
@@ -107,13 +104,13 @@ export const createS3Bucket = ({
       return await Promise.race([question(signal), given])
     } catch (error) {
       cancel?.throwIfAborted()
-      throw deadline.aborted ? unavailable('The file store', tooSlow(within)) : refusal(error)
+      throw deadline.aborted ? unavailable('The file store', timeoutError(within)) : toDomainError(error)
     }
   }
 
-  /** The storage's time. Raises UNAVAILABLE, also when the bucket is missing. */
-  const readClock = (within = patience, cancel?: AbortSignal) =>
-    ask(
+  /** Returns the time of the storage. Throws UNAVAILABLE, also if the bucket is missing. */
+  const readClock = (within = timeoutMs, cancel?: AbortSignal) =>
+    request(
       async (abortSignal) => timeOf(await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })),
       {
         within,
@@ -123,32 +120,32 @@ export const createS3Bucket = ({
       throw isMissing(error) ? unavailable('The file store', new Error('S3 does not have the bucket.')) : error
     })
 
-  /** An answer without a body says of a missing object and of a missing bucket the same. */
+  /** Distinguishes a missing object from a missing bucket: responses without a body are the same. */
   const ifMissing = async (error: unknown): Promise<undefined> => {
     if (!isMissing(error)) throw error
     await readClock()
     return undefined
   }
 
-  /** The SDK asks again for an answer; for one that breaks off in the middle it does not. Raises what the SDK raises. */
+  /** Reads an object. The SDK does not retry a response that is interrupted in its body. */
   const readWhole = async (object: ReturnType<typeof at>, abortSignal: AbortSignal): Promise<Uint8Array> => {
     for (let tries = 1; ; tries += 1) {
       const { Body } = await client.send(new s3.GetObjectCommand(object), { abortSignal })
-      const giveUp = () => (Body as Readable).destroy()
-      abortSignal.addEventListener('abort', giveUp, { once: true })
+      const abort = () => (Body as Readable).destroy()
+      abortSignal.addEventListener('abort', abort, { once: true })
       try {
         return await Body!.transformToByteArray()
       } catch (error) {
-        if (tries === MOST_TRIES || abortSignal.aborted) throw error
+        if (tries === MAX_ATTEMPTS || abortSignal.aborted) throw error
       } finally {
-        abortSignal.removeEventListener('abort', giveUp)
+        abortSignal.removeEventListener('abort', abort)
       }
     }
   }
 
-  /** Undefined when it is not there. Raises UNAVAILABLE. */
-  const look = (key: string, cancel?: AbortSignal): Promise<SeenObject | undefined> =>
-    ask(
+  /** Returns size and times of an object, or undefined. Throws UNAVAILABLE. */
+  const stat = (key: string, cancel?: AbortSignal): Promise<ObjectStat | undefined> =>
+    request(
       async (abortSignal) => {
         const found = await client.send(new s3.HeadObjectCommand(at(key)), { abortSignal })
         return { length: found.ContentLength ?? 0, changedAt: found.LastModified?.getTime() ?? 0, now: timeOf(found) }
@@ -161,18 +158,18 @@ export const createS3Bucket = ({
 
   return {
     readClock,
-    look,
+    stat,
 
     /**
-     * Writes an object whole or not at all, durably once this returns; when, by the storage's clock, in milliseconds. The storage refuses
-     * bytes that have another `sha256` than this, base64. Raises INSUFFICIENT_STORAGE, UNAVAILABLE.
+     * Writes an object. Returns the time of the storage, in milliseconds. The storage rejects bytes with another `sha256` (base64). Throws
+     * INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
     put: (
       key: string,
       bytes: Uint8Array,
       { sha256, cancel }: { sha256?: string; cancel?: AbortSignal | undefined } = {},
     ) =>
-      ask(
+      request(
         async (abortSignal) => {
           const put = new s3.PutObjectCommand({
             ...at(key),
@@ -188,22 +185,24 @@ export const createS3Bucket = ({
         throw isMissing(error) ? unavailable('The file store', (error as DomainError).cause) : error
       }),
 
-    /** Raises NOT_FOUND, UNAVAILABLE. */
-    get: (key: string, within = patience): Promise<Uint8Array> =>
-      ask((abortSignal) => readWhole(at(key), abortSignal), { within }),
+    /** Throws NOT_FOUND, UNAVAILABLE. */
+    get: (key: string, within = timeoutMs): Promise<Uint8Array> =>
+      request((abortSignal) => readWhole(at(key), abortSignal), { within }),
 
-    /** Bytes. Raises NOT_FOUND, UNAVAILABLE. */
+    /** Returns the size of an object in bytes. Throws NOT_FOUND, UNAVAILABLE. */
     async length(key: string): Promise<number> {
-      const found = (await look(key)) ?? (await readClock().then(() => undefined))
+      const found = (await stat(key)) ?? (await readClock().then(() => undefined))
       if (!found) throw notFound('File')
       return found.length
     },
 
-    /** All objects below the prefix, a page at a time. Raises UNAVAILABLE. */
+    /** Yields all objects below the prefix in pages. Throws UNAVAILABLE. */
     async *list(cancel?: AbortSignal): AsyncGenerator<ListedObject[]> {
       for (let token: string | undefined; ; ) {
         const list = new s3.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken: token })
-        const page = await ask((abortSignal) => client.send(list, { abortSignal }), { cancel }).catch(raiseAway)
+        const page = await request((abortSignal) => client.send(list, { abortSignal }), { cancel }).catch(
+          throwUnavailable,
+        )
         yield (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
           Key === undefined || LastModified === undefined
             ? []
@@ -215,20 +214,20 @@ export const createS3Bucket = ({
     },
 
     /**
-     * Removes an object by a permission that ends `REMOVAL_SECONDS` after it was looked at, by the storage's clock: no process that stood still
-     * removes what was written anew since. False when the permission had ended. Raises UNAVAILABLE.
+     * Deletes an object with a presigned URL that expires `REMOVAL_SECONDS` after the check of the object. So a suspended process cannot delete an object
+     * that was written again later. Returns false if the URL had expired. Throws UNAVAILABLE.
      */
-    async removeSeen(key: string, { now }: SeenObject, cancel?: AbortSignal): Promise<boolean> {
+    async removeChecked(key: string, { now }: ObjectStat, cancel?: AbortSignal): Promise<boolean> {
       const url = await getSignedUrl(client, new s3.DeleteObjectCommand(at(key)), {
         expiresIn: REMOVAL_SECONDS,
         signingDate: new Date(now),
       }).catch((error: unknown) => {
-        throw refusal(error)
+        throw toDomainError(error)
       })
-      const deadline = AbortSignal.timeout(patience)
+      const deadline = AbortSignal.timeout(timeoutMs)
       const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
       const answer = await fetch(url, { method: 'DELETE', signal, redirect: 'error' }).catch((error: unknown) => {
-        throw unavailable('The file store', deadline.aborted ? tooSlow(patience) : toldOf(error))
+        throw unavailable('The file store', deadline.aborted ? timeoutError(timeoutMs) : redactedError(error))
       })
       const text = await answer.text().catch(() => '')
       if (answer.ok || answer.status === 404) return answer.ok
@@ -237,24 +236,24 @@ export const createS3Bucket = ({
       throw unavailable('The file store', new Error(`S3 answered ${answer.status} ${code} to a removal.`))
     },
 
-    /** Removes an object that nobody else writes. Raises UNAVAILABLE. */
+    /** Deletes an object that no other process writes. Throws UNAVAILABLE. */
     async remove(key: string): Promise<void> {
-      await ask((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(ifMissing)
+      await request((abortSignal) => client.send(new s3.DeleteObjectCommand(at(key)), { abortSignal })).catch(ifMissing)
     },
 
-    /** Whether the bucket keeps what is removed as earlier versions; undefined when the storage does not tell. */
+    /** Returns whether the bucket keeps versions of deleted objects. Returns undefined if the storage does not report it. */
     keepsVersions: (): Promise<boolean | undefined> =>
-      ask(async (abortSignal) => {
+      request(async (abortSignal) => {
         const { Status } = await client.send(new s3.GetBucketVersioningCommand({ Bucket: bucket }), { abortSignal })
         return Status === 'Enabled'
       }).catch(() => undefined),
   }
 }
 
-/** Keys of the objects by which it is tried whether objects can be written. */
+/** Matches the keys of objects that `tryBucket` writes. */
 export const trialKey = /^trial-[0-9a-f-]{36}$/
 
-/** Writes, lists, reads and removes an object, each by the way that files take. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+/** Tests writing, listing, reading and deleting an object. Throws INSUFFICIENT_STORAGE, UNAVAILABLE. */
 export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   const key = `trial-${randomUUID()}`
   const bytes = Buffer.from('Annal tries whether it can write here.')
@@ -262,15 +261,15 @@ export const tryBucket = async (bucket: S3Bucket): Promise<void> => {
   await bucket.put(key, bytes, { sha256: createHash('sha256').update(bytes).digest('base64') })
   try {
     if (!bytes.equals(await bucket.get(key))) throw unavailable('The file store', new Error('S3 gave other bytes.'))
-    const seen = await bucket.look(key)
-    if (!seen || !(await bucket.removeSeen(key, seen)))
+    const seen = await bucket.stat(key)
+    if (!seen || !(await bucket.removeChecked(key, seen)))
       throw unavailable('The file store', new Error('S3 takes links with a signature for expired at once.'))
   } finally {
     await bucket.remove(key).catch(() => undefined)
   }
 }
 
-/** The storage's clock, of an answer. */
+/** Returns the time of the storage from a response. */
 const timeOf = ({ $metadata }: { $metadata: object }): number => {
   const { date } = $metadata as { date: number }
   if (Number.isNaN(date)) throw new Error('S3 answered without a date.')
@@ -279,13 +278,13 @@ const timeOf = ({ $metadata }: { $metadata: object }): number => {
 
 const isMissing = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND'
 
-/** For questions that are about no object. */
-const raiseAway = (error: unknown): never => {
+/** Maps NOT_FOUND to UNAVAILABLE, for requests about no object. */
+const throwUnavailable = (error: unknown): never => {
   throw isMissing(error) ? unavailable('The file store', (error as DomainError).cause) : error
 }
 
-/** What a failure was, without what its object has besides: signatures, and the request. */
-const toldOf = (error: unknown): Error => {
+/** Returns the error without its other properties, such as signatures and the request. */
+const redactedError = (error: unknown): Error => {
   const { name, message, code, cause, $metadata } = error as Error & {
     code?: string
     $metadata?: { httpStatusCode?: number }
@@ -294,16 +293,15 @@ const toldOf = (error: unknown): Error => {
   const words = [$metadata?.httpStatusCode, name, code ?? inner, message].filter(
     (word) => word !== undefined && word !== '' && !/^Unknown(Error)?$/.test(String(word)),
   )
-  return new Error(`S3: ${words.join(' ').slice(0, MOST_OF_MESSAGE)}`)
+  return new Error(`S3: ${words.join(' ').slice(0, MAX_MESSAGE_LENGTH)}`)
 }
 
-/** What the storage said, in our words. */
-const refusal = (error: unknown): DomainError => {
+const toDomainError = (error: unknown): DomainError => {
   if (error instanceof DomainError) return error
-  const told = toldOf(error)
+  const redacted = redactedError(error)
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode
-  if (status === 507 || NO_ROOM.test(told.message)) return insufficientStorage(told)
+  if (status === 507 || NO_ROOM.test(redacted.message)) return insufficientStorage(redacted)
   const isObject = status === 404 && name !== 'NoSuchBucket'
-  return isObject ? Object.assign(notFound('File'), { cause: told }) : unavailable('The file store', told)
+  return isObject ? Object.assign(notFound('File'), { cause: redacted }) : unavailable('The file store', redacted)
 }

@@ -1,35 +1,31 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
+import { forEachConcurrent } from '../shared/async.ts'
 import { unavailable } from '../shared/errors.ts'
-import { blockPlace } from './block-name.ts'
-import { type BlockSource, createBlockReader, isNamedBy, markBelow } from './block-reader.ts'
-import { identifyDocument, measure } from './cids.ts'
-import { createNameSet } from './compact-hash-set.ts'
-import { tellOrRaise } from './error-collector.ts'
-import { identifyFile, kuboLayout } from './file-layout.ts'
+import type { OnError } from '../shared/log.ts'
+import { type BlockSource, createBlockReader, isNamedBy } from './block-reader.ts'
+import { blockPlace, identifyDocument, identifyFile, kuboLayout, measure } from './cids.ts'
 import type { ContentStore } from './file-types.ts'
-import { eachOf } from './limit-concurrency.ts'
-import { createS3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
-import { claimBucket, ownedBucket } from './s3-owner.ts'
-import { AT_ONCE, sweepBucket, TURN_KEY, TURN_MS } from './s3-sweep.ts'
-import { type FindFiles, WrongStoreError } from './store-owner.ts'
+import { createCompactHashSet, createErrorCollector, markReachable } from './garbage-collection.ts'
+import { createS3Bucket, type ListedObject, type S3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
+import { claimBucket, type FindFiles, ownedBucket, WrongStoreError } from './store-owner.ts'
 
-/** How the content store in a bucket is made. */
 export interface S3ContentStoreOptions extends S3BucketOptions {
-  /** Seconds that blocks may lie before they count as garbage. */
+  /** Minimum age of garbage, in seconds. */
   graceSeconds: number
-  /** Milliseconds that are waited until no removal of another process is on its way any more; 10,000 when missing. */
-  settling?: number
-  /** What tells this installation from others: in the bucket of another one nothing is removed. Nobody is asked when it is missing. */
+  /** Wait until deletions of other processes have expired, in milliseconds. Default: 10,000. */
+  settleMs?: number
+  /** ID of this installation. Nothing is deleted in the bucket of another one. Without it, the owner is not checked. */
   owner?: string | undefined
   findFiles?: FindFiles | undefined
-  /** True when a bucket that nobody owns yet is written to as it is. */
+  /** True if a bucket without an owner is used unclaimed. */
   mayBeUnmarked?: boolean
 }
 
-/** How often a storage is asked for a block of which it gives other bytes. */
-const MOST_READS = 3
+/** Attempts to read a block whose bytes do not match its CID. */
+const MAX_READS = 3
 /** Milliseconds. */
 const PROBE_MS = 2_000
 
@@ -37,11 +33,11 @@ const keyOf = (cid: CID) => {
   const { dir, file } = blockPlace(cid)
   return `${dir}/${file}`
 }
-/** Keys of blocks, and none that lie below the prefix of somebody else. */
+/** Matches keys of blocks, but not those below a prefix of another user. */
 const ofBlock = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
 const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
 /**
- * The content store in an S3 bucket, in the layout of `blockstore-s3`, so that its tools can read it. Several processes can share it.
+ * Creates the content store in an S3 bucket, in the layout of `blockstore-s3`, so that its tools can read it. Several processes can share it.
  * `blockstore-s3` itself is not used: it hides the kind of an error, reads 403 as "missing", and has no ages and no checksums.
  *
  * S3-compatible storages share no conditional delete that detects a rewrite of the same bytes. So a collection deletes an old block
@@ -51,29 +47,29 @@ const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
  */
 export const createS3ContentStore = ({
   graceSeconds: ownGrace,
-  settling = 10_000,
+  settleMs = 10_000,
   owner,
   findFiles,
   mayBeUnmarked = false,
   ...options
 }: S3ContentStoreOptions): ContentStore => {
   const bucket = createS3Bucket(options)
-  /** Returns whether the bucket is that of this installation. Claims one that nobody owns yet: the storage was away at the start. */
+  /** Returns whether the bucket belongs to this installation. Claims a bucket without an owner: the storage may have been down at start-up. */
   const isOwn = async () => {
     const found = await ownedBucket(bucket, PROBE_MS).readOwner()
     if (found === undefined) await claimBucket(bucket, owner!, findFiles)
     return found === undefined || found === owner
   }
-  /** Bytes that are not those of the name, such as a page of a proxy on the way, are never anybody's file. */
+  /** Reads a block. Rejects other bytes, such as an error page of a proxy. */
   const read = async (cid: CID) => {
-    for (let reads = 0; reads < MOST_READS; reads += 1) {
+    for (let reads = 0; reads < MAX_READS; reads += 1) {
       const bytes = await bucket.get(keyOf(cid))
       if (isNamedBy(cid, bytes)) return bytes
     }
     throw unavailable('The file store', new Error(`S3 gives other bytes than the name of the block ${cid} says.`))
   }
   let isClaimed = owner === undefined || mayBeUnmarked
-  /** Claims the bucket before the first write, where the storage was away at the start. Raises UNAVAILABLE. */
+  /** Claims the bucket before the first write, if the storage was down at start-up. Throws UNAVAILABLE. */
   const assertOwn = async () => {
     if (isClaimed) return
     await claimBucket(bucket, owner!, findFiles).catch((error: unknown) => {
@@ -82,17 +78,17 @@ export const createS3ContentStore = ({
     isClaimed = true
   }
   const blocks: BlockSource = { get: read, length: (cid) => bucket.length(keyOf(cid)) }
-  /** What is younger is no garbage until long after whoever counts on it has registered, which takes half of the grace at most. */
+  /** Blocks younger than this (milliseconds) need no renewal: a registration takes at most half of the grace period. */
   const youngMs = ownGrace * 250
 
-  /** Places the blocks of one file. */
+  /** Writes the blocks of one file. */
   const createPlacing = (cancel?: AbortSignal) => {
     const renewed: string[] = []
     let firstRenewal = Number.POSITIVE_INFINITY
     return {
       async put(cid: CID, bytes: Uint8Array) {
         const key = keyOf(cid)
-        const found = await bucket.look(key, cancel)
+        const found = await bucket.stat(key, cancel)
         const isWhole = found?.length === bytes.byteLength
         if (found && isWhole && found.now - found.changedAt < youngMs) return
         const sha256 = Buffer.from(cid.multihash.digest).toString('base64')
@@ -101,14 +97,14 @@ export const createS3ContentStore = ({
         renewed.push(key)
         firstRenewal = Math.min(firstRenewal, at)
       },
-      /** Raises UNAVAILABLE when a collection took one of them. */
+      /** Waits until deletions have expired. Throws UNAVAILABLE if a collection deleted a renewed block. */
       async settle() {
         if (renewed.length === 0) return
-        const turn = await bucket.look(TURN_KEY, cancel)
-        if (!turn || turn.changedAt < firstRenewal - TURN_MS) return
-        await pause(settling, undefined, { signal: cancel })
-        await eachOf(renewed, AT_ONCE, async (key) => {
-          if (await bucket.look(key, cancel)) return
+        const lock = await bucket.stat(LOCK_KEY, cancel)
+        if (!lock || lock.changedAt < firstRenewal - LOCK_MS) return
+        await pause(settleMs, undefined, { signal: cancel })
+        await forEachConcurrent(renewed, CONCURRENCY, async (key) => {
+          if (await bucket.stat(key, cancel)) return
           throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
         })
       },
@@ -126,7 +122,7 @@ export const createS3ContentStore = ({
       }
       const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
       await placing.settle()
-      // Somebody else may count on its blocks by now, and the bucket cannot tell: garbage collection will.
+      // Other imports may use the blocks by now, so garbage collection deletes them.
       return { cid: cid.toString(), ...result(), discard: async () => {} }
     },
 
@@ -151,29 +147,134 @@ export const createS3ContentStore = ({
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       if (owner !== undefined) await claimBucket(bucket, owner, findFiles)
       const grace = graceSeconds * 1_000
-      const told = tellOrRaise(onError)
-      // Taken before the pins are read: what is pinned later was imported or renewed later.
+      const errors = createErrorCollector(onError)
+      // Read the time before the pins: files that are pinned later are imported or renewed later.
       let before = (await bucket.readClock()) - grace
-      const kept = createNameSet()
-      const tellOf = (block: CID | string, error: unknown) =>
-        told.onError(typeof block === 'string' ? block : keyOf(block), error)
-      await eachOf(pinned, AT_ONCE, async (root) => {
+      const kept = createCompactHashSet()
+      const onBlockError = (block: CID | string, error: unknown) =>
+        errors.onError(typeof block === 'string' ? block : keyOf(block), error)
+      await forEachConcurrent(pinned, CONCURRENCY, async (root) => {
         cancel?.throwIfAborted()
-        for (const unread of await markBelow(blocks, root, kept, tellOf)) {
-          // As on a disk: what hangs on it was renewed within the grace before.
-          const seen = await bucket.look(keyOf(unread)).catch(() => undefined)
+        for (const unread of await markReachable(blocks, root, kept, onBlockError)) {
+          // Its unknown descendants were renewed within the grace period before.
+          const seen = await bucket.stat(keyOf(unread)).catch(() => undefined)
           before = Math.min(before, (seen?.changedAt ?? Number.NEGATIVE_INFINITY) - grace)
         }
       })
-      const removed = await sweepBucket(bucket, {
+      const removed = await deleteGarbage(bucket, {
         isGarbage: ({ key, changedAt }) =>
           changedAt < before && (trialKey.test(key) || (ofBlock.test(key) && !kept.has(nameOf(key)))),
-        ...{ before, settling, cancel, onError: told.onError },
+        ...{ before, settleMs, cancel, onError: errors.onError },
       })
-      told.end()
+      errors.throwFirst()
       return removed
     },
 
     isReachable: () => (owner === undefined ? bucket.readClock(PROBE_MS).then(() => true) : isOwn()).catch(() => false),
+  }
+}
+
+/** Key of the lock object of garbage collection. */
+export const LOCK_KEY = 'collection'
+/** Lifetime of the lock without renewal, in milliseconds. */
+export const LOCK_MS = 120_000
+/** Content of the lock object while no collection deletes. */
+const FREE = 'free'
+/** Maximum delay from the check of the lock to a deletion, in milliseconds. */
+const MAX_DELAY_MS = 3_000
+/** Concurrent requests. */
+export const CONCURRENCY = 16
+
+export interface S3Sweep {
+  isGarbage(object: ListedObject): boolean
+  /** Objects that changed later stay. Time of the storage, in milliseconds. */
+  before: number
+  /** See `S3ContentStoreOptions`. */
+  settleMs: number
+  cancel: AbortSignal | undefined
+  onError: OnError
+}
+
+/**
+ * Creates the lock of garbage collection. With two collections at the same time, one could check a block, the other delete it, and an import write it
+ * again before the first deletes it.
+ */
+const createDeletionLock = (bucket: S3Bucket, { settleMs, cancel }: S3Sweep) => {
+  const own = randomUUID()
+  let writtenAt: number | undefined
+  const write = (text: string) => bucket.put(LOCK_KEY, Buffer.from(text), { cancel })
+  const read = async () => Buffer.from(await bucket.get(LOCK_KEY)).toString()
+  const settle = () => pause(settleMs, undefined, { signal: cancel })
+
+  const isTaken = async () => {
+    const found = await bucket.stat(LOCK_KEY, cancel)
+    return found !== undefined && found.now - found.changedAt < LOCK_MS && (await read()) !== FREE
+  }
+
+  return {
+    /** Returns the time of the storage at which we hold the lock. Returns undefined if another collection holds it. */
+    async acquire(): Promise<number | undefined> {
+      if (writtenAt === undefined) {
+        if (await isTaken()) return undefined
+        writtenAt = await write(own)
+        await settle()
+      }
+      const now = await bucket.readClock(undefined, cancel)
+      if ((await read()) !== own) return undefined
+      if (now - writtenAt > LOCK_MS / 4) {
+        writtenAt = await write(own)
+        // The process was suspended, and another collection may have held the lock.
+        if (writtenAt - now > MAX_DELAY_MS) await settle()
+      }
+      return now
+    },
+
+    /** Releases the lock. Ignores errors: the lock expires. */
+    async release(): Promise<void> {
+      if (writtenAt === undefined) return
+      await read()
+        .then((text) => (text === own ? write(FREE) : undefined))
+        .catch(() => undefined)
+    },
+  }
+}
+
+/**
+ * Deletes garbage. Returns the number of deleted objects. Stops if another process holds the lock. Reports objects that cannot be deleted to `onError`.
+ * Throws UNAVAILABLE while the storage is down.
+ */
+export const deleteGarbage = async (bucket: S3Bucket, sweep: S3Sweep): Promise<number> => {
+  const { before, cancel, onError, isGarbage } = sweep
+  const lock = createDeletionLock(bucket, sweep)
+  let removed = 0
+
+  const removeOld = async (key: string, lockedAt: number) => {
+    const seen = await bucket.stat(key, cancel)
+    if (!seen || seen.changedAt >= before || seen.now - lockedAt > MAX_DELAY_MS) return
+    if (await bucket.removeChecked(key, seen, cancel)) removed += 1
+  }
+  const removeEach = async (old: ListedObject[]): Promise<boolean> => {
+    const lockedAt = await lock.acquire()
+    if (lockedAt === undefined) return false
+    await forEachConcurrent(old, CONCURRENCY, async ({ key }) => {
+      cancel?.throwIfAborted()
+      await removeOld(key, lockedAt).catch(async (error: unknown) => {
+        cancel?.throwIfAborted()
+        await bucket.readClock()
+        onError(key, error)
+      })
+    })
+    return true
+  }
+
+  try {
+    for await (const page of bucket.list(cancel)) {
+      const old = page.filter(isGarbage)
+      for (let at = 0; at < old.length; at += CONCURRENCY)
+        if (!(await removeEach(old.slice(at, at + CONCURRENCY)))) return removed
+    }
+    return removed
+  } finally {
+    await lock.release()
   }
 }

@@ -1,45 +1,45 @@
-/** Deadlines for a server that may hang: they count the time that it takes, never that of whoever reads or writes. */
+/** Timeouts for servers that may hang. They measure the time of the server, not of the reader or writer. */
 
-/** What a server is given up with. */
-export const tooSlow = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
+/** Returns the error of a server that did not answer in time. */
+export const timeoutError = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
 
-/** A clock that gives up when it is not stopped in time. */
-export const createPatience = (milliseconds: number) => {
-  const giveUp = new AbortController()
+/** Creates a timer that aborts its signal unless it is stopped in time. */
+export const createDeadline = (milliseconds: number) => {
+  const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
   return {
-    signal: giveUp.signal,
-    /** It is the server's turn. */
+    signal: controller.signal,
+    /** Starts or restarts the timer. */
     start() {
       clearTimeout(timer)
-      timer = setTimeout(() => giveUp.abort(tooSlow(milliseconds)), milliseconds)
+      timer = setTimeout(() => controller.abort(timeoutError(milliseconds)), milliseconds)
     },
     stop: () => clearTimeout(timer),
   }
 }
 
-/** What `open` yields, each within so many milliseconds. `open` is told by the signal that nobody waits any more. */
-export async function* eachWithin<T>(
+/** Yields the items of `open`, each within the timeout. The signal aborts when the timeout ends or the consumer stops. */
+export async function* withItemTimeout<T>(
   milliseconds: number,
   open: (signal: AbortSignal) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  const { signal, start, stop } = createPatience(milliseconds)
-  const left = new AbortController()
-  const iterator = open(AbortSignal.any([signal, left.signal]))[Symbol.asyncIterator]()
-  const impatient = new Promise<never>((_, reject) => {
+  const { signal, start, stop } = createDeadline(milliseconds)
+  const stopped = new AbortController()
+  const iterator = open(AbortSignal.any([signal, stopped.signal]))[Symbol.asyncIterator]()
+  const expired = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-  impatient.catch(() => undefined)
+  expired.catch(() => undefined)
   try {
     for (;;) {
       start()
-      const next = await Promise.race([iterator.next(), impatient])
+      const next = await Promise.race([iterator.next(), expired])
       stop()
       if (next.done) return
       yield next.value
     }
   } finally {
     stop()
-    left.abort()
+    stopped.abort()
   }
 }

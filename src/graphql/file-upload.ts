@@ -21,7 +21,7 @@ export function fileUpload(
       yield* pieces
     }
     const stream = Readable.from(read(), { highWaterMark: 1 })
-    return Object.assign(stream, { giveBack: (piece: Uint8Array) => pieces?.giveBack?.(piece) })
+    return Object.assign(stream, { release: (piece: Uint8Array) => pieces?.release?.(piece) })
   }
   // `capacitor` is the temporary file of the package, which this service does not use.
   return { filename, mimetype, createReadStream } as unknown as FileUpload

@@ -26,7 +26,7 @@ function createPiecePool() {
     /** Records the buffer of a piece. */
     lend: (piece: Uint8Array, buffer: Buffer) => void lent.set(piece, buffer),
     /** Takes back a piece that was lent and that no one reads any more. Ignores other pieces. */
-    giveBack(piece: Uint8Array) {
+    release(piece: Uint8Array) {
       const buffer = lent.get(piece)
       if (lent.delete(piece) && buffer && free.length < SPARE_PIECES) free.push(buffer)
     },
@@ -138,7 +138,7 @@ function held(handle: FileHandle, size: number, pool: ReturnType<typeof createPi
   }
   return {
     size,
-    bytes: () => ({ [Symbol.asyncIterator]: pieces, giveBack: pool.giveBack }),
+    bytes: () => ({ [Symbol.asyncIterator]: pieces, release: pool.release }),
     async release() {
       if (isReleased) return
       isReleased = true

@@ -116,3 +116,31 @@ export function removeItem<Item>(list: Item[], item: Item): void {
   const at = list.indexOf(item)
   if (at >= 0) list.splice(at, 1)
 }
+
+/**
+ * Runs `work` for the items, at most `concurrency` at a time, and reads the next item when one is done. After an error it starts no more work, waits
+ * for the running work, and throws the first error.
+ */
+export const forEachConcurrent = async <T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  concurrency: number,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> => {
+  const running = new Set<Promise<unknown>>()
+  let failure: { error: unknown } | undefined
+  try {
+    for await (const item of items) {
+      const working: Promise<unknown> = work(item)
+        .catch((error: unknown) => {
+          failure ??= { error }
+        })
+        .finally(() => running.delete(working))
+      running.add(working)
+      if (running.size >= concurrency) await Promise.race(running)
+      if (failure) break
+    }
+  } finally {
+    await Promise.all(running)
+  }
+  if (failure) throw failure.error
+}

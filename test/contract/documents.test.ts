@@ -79,7 +79,7 @@ describe('A document', () => {
   })
 
   it('tells strangers how a file gets its identifier', () => {
-    const layout = read('src/files/file-layout.ts')
+    const layout = read('src/files/cids.ts')
     const told = read('docs/chain.md').split('The **nid** is')[1]!.split('\n\n')[0]!.replaceAll(',', '')
     const sizes = [...layout.matchAll(/(?:chunkSize|maxChildrenPerNode): ([\d_]+)/g)].map(([, size]) =>
       size!.replaceAll('_', ''),

@@ -411,7 +411,7 @@ test('releases a chunk after its block is written', async () => {
   const givenBack = new Set<Uint8Array>()
   const given = () => ({
     [Symbol.asyncIterator]: () => stream(bytes.slice(), chunkSize),
-    giveBack(piece: Uint8Array) {
+    release(piece: Uint8Array) {
       givenBack.add(piece)
       piece.fill(0)
     },

@@ -23,7 +23,7 @@ describe('a small file with excessive cost is rejected', () => {
   ])('%s', async (_, make) => {
     const file = make()
     expect(file.size).toBeLessThan(700_000)
-    expect(await createPictureMaker({ patience: PATIENCE_MS }).make(bytesOf(file), [512])).toBeUndefined()
+    expect(await createPictureMaker({ timeoutMs: PATIENCE_MS }).make(bytesOf(file), [512])).toBeUndefined()
   })
 })
 

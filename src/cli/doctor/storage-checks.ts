@@ -24,11 +24,11 @@ async function diagnoseOwner(parts: Parts, store: OwnedStore): Promise<Diagnosis
   if (!database) return undefined
   const { findSetting, settingKeys } = await import('../../db/key-value-store.ts')
   const { findSampleFiles } = await import('../../modules/assets/pinned-files.ts')
-  const { judgeStore } = await import('../../files/store-owner.ts')
+  const { findOwnerProblem } = await import('../../files/store-owner.ts')
   const [vault] = await database.query(findSetting, { key: settingKeys.vault })
   if (!vault) return undefined
   const findFiles = async () => (await database.query(findSampleFiles)).map(({ nid }) => nid)
-  const problem = await judgeStore(store, vault.value, findFiles)
+  const problem = await findOwnerProblem(store, vault.value, findFiles)
   return problem && failure(problem.finding, problem.fix)
 }
 
@@ -38,7 +38,7 @@ export async function checkFiles(parts: Parts): Promise<Diagnosis[]> {
   if (files.s3) return checkBucket(parts, files.s3)
   if (files.kuboUrl) return checkKubo(files.kuboUrl)
   const folder = join(dir, 'blocks')
-  const { ownedBlocks } = await import('../../files/blocks-owner.ts')
+  const { ownedBlocks } = await import('../../files/store-owner.ts')
   const foreign = await diagnoseOwner(parts, ownedBlocks(folder))
   if (foreign) return [foreign]
   if (!existsSync(folder)) throw new SkippedError(`No server was ever started in ${dir}.`)
@@ -80,7 +80,7 @@ async function checkKubo(url: string): Promise<Diagnosis[]> {
 /** Writes, reads and deletes an object in the bucket. */
 async function checkBucket(parts: Parts, options: S3BucketOptions): Promise<Diagnosis[]> {
   const { createS3Bucket, tryBucket } = await import('../../files/s3-bucket.ts')
-  const { ownedBucket } = await import('../../files/s3-owner.ts')
+  const { ownedBucket } = await import('../../files/store-owner.ts')
   const bucket = createS3Bucket(options)
   try {
     await tryBucket(bucket)

@@ -1,7 +1,7 @@
-/** How the process that reads a picture ends when there will be none. */
+/** Exit codes and signals of the process that reads a picture. */
 
-/** The exit code: the picture is none, or none that we read. */
+/** Exit code if the source is not a supported picture. */
 export const UNREADABLE = 2
 
-/** The signal that it sends itself when the picture takes too much. Nobody else sends that one. */
+/** The signal that the process sends itself if the picture exceeds the limits. */
 export const TOO_MUCH = 'SIGXCPU'

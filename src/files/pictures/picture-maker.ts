@@ -1,4 +1,4 @@
-/** Makes small pictures of what strangers sent, in a process of its own for each: see `picture-process.ts`. */
+/** Makes thumbnails of untrusted pictures. Each picture is read in its own process: see `picture-process.ts`. */
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,16 +10,16 @@ import type { PictureMaker } from '../file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
 const NAME = 'Reading pictures'
-/** Beside this file and, where the package was built, as JavaScript like it. */
+/** In the built package it is JavaScript, like this file. */
 const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
-/** It may read files, for its libraries are some; it may neither write any, nor start processes. */
+/** The process can read files, such as its libraries. It cannot write files or start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
-/** From the first byte to the last. Milliseconds. */
-const PATIENCE_MS = 15_000
-/** Of all results of one picture together. */
+/** Timeout of one picture, in milliseconds. */
+const TIMEOUT_MS = 15_000
+/** Maximum size of all results of one picture. */
 const MAX_BYTES = 20_000_000
 
-/** The results, each after its length. */
+/** Splits the output into its results. Each follows its length. */
 function* parts(output: Buffer) {
   for (let at = 0; at < output.length; ) {
     const end = at + 4 + output.readUInt32BE(at)
@@ -42,9 +42,9 @@ async function run(
   })
   let failure: { error: unknown } | undefined
   const input = Readable.from(source)
-  // Not waited for: a source that hangs would never let go.
+  // Not awaited: the source may hang.
   pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
-    // It stopped reading, and says why by its exit code; anything else is the source's trouble.
+    // If the process stops reading, its exit code is the reason. All other errors are those of the source.
     if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
     failure = { error }
     child.kill('SIGKILL')
@@ -56,7 +56,7 @@ async function run(
     if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
     return [...parts(output)]
   } catch (error) {
-    // The machine could not start one, or it wrote what it never should.
+    // The process could not be started, or its output is invalid.
     throw failure ? failure.error : error instanceof DomainError ? error : unavailable(NAME, error)
   } finally {
     child.kill('SIGKILL')
@@ -64,7 +64,7 @@ async function run(
   }
 }
 
-/** Makes pictures; how many at once is for who asks to say. `patience`: milliseconds for one picture. */
-export const createPictureMaker = ({ patience = PATIENCE_MS } = {}): PictureMaker => ({
-  make: (source, sides) => run(source, sides, patience),
+/** Creates the maker of thumbnails. Callers limit concurrency. `timeoutMs`: timeout of one picture, in milliseconds. */
+export const createPictureMaker = ({ timeoutMs = TIMEOUT_MS } = {}): PictureMaker => ({
+  make: (source, sides) => run(source, sides, timeoutMs),
 })

@@ -1,32 +1,30 @@
 /**
- * Reads one picture of a stranger from stdin and writes it to stdout in smaller sizes. A process of its own: what goes
- * wrong in the decoders, and how much memory they take, happens away from keys and requests.
- * Arguments: the sides of the squares into which the results must fit, largest first, for each is made of the one before. Each
- * result is preceded by its length (32 bits).
+ * Reads one untrusted picture from stdin and writes smaller sizes to stdout. It is a separate process, so that errors and memory of the decoders do not
+ * affect keys and requests. Arguments: the sides of the squares into which the results must fit, largest first. Each result follows its length (32 bits).
  */
 import sharp from 'sharp'
 import { thumbnailLoaders } from '../../modules/assets/file-types.ts'
 import { TOO_MUCH, UNREADABLE } from './picture-endings.ts'
 
-/** Of the picture that is read: a decoder needs up to 8 bytes for each, and up to 20 where it must hold all of it at once. */
+/** Maximum pixels of a picture. Decoders need up to 8 bytes per pixel, and up to 20 if they must hold all pixels at once. */
 const MAX_PIXELS = 50_000_000
 const MAX_PIXELS_AT_ONCE = 20_000_000
 /**
- * What one picture may take: of the processor's time, which says the same on a busy machine, in milliseconds; and of memory, in bytes. Pixels
- * alone bound neither: a file of 160 KB may have the whole picture gone through a thousand times, and one line of 50 million pixels takes 6 GB.
+ * Maximum CPU time in milliseconds, and memory in bytes. The pixel limit alone is not enough: a file of 160 KB can process all pixels a thousand times, and one
+ * line of 50 million pixels takes 6 GB.
  */
-const MAX_PROCESSOR_MS = 10_000
+const MAX_CPU_MS = 10_000
 const MAX_MEMORY_BYTES = 700_000_000
-/** Milliseconds between two looks at it. */
-const LOOK_EVERY_MS = 20
+/** Interval of the checks, in milliseconds. */
+const CHECK_INTERVAL_MS = 20
 
-// Raster formats only. Documents and drawings can name other files and can need much more work than their size suggests.
+// Raster formats only. Documents and drawings can refer to other files, and can need much more work than their size suggests.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: [...thumbnailLoaders].map((name) => `VipsForeignLoad${name}`) })
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** Reads the header alone. */
+/** Returns the maximum number of pixels for this format. Reads only the header. */
 async function pixelsAllowed(picture: Buffer): Promise<number> {
   const { format, isProgressive } = await sharp(picture, { limitInputPixels: MAX_PIXELS }).metadata()
   return format === 'heif' || (format === 'png' && isProgressive) ? MAX_PIXELS_AT_ONCE : MAX_PIXELS
@@ -35,7 +33,7 @@ async function pixelsAllowed(picture: Buffer): Promise<number> {
 async function make(picture: Buffer, limitInputPixels: number, side: number): Promise<Buffer> {
   return (
     sharp(picture, { limitInputPixels, sequentialRead: true, failOn: 'error' })
-      // Turned as its camera was held, and without whatever else it says of where and when.
+      // Applies the orientation. The output has no metadata, such as place and time.
       .rotate()
       .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
       .webp({ quality: 80 })
@@ -43,14 +41,14 @@ async function make(picture: Buffer, limitInputPixels: number, side: number): Pr
   )
 }
 
-/** Ends the process by `TOO_MUCH` once the picture takes more than it may: the decoders themselves cannot be asked to stop. */
+/** Kills the process with `TOO_MUCH` if the picture exceeds the limits: decoders cannot be stopped. */
 function watch() {
   setInterval(() => {
     const { user, system } = process.cpuUsage()
-    if ((user + system) / 1_000 > MAX_PROCESSOR_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES) {
+    if ((user + system) / 1_000 > MAX_CPU_MS || process.memoryUsage.rss() > MAX_MEMORY_BYTES) {
       process.kill(process.pid, TOO_MUCH)
     }
-  }, LOOK_EVERY_MS).unref()
+  }, CHECK_INTERVAL_MS).unref()
 }
 
 async function main() {

@@ -14,7 +14,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { blockName } from '../../../src/files/block-name.ts'
+import { blockName } from '../../../src/files/cids.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 

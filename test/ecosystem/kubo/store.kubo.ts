@@ -1,6 +1,6 @@
 /** The content store on a real Kubo, whatever profile it was set up with. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { identifyFile } from '../../../src/files/file-layout.ts'
+import { identifyFile } from '../../../src/files/cids.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
 import { createKuboContentStore } from '../../../src/files/kubo-store.ts'
 import { bytesOf, collect, expectError, listOf, stream } from '../../unit/files/stored-bytes.ts'

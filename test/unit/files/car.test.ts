@@ -5,7 +5,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { expect, it } from 'vitest'
-import { namesBelow, walk } from '../../../src/files/car.ts'
+import { cidsBelow, walk } from '../../../src/files/block-reader.ts'
 import type { CarSelection } from '../../../src/files/file-types.ts'
 
 const blocks = new Map<string, Uint8Array>()
@@ -68,7 +68,7 @@ it('lists each block of a file once without reading the leaves', async () => {
   const lost = CID.createV1(raw.code, await sha256.digest(Buffer.from('lost')))
   const top = await over(8, half, half, await over(4, a, lost))
   const found: string[] = []
-  for await (const below of namesBelow(top, read)) found.push(below.toString())
+  for await (const below of cidsBelow(top, read)) found.push(below.toString())
   expect(found).toHaveLength(new Set(found).size)
   expect(found).toEqual(expect.arrayContaining([a, b, half, lost].map(String)))
   expect(found).not.toContain(top.toString())

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
 import { countServed, createKuboContentStore } from '../../../src/files/kubo-store.ts'
-import { createPatience } from '../../../src/files/timeout.ts'
+import { createDeadline } from '../../../src/files/timeout.ts'
 import { DomainError } from '../../../src/shared/errors.ts'
 import { eventually, until } from '../../support/eventually.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
@@ -128,7 +128,7 @@ describe('a Kubo node that does not respond', () => {
   ]
   it.each(questions)('makes %s fail with UNAVAILABLE after a timeout', async (_, ask) => {
     const { cid } = await store.importFile(stream(bytesOf(10)))
-    const impatient = createKuboContentStore({ url: kubo.url, patience: 100 })
+    const impatient = createKuboContentStore({ url: kubo.url, timeoutMs: 100 })
     kubo.intercept = () => true
     await expectError(ask(impatient, cid), 'UNAVAILABLE')
     expect(await impatient.isReachable()).toBe(false)
@@ -142,7 +142,7 @@ describe('a Kubo node that does not respond', () => {
   it('aborts a file download', async () => {
     kubo.intercept = (path, _, res) => path === 'cat' && res.writeHead(200).write('the first piece')
     const { cid } = await store.importFile(stream(bytesOf(10)))
-    await expectError(collect(createKuboContentStore({ url: kubo.url, patience: 100 }).read(cid)), 'UNAVAILABLE')
+    await expectError(collect(createKuboContentStore({ url: kubo.url, timeoutMs: 100 }).read(cid)), 'UNAVAILABLE')
   })
 
   it('is abandoned when the caller aborts', async () => {
@@ -155,7 +155,7 @@ describe('a Kubo node that does not respond', () => {
 
   it('does not time out while the reader is slow', () => {
     vi.useFakeTimers()
-    const patience = createPatience(500)
+    const patience = createDeadline(500)
     for (let turn = 0; turn < 3; turn += 1) {
       patience.start()
       vi.advanceTimersByTime(400)
@@ -213,9 +213,9 @@ describe('garbage in Kubo', () => {
   })
 
   it.each([
-    ['after which this process had stood still', { swift: -1 }, async () => false],
+    ['after which this process had stood still', { maxRemovalMs: -1 }, async () => false],
     ['of which the database cannot tell', {}, async () => Promise.reject(new Error('away'))],
-  ] as [string, { swift?: number }, () => Promise<boolean>][])(
+  ] as [string, { maxRemovalMs?: number }, () => Promise<boolean>][])(
     'is pinned again after a removal %s',
     async (_, options, isPinned) => {
       const { cid } = await store.importFile(stream(bytesOf(1000)))

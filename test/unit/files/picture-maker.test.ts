@@ -7,7 +7,7 @@ async function* endless() {
 }
 
 it('aborts a conversion that takes too long', async () => {
-  const maker = createPictureMaker({ patience: 200 })
+  const maker = createPictureMaker({ timeoutMs: 200 })
   await expect(maker.make(endless(), [64])).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { CID } from 'multiformats/cid'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
-import { identifyFile } from '../../../src/files/file-layout.ts'
+import { identifyFile } from '../../../src/files/cids.ts'
 import type { ContentStore } from '../../../src/files/file-types.ts'
 import { createS3Bucket } from '../../../src/files/s3-bucket.ts'
-import { claimBucket } from '../../../src/files/s3-owner.ts'
 import { createS3ContentStore } from '../../../src/files/s3-store.ts'
+import { claimBucket } from '../../../src/files/store-owner.ts'
 import { eventually } from '../../support/eventually.ts'
 import { refuse, type S3Counterpart, startS3Counterpart } from './s3-counterpart.ts'
 import { bytesOf, collect, expectError, listOf, stream } from './stored-bytes.ts'
@@ -15,8 +15,8 @@ let s3: S3Counterpart
 let store: ContentStore
 
 const optionsOf = () => ({ bucket: 'files', prefix: 'ours/', region: 'us-east-1', endpoint: s3.url, isPathStyle: true })
-const open = (more: { patience?: number; settling?: number; prefix?: string; bucket?: string; owner?: string } = {}) =>
-  createS3ContentStore({ ...optionsOf(), graceSeconds: GRACE_SECONDS, settling: 0, patience: 60_000, ...more })
+const open = (more: { timeoutMs?: number; settleMs?: number; prefix?: string; bucket?: string; owner?: string } = {}) =>
+  createS3ContentStore({ ...optionsOf(), graceSeconds: GRACE_SECONDS, settleMs: 0, timeoutMs: 60_000, ...more })
 
 beforeEach(async () => {
   s3 = await startS3Counterpart()
@@ -149,7 +149,8 @@ describe('a bucket that another installation uses', () => {
   })
 
   it('is reported immediately, unlike a storage outage', async () => {
-    const claim = (owner: string, patience = 60_000) => claimBucket(createS3Bucket({ ...optionsOf(), patience }), owner)
+    const claim = (owner: string, timeoutMs = 60_000) =>
+      claimBucket(createS3Bucket({ ...optionsOf(), timeoutMs }), owner)
     await claim('the first')
     await claim('the first')
     await expect(claim('the second')).rejects.toThrow('belongs to another installation')
@@ -222,7 +223,7 @@ describe('a block that is renewed during a collection', () => {
   })
 
   it('is renewed without waiting while no collection runs', async () => {
-    const patient = open({ settling: 1e9 })
+    const patient = open({ settleMs: 1e9 })
     await patient.importFile(stream(large))
     age(GRACE_SECONDS / 2)
     await patient.importFile(stream(large))
@@ -297,7 +298,7 @@ describe('an unreliable storage', () => {
   })
 
   it.each(['HEAD', 'PUT', 'GET'])('times out if it never answers a %s', async (wanted) => {
-    const impatient = open({ patience: 300 })
+    const impatient = open({ timeoutMs: 300 })
     const { cid } = await store.importFile(stream(large))
     age(GRACE_SECONDS)
     s3.intercept = (method) => method === wanted
@@ -331,7 +332,7 @@ describe('an unreliable storage', () => {
       res.writeHead(200, { 'Content-Length': 1_000 })
       return res.write('the first bytes')
     }
-    await expectError(open({ patience: 300 }).readBlock(cid), 'UNAVAILABLE')
+    await expectError(open({ timeoutMs: 300 }).readBlock(cid), 'UNAVAILABLE')
   })
 
   it('is not treated as lost files if the bucket is missing', async () => {

@@ -40,8 +40,8 @@ it('gives a buffer that was released twice to one reader only', async () => {
     for (const reader of readers) pieces.push((await reader.next()).value)
     for (const [index, piece] of pieces.entries()) {
       expect(Buffer.compare(piece, contents[index]!.subarray(at, at + BLOCK))).toBe(0)
-      sources[index]!.giveBack?.(piece)
-      sources[index]!.giveBack?.(piece)
+      sources[index]!.release?.(piece)
+      sources[index]!.release?.(piece)
     }
   }
   for (const reader of readers) expect((await reader.next()).done).toBe(true)

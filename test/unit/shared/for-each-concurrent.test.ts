@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eachOf } from '../../../src/files/limit-concurrency.ts'
+import { forEachConcurrent } from '../../../src/shared/async.ts'
 
 it('throws the error of its source after all running operations have ended', async () => {
   const done: number[] = []
@@ -8,7 +8,7 @@ it('throws the error of its source after all running operations have ended', asy
     yield* works.keys()
     throw new Error('The source is away.')
   }
-  const dealing = eachOf(source(), 3, async (place) => {
+  const dealing = forEachConcurrent(source(), 3, async (place) => {
     await works[place]!.promise
     done.push(place)
   })
