@@ -263,7 +263,9 @@ function locateFiles({ files, dir }: Config): string {
 function createFolderCheck({ dir, chain }: Config, database: ConnectedDatabase, installationId: string | undefined) {
   if (installationId === undefined) return async () => []
   const hasVault = boundedCheck(createVaultCheck(database, dir, installationId))
-  const hasChain = boundedCheck(async () => (await import('./embedded/chain-owner.ts')).isOwnChain(dir, installationId))
+  const hasChain = boundedCheck(async () =>
+    (await import('./embedded/anvil-process.ts')).isOwnChain(dir, installationId),
+  )
   return async () => {
     const [isVaultThere, isChainThere] = await Promise.all([hasVault(), chain.rpcUrl ? true : hasChain()])
     return [...(isVaultThere ? [] : ['key vault']), ...(isChainThere ? [] : ['chain'])]

@@ -70,9 +70,11 @@ async function findEmbeddedRegistry(database: Infrastructure['database']): Promi
  */
 async function startChain(config: Config, log: Log, { database, installationId: owner, isService }: Owner) {
   if (owner === undefined) return startAnvil(config, log, isService)
-  const { claimChain, hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../embedded/chain-owner.ts')
+  const { claimChain, hasSavedChain, isOwnChain, findForeignChain, lostChain } = await import(
+    '../embedded/anvil-process.ts'
+  )
   const { dir } = config
-  const problem = await judgeChain(dir, owner)
+  const problem = await findForeignChain(dir, owner)
   if (problem) throw problem
   if (await isOwnChain(dir, owner)) return startAnvil(config, log, isService)
   const registry = await findEmbeddedRegistry(database)

@@ -1,10 +1,10 @@
-/** An EVM chain for a machine that has none: anvil on a Unix socket, with its chain in `<dir>/chain/state.json.gz`. */
+/** The embedded chain: anvil on a Unix socket, with its state in `<dir>/chain/state.json.gz`. */
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../shared/log.ts'
 import { systemReason } from '../shared/operator-errors.ts'
-import { assertOwnFolder } from '../shared/private-files.ts'
+import { assertOwnFolder, replaceFile } from '../shared/private-files.ts'
 import {
   type AnvilFiles,
   type AnvilProcess,
@@ -15,17 +15,15 @@ import {
   createRpc,
   findRunning,
   type Rpc,
-  saveState,
   startAnvil,
   WHOLE_CHAIN_MS,
 } from './anvil-process.ts'
-import { isServerAlive, signalServer, waitFor } from './child-process.ts'
 import { socketUrlOf } from './local-socket.ts'
 import { ownOrUse } from './ownership.ts'
+import { isServerAlive, signalServer, waitFor } from './server-process.ts'
 
-/** Options of the embedded chain. */
 export interface EmbeddedAnvilOptions {
-  /** The installation's folder. */
+  /** The data folder. */
   dir: string
   log: Log
   /** True for a service: commands use its chain, and another service is refused. False for a command. */
@@ -36,7 +34,6 @@ export interface EmbeddedAnvilOptions {
   blockTime?: number
 }
 
-/** The embedded chain. */
 export interface EmbeddedAnvil {
   /** `ipc:` and the path of its socket. */
   rpcUrl: string
@@ -72,14 +69,14 @@ const STOP_MS = 10_000
 /** Blocks with a kept state, beyond the required depth. */
 const SPARE_STATES = 32
 
-/** Share of the time that may go into dumps. A dump contains the whole history and takes about 0.1 ms per commit. */
-const savingShare = 1 / 50
+/** Maximum share of the time for dumps. A dump contains the whole history and takes about 0.1 ms per commit. */
+const SAVING_SHARE = 1 / 50
 /** Maximum milliseconds between dumps. The relay repeats commits of a lost block, but senders would have to repeat coin transfers. */
 const LONGEST_UNSAVED_MS = 10 * 60_000
 
 /** Returns the milliseconds to wait after a dump that took `took` milliseconds. */
 export const pauseAfterSaving = (took: number): number =>
-  Math.min(took / savingShare, Math.max(LONGEST_UNSAVED_MS, took))
+  Math.min(took / SAVING_SHARE, Math.max(LONGEST_UNSAVED_MS, took))
 
 const readHead = async (rpc: Rpc) => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
 
@@ -133,7 +130,8 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     if (head === savedHead) return
     const before = performance.now()
     try {
-      await saveState(files, rpc, signal)
+      // anvil's own option writes every second even when nothing happened, and a kill leaves half a file.
+      await replaceFile(files.state, rpc.bytes('anvil_dumpState', signal))
       savedHead = head
     } finally {
       const after = performance.now()
@@ -141,7 +139,7 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     }
   }
 
-  /** Returns how many milliseconds mining took. */
+  /** Mines and saves as needed. Returns how many milliseconds mining took. */
   const tick = async (): Promise<number> => {
     if (!(await isAlive())) {
       log.warn({}, 'Embedded chain ended; starting it again')
@@ -155,7 +153,7 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     return took
   }
 
-  const drive = async () => {
+  const run = async () => {
     while (!stopping.signal.aborted) {
       const before = performance.now()
       const tookToMine = await tick().catch((error) => {
@@ -170,13 +168,13 @@ async function own(files: AnvilFiles, log: Log, confirmations: number, blockTime
     }
   }
   await fundRelay(rpc)
-  const driving = drive()
+  const running = run()
 
   return {
     ...describe(current),
     async stop() {
       stopping.abort()
-      await driving
+      await running
       if (!(await isAlive())) return
       try {
         await save(AbortSignal.timeout(LAST_SAVE_MS))

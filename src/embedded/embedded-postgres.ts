@@ -6,10 +6,9 @@ import pg from 'pg'
 import type { Log } from '../shared/log.ts'
 import { errorCode, FixableError } from '../shared/operator-errors.ts'
 import { assertOwnFolder, makeFolders } from '../shared/private-files.ts'
-import { readLogTail, signalServer, spawnServer, waitFor } from './child-process.ts'
-import { findFreePort } from './free-port.ts'
 import { ownOrUse } from './ownership.ts'
 import * as cluster from './postgres-cluster.ts'
+import { findFreePort, readLogTail, signalServer, spawnServer, waitFor } from './server-process.ts'
 
 /** Options of the embedded server. */
 export interface EmbeddedPostgresOptions {

@@ -1,53 +1,43 @@
-/** Ownership of an embedded server: one process at a time starts, drives and stops it. */
+/** Ownership of an embedded server: one process at a time starts, supervises and stops it. */
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FixableError, ifMissing } from '../shared/operator-errors.ts'
 import { createFile } from '../shared/private-files.ts'
-import { identify, isAlive, waitFor } from './child-process.ts'
+import { identify, waitFor } from './server-process.ts'
 
 interface Owner {
-  /** See `identify`. A process with a reused ID has another one. */
+  /** See `identify`: a process with a reused ID has another one. */
   identity: string
   /** True for a service, false for a command. */
   isService: boolean
 }
 
-/** The server belongs to this process until it is released. */
-interface Ownership {
-  release(): Promise<void>
-}
-
-/** Milliseconds that a start waits for a command that owns the server. */
+/** Time limit for a start to wait for a command that owns the server, in milliseconds. */
 const WAIT_MS = 30_000
-/** Milliseconds that a command waits for the service to start its server. A long recovery takes minutes. */
+/** Time limit for a command to wait until the service has started its server, in milliseconds. A long recovery takes minutes. */
 const START_MS = 30 * 60_000
 
 /**
- * Owner files have rising numbers, and the highest one counts. A stale file is outnumbered instead of replaced, so two processes that
- * find it at the same time cannot both become the owner.
+ * Returns the numbers of all owner files, and the living owner. The file with the highest number counts. A stale file gets a successor instead of being
+ * replaced, so two processes that find it at the same time cannot both become the owner.
  */
-const numbersOf = async (path: string): Promise<number[]> => {
-  const names = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`))
-  return names.map((name) => Number(name.slice(basename(path).length + 1))).filter(Number.isInteger)
-}
-
-const findNewest = async (path: string) => Math.max(0, ...(await numbersOf(path)))
-
-const readOwner = async (path: string, number: number): Promise<Owner | undefined> => {
-  const text = await readFile(`${path}.${number}`, 'utf8').catch(ifMissing)
+async function readOwners(path: string): Promise<{ numbers: number[]; newest: number; owner: Owner | undefined }> {
+  const prefix = `${basename(path)}.`
+  const names = (await readdir(dirname(path))).filter((name) => name.startsWith(prefix))
+  const numbers = names.map((name) => Number(name.slice(prefix.length))).filter(Number.isInteger)
+  const newest = Math.max(0, ...numbers)
+  const text = await readFile(`${path}.${newest}`, 'utf8').catch(ifMissing)
   const owner = text === undefined ? undefined : (JSON.parse(text) as Owner)
-  return owner && (await isAlive(owner.identity)) ? owner : undefined
+  const isAlive = owner && (await identify(Number.parseInt(owner.identity, 10))) === owner.identity
+  return { numbers, newest, owner: isAlive ? owner : undefined }
 }
 
-const hasOwner = async (path: string): Promise<boolean> => (await readOwner(path, await findNewest(path))) !== undefined
-
-/** Makes this process the owner. Returns undefined for a command while a service is the owner. */
-async function claimServer(path: string, isService: boolean): Promise<Ownership | undefined> {
+/** Makes this process the owner, and returns how to release the ownership. Undefined for a command while a service is the owner. */
+async function claim(path: string, isService: boolean): Promise<(() => Promise<void>) | undefined> {
   const own: Owner = { identity: (await identify(process.pid))!, isService }
   for (const deadline = performance.now() + WAIT_MS; ; ) {
-    const newest = await findNewest(path)
-    const owner = await readOwner(path, newest)
+    const { newest, owner } = await readOwners(path)
     if (owner) {
       const pid = Number.parseInt(owner.identity, 10)
       if (owner.isService && !isService) return undefined
@@ -66,21 +56,21 @@ async function claimServer(path: string, isService: boolean): Promise<Ownership 
       await delay(50)
       continue
     }
-    const number = newest + 1
-    if (!(await createFile(`${path}.${number}`, JSON.stringify(own)))) continue
-    const release = () => rm(`${path}.${number}`, { force: true })
-    if ((await findNewest(path)) === number) {
-      for (const stale of await numbersOf(path)) if (stale < number) await rm(`${path}.${stale}`, { force: true })
-      return { release }
+    const file = `${path}.${newest + 1}`
+    if (!(await createFile(file, JSON.stringify(own)))) continue
+    const release = () => rm(file, { force: true })
+    const after = await readOwners(path)
+    if (after.newest === newest + 1) {
+      for (const stale of after.numbers) if (stale <= newest) await rm(`${path}.${stale}`, { force: true })
+      return release
     }
     await release()
   }
 }
 
 /**
- * Starts a server as its owner. A command uses the server of the running service instead, which `find` returns once it is ready. `path` is the
- * owner file without its number. Waits while a command is the owner. Throws FixableError when another service is the owner, or when the wait
- * takes too long.
+ * Starts a server as its owner. A command uses the server of the running service instead, which `find` returns when it is ready. `path`: owner file
+ * without its number. Waits while a command is the owner. Throws FixableError if another service is the owner, or if the wait takes too long.
  */
 export async function ownOrUse<Server extends { stop(): Promise<void> }>(
   { path, isService }: { path: string; isService: boolean },
@@ -88,18 +78,22 @@ export async function ownOrUse<Server extends { stop(): Promise<void> }>(
   find: () => Promise<Omit<Server, 'stop'> | undefined>,
 ): Promise<Omit<Server, 'stop'> & { stop(): Promise<void> }> {
   for (;;) {
-    const ownership = await claimServer(path, isService)
-    if (ownership) {
+    const release = await claim(path, isService)
+    if (release) {
       try {
         const server = await start()
         let stopped: Promise<void> | undefined
-        return { ...server, stop: () => (stopped ??= server.stop().finally(ownership.release)) }
+        return { ...server, stop: () => (stopped ??= server.stop().finally(release)) }
       } catch (error) {
-        await ownership.release()
+        await release()
         throw error
       }
     }
-    const found = await waitFor(START_MS, async () => (await find()) ?? ((await hasOwner(path)) ? undefined : null))
+    const found = await waitFor(START_MS, async () => {
+      const server = await find()
+      // Null ends the wait: the service has ended, so this command may become the owner.
+      return server ?? ((await readOwners(path)).owner ? undefined : null)
+    })
     if (found) return { ...found, stop: async () => undefined }
   }
 }

@@ -8,8 +8,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { FixableError, ifMissing, systemReason } from '../shared/operator-errors.ts'
 import { removeTemporaryFiles, replaceFile } from '../shared/private-files.ts'
-import { findServers, isServerAlive, killServer } from './child-process.ts'
-import { findFreePort } from './free-port.ts'
+import { findFreePort, findServers, isServerAlive, killServer } from './server-process.ts'
 
 const run = promisify(execFile)
 

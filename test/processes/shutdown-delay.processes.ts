@@ -1,7 +1,7 @@
 /** A process behind a balancer that is told to stop: it says so, and takes requests until the balancer has noticed. */
 import { Agent } from 'node:http'
 import { afterAll, beforeAll, it } from 'vitest'
-import { findFreePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { createSharedInstallation, type SharedInstallation } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** A process that is not ready yet, behind a balancer that asks nobody whether it is: no request may come to it. */
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { canListen, findFreePort } from '../../src/embedded/free-port.ts'
+import { canListen, findFreePort } from '../../src/embedded/server-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http-client.ts'
 import { listen } from '../support/listen.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../src/embedded/free-port.ts'
+import { findFreePort } from '../../src/embedded/server-process.ts'
 import { startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createSharedInstallation } from '../support/service.ts'

@@ -5,7 +5,6 @@ import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { readLogTail, spawnServer } from '../../src/embedded/child-process.ts'
 import {
   childEnvironment,
   createRunner,
@@ -14,6 +13,7 @@ import {
   findBinaries,
   readPostmaster,
 } from '../../src/embedded/postgres-cluster.ts'
+import { readLogTail, spawnServer } from '../../src/embedded/server-process.ts'
 import { until } from './eventually.ts'
 
 const run = promisify(execFile)

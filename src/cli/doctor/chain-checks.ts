@@ -45,12 +45,12 @@ async function checkEmbeddedChain(parts: Parts): Promise<Diagnosis[]> {
   const { dir } = await parts.config()
   const installationId = await readValue(parts, settingKeys.vault)
   if (installationId === undefined) throw new SkippedError('The chain is embedded: only the server uses it.')
-  const { hasSavedChain, isOwnChain, judgeChain, lostChain } = await import('../../embedded/chain-owner.ts')
+  const { hasSavedChain, isOwnChain, findForeignChain, lostChain } = await import('../../embedded/anvil-process.ts')
   const { chainId } = await import('../../embedded/anvil-process.ts')
   const { registrySetting } = await import('../../chain/registry/registry.ts')
   const isNeeded = (await readValue(parts, registrySetting(chainId))) !== undefined
   const isLost = isNeeded && !(await isOwnChain(dir, installationId)) && !hasSavedChain(dir)
-  const problem = (await judgeChain(dir, installationId)) ?? (isLost ? lostChain(dir, installationId) : undefined)
+  const problem = (await findForeignChain(dir, installationId)) ?? (isLost ? lostChain(dir, installationId) : undefined)
   if (problem) throw problem
   return [ok('The folder of the embedded chain belongs to this installation.')]
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { canListen, findFreePort } from '../../../src/embedded/free-port.ts'
+import { canListen, findFreePort } from '../../../src/embedded/server-process.ts'
 import { presentError } from '../../../src/http/error-status.ts'
 import { createHttpServer, type HttpServer } from '../../../src/http/http-server.ts'
 import { createTestLog } from '../../support/test-log.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { findFreePort } from '../../../src/embedded/free-port.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { buildImage, containerLine, type Image, parseDockerfile } from './dockerfile.ts'
 import { liveAt, recallAt } from './life.ts'
 import { bash, megabytesOf, root, type Started, startService } from './shell.ts'

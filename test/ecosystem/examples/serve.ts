@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { findFreePort } from '../../../src/embedded/free-port.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { until } from '../../support/eventually.ts'
 
 const root = join(import.meta.dirname, '../../..')

@@ -6,7 +6,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findFreePort } from '../../../src/embedded/free-port.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { createKuboContentStore } from '../../../src/files/kubo-store.ts'
 import { eventually } from '../../support/eventually.ts'
 

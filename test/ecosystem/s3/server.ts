@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findFreePort } from '../../../src/embedded/free-port.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const VERSION = 'v1.8.0'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { findFreePort } from '../../../src/embedded/free-port.ts'
+import { findFreePort } from '../../../src/embedded/server-process.ts'
 
 /** The lowest that Linux gives to outgoing connections unless it is told otherwise. */
 const FIRST_OUTGOING = 32_768

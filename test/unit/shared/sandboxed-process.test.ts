@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { identify, waitFor } from '../../../src/embedded/child-process.ts'
+import { identify, waitFor } from '../../../src/embedded/server-process.ts'
 
 const program = join(import.meta.dirname, '../../support/reader-parent.ts')
 const DESCRIPTORS = 80
