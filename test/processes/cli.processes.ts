@@ -85,7 +85,7 @@ describe('annal', () => {
     const said = await annal(['config'], { env: { PORT: '4115', HEALTH_PORT: '4115' } })
     expect(said).toMatchObject({ code: 2, stdout: expect.stringMatching(/^HEALTH_PORT +4115 /m) })
     expect(said.stderr).toBe(
-      'The configuration has problems:\n  HEALTH_PORT and PORT are the same: probes need a port of their own.\n',
+      'The configuration has problems:\n  HEALTH_PORT and PORT are the same: probes need their own port.\n',
     )
   })
 
