@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 import { int, statement, text } from '../src/db/sql.ts'
-import { expireOrders } from '../src/modules/store/expire-orders.sql.ts'
+import { expireOrdersStatement } from '../src/modules/store/expire-orders.ts'
 import { payOrder } from '../src/modules/store/orders.sql.ts'
 import { until } from '../test/support/eventually.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
@@ -163,7 +163,7 @@ async function raceSweeper({ context, parts, store }: Scene) {
   const deadline = await moveDeadline(parts.database, ids, 2)
   let isOver = false
   const sweeper = async () => {
-    while (!isOver) await parts.database.query(expireOrders, { orders: ids.map(orderUuid) })
+    while (!isOver) await parts.database.query(expireOrdersStatement, { orders: ids.map(orderUuid) })
   }
   const sweepers = [sweeper(), sweeper()]
   await sleepUntil(parts.database, deadline, -1)

@@ -32,6 +32,7 @@ import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
 import type { Coins } from './modules/coins/coin-types.ts'
+import { createDepositService } from './modules/coins/deposit-service.ts'
 import { createHeldCoinService } from './modules/coins/held-coin-service.ts'
 import { createWithdrawalService } from './modules/coins/withdrawal-service.ts'
 import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
@@ -40,8 +41,8 @@ import { createManifestReader } from './modules/content-credentials/manifest-rea
 import { createEventService } from './modules/events/event-service.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import { createActionArgs } from './modules/store/action-args.ts'
-import { createStoreServices } from './modules/store/store-services.ts'
-import { createWalletServices } from './modules/wallet/wallet-services.ts'
+import { sendOrderMail } from './modules/store/send-order-mail.ts'
+import { createDeliveryService } from './modules/webhooks/delivery-service.ts'
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import type { Services } from './services-context.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
@@ -203,7 +204,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     compose: composeMail,
     verifiesAddresses: config.emailVerification !== 'off',
   }
-  const wallet = createWalletServices(shared)
   const account = createAccountServices({
     ...shared,
     exports,
@@ -224,16 +224,15 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
   }
-  const store = createStoreServices({
+  const deliveries = createDeliveryService({
     ...shared,
     sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
-    config: { ...config.store, openOrdersPerUser: limits['open-orders'] },
   })
   const services: Services = {
-    ...wallet,
     ...account.services,
     contentCredentials: createContentCredentialsService(contentCredentials),
-    ...store.services,
+    deliveries,
+    deposits: createDepositService(deps),
     withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
     heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
@@ -263,7 +262,9 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     },
     jobs: {
       ...account.jobs,
-      ...store.jobs,
+      mail: (job) => sendOrderMail(context, job),
+      webhookDelivery: deliveries.handle,
+      abandonedDelivery: deliveries.abandon,
       manifest: createManifestReader(deps).handle,
       thumbnail: (job) => makeThumbnail(context, job),
     },

@@ -42,17 +42,7 @@ interface Control {
 const impersonal = new Set<keyof Services>([...(['idempotency'] as const)])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>([
-  ...([
-    'adminSessions',
-    'apiKeys',
-    'deliveries',
-    'statistics',
-    'grants',
-    'heldCoins',
-    'networkApps',
-    'sales',
-    'users',
-  ] as const),
+  ...(['adminSessions', 'deliveries', 'statistics', 'heldCoins', 'users'] as const),
 ])
 
 /** The ways to register a file. */

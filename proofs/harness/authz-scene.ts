@@ -5,7 +5,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/modules/assets/metadata.ts'
 import type { ManifestReport } from '../../src/modules/content-credentials/manifest.ts'
-import { webhookSecretContext } from '../../src/modules/store/network-app-service.ts'
+import { webhookSecretContext } from '../../src/modules/store/network-apps.ts'
 import { type IdPrefix, toId } from '../../src/shared/ids.ts'
 import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'

@@ -75,12 +75,14 @@ interface GrantFlags {
   json?: true
 }
 
-async function grantPoints({ user, points, reason, idempotencyKey, json }: GrantFlags) {
+async function runGrant({ user, points, reason, idempotencyKey, json }: GrantFlags) {
   const { toId } = await import('../shared/ids.ts')
   if (idempotencyKey?.trim() === '') throw usageError('--idempotency-key is empty.')
+  const { grantPoints } = await import('../modules/wallet/grant-points.ts')
+  const { asSystem } = await import('../context.ts')
   const idempotency = { key: idempotencyKey, replayed: false }
-  const grant = await withServices(({ services: { grants } }) =>
-    grants.grant(operator, { userId: user, amount: points, reason }, idempotency),
+  const grant = await withServices(({ context }) =>
+    grantPoints({ ...asSystem(context), idempotency }, { userId: user, amount: points, reason }),
   ).catch(nameOptions({ userId: '--user', amount: '--points', reason: '--reason' }))
   const id = toId('grant', grant.id)
   const userId = toId('user', grant.userId)
@@ -104,7 +106,7 @@ export function addGrantCommand(program: Command): void {
     .requiredOption('--reason <text>', 'reason shown to the user, at most 500 characters')
     .option('--idempotency-key <key>', 'prevents a second grant when the command is repeated with the same key')
     .option('--json', 'prints {"id", "userId", "amount", "replayed"}')
-    .action(grantPoints)
+    .action(runGrant)
 }
 
 export function addApiKeyCommands(program: Command): void {
@@ -115,7 +117,9 @@ export function addApiKeyCommands(program: Command): void {
     .option('--json', 'prints {"id", "key"}')
     .action(async ({ name, json }) => {
       const { toId } = await import('../shared/ids.ts')
-      const issued = await withServices(({ services }) => services.apiKeys.issue(operator, { name }, withoutKey()))
+      const { issueApiKey } = await import('../modules/store/api-keys.ts')
+      const { asSystem } = await import('../context.ts')
+      const issued = await withServices(({ context }) => issueApiKey(asSystem(context), { name }))
       const id = toId('key', issued.id)
       reportIfUnread(`The key ${id} was created, but it was not shown. Revoke it: annal api-key revoke ${id}`)
       if (json) return printJson({ id, key: issued.key })
@@ -130,7 +134,9 @@ export function addApiKeyCommands(program: Command): void {
     .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
     .action(async ({ json }) => {
       const { toId } = await import('../shared/ids.ts')
-      const rows = await withServices(({ services }) => services.apiKeys.list(operator))
+      const { listApiKeys } = await import('../modules/store/api-keys.ts')
+      const { asSystem } = await import('../context.ts')
+      const rows = await withServices(({ context }) => listApiKeys(asSystem(context), undefined))
       const keys = rows.map(({ id, name, prefix, createdAt, revokedAt }) => ({
         ...{ id: toId('key', id), name, prefix, createdAt, revokedAt },
       }))
@@ -145,7 +151,9 @@ export function addApiKeyCommands(program: Command): void {
     .argument('<id>', 'ID of the key')
     .option('--json', 'prints {"id"}')
     .action(async (id: string, { json }) => {
-      await withServices(({ services }) => services.apiKeys.revoke(operator, id, withoutKey()))
+      const { revokeApiKey } = await import('../modules/store/api-keys.ts')
+      const { asSystem } = await import('../context.ts')
+      await withServices(({ context }) => revokeApiKey(asSystem(context), { id }))
       if (json) return printJson({ id })
       report('Revoked.')
     })

@@ -2,7 +2,12 @@ import { brandWithType } from '@pothos/core'
 import { findAssetLink } from '../modules/assets/asset-links.ts'
 import { findAsset } from '../modules/assets/find-asset.ts'
 import { findCommit } from '../modules/commits/asset-versions.ts'
+import { findApiKey } from '../modules/store/api-keys.ts'
+import { findNetworkApp } from '../modules/store/network-apps.ts'
 import { findOrder } from '../modules/store/orders.ts'
+import { findRefund } from '../modules/store/refund-order.ts'
+import { findGrant } from '../modules/wallet/grant-points.ts'
+import { findTransfer } from '../modules/wallet/statement.ts'
 import type { Context } from '../services-context.ts'
 import { canonicalNid, fromId, type IdPrefix } from '../shared/ids.ts'
 import { builder } from './builder.ts'
@@ -19,19 +24,19 @@ interface Kind {
 
 /** By the prefix of the identifier. */
 const kinds: Partial<Record<IdPrefix, Kind>> = {
-  app: { type: 'NetworkApp', find: ({ id }, { actor, services }) => services.networkApps.find(actor, id) },
+  app: { type: 'NetworkApp', find: ({ id }, context) => findNetworkApp(context, id) },
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
   deposit: { type: 'Deposit', find: ({ uuid }, { actor, services }) => services.deposits.find(actor, uuid) },
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
-  grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
-  key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
+  grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
+  key: { type: 'ApiKey', find: ({ id }, context) => findApiKey(context, id) },
   link: { type: 'AssetLink', find: ({ uuid }, context) => findAssetLink(context, uuid) },
   order: { type: 'Order', find: ({ uuid }, context) => findOrder(context, uuid) },
-  refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
+  refund: { type: 'Refund', find: ({ uuid }, context) => findRefund(context, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
-  transfer: { type: 'Transfer', find: ({ uuid }, { actor, services }) => services.statement.find(actor, uuid) },
+  transfer: { type: 'Transfer', find: ({ uuid }, context) => findTransfer(context, uuid) },
   withdrawal: { type: 'Withdrawal', find: ({ uuid }, { actor, services }) => services.withdrawals.find(actor, uuid) },
   user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
 }

@@ -34,10 +34,10 @@ export interface ForgetKeyJob {
   userId: string
 }
 
-/** One mail about an order; `refund` tells what an administrator gave back. */
+/** One mail about an order. */
 export type OrderMailJob =
-  | { template: Exclude<OrderMessage['template'], 'refund'>; orderId: string }
-  | { template: 'refund'; orderId: string; refundId: string }
+  | { template: Exclude<OrderMessage['template'], 'administrator-refund'>; orderId: string }
+  | { template: 'administrator-refund'; orderId: string; refundId: string }
 
 /** The thumbnail of an asset. */
 export interface ThumbnailJob {

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db/database-types.ts'
 import { actionArgsContext } from '../modules/store/action-args.ts'
-import { webhookSecretContext } from '../modules/store/network-app-service.ts'
+import { webhookSecretContext } from '../modules/store/network-apps.ts'
 import { keysetPages } from '../shared/async.ts'
 import { DomainError, isUnavailable } from '../shared/errors.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'

@@ -10,9 +10,17 @@ export type OrderMessage = OrderFacts &
     | { template: 'sale'; earned: Split; platformShare: string }
     /** `contact`: where the seller can be reached, if anywhere. */
     | { template: 'order-failed'; paid: Split; contact: string | null }
-    | { template: 'order-refunded'; returned: Split; chargeId: string; refundId: string }
-    /** By an administrator, in part or all that was left. */
-    | { template: 'refund'; returned: Split; isWhole: boolean; reason: string; chargeId: string; refundId: string }
+    /** After the webhook of the order failed permanently. */
+    | { template: 'automatic-refund'; returned: Split; chargeId: string; refundId: string }
+    /** By an administrator. `isWhole`: true for a refund of the whole price. */
+    | {
+        template: 'administrator-refund'
+        returned: Split
+        isWhole: boolean
+        reason: string
+        chargeId: string
+        refundId: string
+      }
   )
 
 /** About an account. */

@@ -63,7 +63,7 @@ const templates: { [T in Template]: Write<T> } = {
     }
   },
 
-  'order-refunded': ({ price, returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => {
+  'automatic-refund': ({ price, returned, chargeId, refundId }, { 'automatic-refund': words, facts }, translate) => {
     const { subject, heading, text } = isNothing(price) ? words.free : words
     return {
       subject: translate(subject),
@@ -77,7 +77,11 @@ const templates: { [T in Template]: Write<T> } = {
     }
   },
 
-  refund: ({ returned, isWhole, reason, chargeId, refundId }, { refund: words, facts }, translate) => ({
+  'administrator-refund': (
+    { returned, isWhole, reason, chargeId, refundId },
+    { 'administrator-refund': words, facts },
+    translate,
+  ) => ({
     subject: translate(words.subject),
     heading: words.heading,
     paragraphs: [translate(isWhole ? words.whole : words.part)],

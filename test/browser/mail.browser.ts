@@ -68,7 +68,7 @@ it('a reason is shown in the lines in which it was written, by the direction of 
   const page = await context.newPage()
   const nothing = { points: '0', num: '0' }
   const ids = { chargeId: 'transfer_1', refundId: 'transfer_2' }
-  const refund = { template: 'refund', ...order, ...ids, returned: nothing, isWhole: true } as const
+  const refund = { template: 'administrator-refund', ...order, ...ids, returned: nothing, isWhole: true } as const
   const cell = page.locator('th:text-is("Reason") + td')
   const show = async (reason: string) => page.setContent(compose({ ...refund, reason }, 'en').html)
   await show('It came too late.')

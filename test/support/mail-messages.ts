@@ -14,8 +14,16 @@ export const orderMessages: OrderMessage[] = [
   { template: 'receipt', ...order, paid, chargeId },
   { template: 'sale', ...order, earned: { points: '2.64', num: '1.98' }, platformShare: '0.63' },
   { template: 'order-failed', ...order, paid, contact: 'shop@example.org' },
-  { template: 'order-refunded', ...order, returned: paid, chargeId, refundId },
-  { template: 'refund', ...order, returned: paid, isWhole: false, reason: 'It never came.', chargeId, refundId },
+  { template: 'automatic-refund', ...order, returned: paid, chargeId, refundId },
+  {
+    template: 'administrator-refund',
+    ...order,
+    returned: paid,
+    isWhole: false,
+    reason: 'It never came.',
+    chargeId,
+    refundId,
+  },
 ]
 export const [receipt, sale, failed, refunded] = orderMessages as [
   OrderMessage,

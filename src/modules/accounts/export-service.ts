@@ -11,7 +11,7 @@ import { rateLimitKeys } from '../../shared/rate-limiter.ts'
 import type { Semaphore } from '../../shared/semaphore.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
 import type { ActionArgs } from '../store/action-args.ts'
-import { describeReference } from '../wallet/transfer-kind.ts'
+import { describeReference } from '../wallet/statement.ts'
 import { createFindAccount, isDeleted, type WithReason, withReason } from './account-lookup.ts'
 import {
   type ExportPage,
@@ -102,7 +102,7 @@ export function createExportService({
       rows: FEW,
       ids: { id: 'order', networkAppId: 'app', transferId: 'transfer' },
       present: async (item) => {
-        const actionArgs = await argumentsOf.show(item.id as string, item.actionArgs as Uint8Array | null)
+        const actionArgs = await argumentsOf.openForDisplay(item.id as string, item.actionArgs as Uint8Array | null)
         return { ...item, actionArgs }
       },
     },

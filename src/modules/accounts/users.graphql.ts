@@ -3,7 +3,7 @@ import { characters } from '../../graphql/limits/sizes.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
-import { WalletType } from '../wallet/wallets.graphql.ts'
+import { WalletType } from '../wallet/wallet.graphql.ts'
 
 /** What an account may do. */
 export const Role = builder.enumType('Role', {

@@ -20,7 +20,7 @@ import { canonicalNid, fromId, NIL_UUID, toId, uuidFrom } from '../../shared/ids
 import { label, parse } from '../../shared/input.ts'
 import { cursorUuid, type Search, searchPatterns } from '../../shared/lists.ts'
 import { assertMayOnAsset, assertUserMay } from '../../shared/policy.ts'
-import type { StatementPage } from '../wallet/statement-service.ts'
+import type { StatementPage } from '../wallet/statement.ts'
 
 type Reader = Use<'actor' | 'database' | 'assetLinkKey'>
 type Writer = IdempotentContext & Use<'assetLinkKey'>

@@ -13,7 +13,7 @@ export function createEventData({ database, actionArgs }: { database: Database; 
     const event = await find(id)
     if (!event) return null
     return JSON.parse(
-      writePayload(event, isSale(event) ? await actionArgs.show(event.order_id, event.action_args) : {}),
+      writePayload(event, isSale(event) ? await actionArgs.openForDisplay(event.order_id, event.action_args) : {}),
     )
   }
 }

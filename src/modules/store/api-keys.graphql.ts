@@ -12,26 +12,21 @@ import {
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
+import { countApiKeys, getApiKey, issueApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
 
-/** `ApiKey`, for administrators alone. */
-export const ApiKeyType = builder.prismaObject('ApiKey', {
-  description: 'The record of a key by which a trusted service is known. Administrators only.',
+const ApiKeyType = builder.prismaObject('ApiKey', {
+  description: 'The record of the API key of a trusted service. Only administrators see it.',
   interfaces: [Node],
   select: { id: true, name: true, prefix: true, createdAt: true, revokedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `key_01h2x…`.', resolve: ({ id }) => toId('key', id) }),
-    name: t.string({ ...characters(100), description: 'Which service it is for.', resolve: ({ name }) => name }),
-    prefix: t.string({
-      ...characters(8),
-      description: 'The first 8 characters of the key.',
-      resolve: ({ prefix }) => prefix,
-    }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was issued.', resolve: ({ createdAt }) => createdAt }),
-    revokedAt: t.field({
+    name: t.exposeString('name', { ...characters(100), description: 'Name of the service that uses the key.' }),
+    prefix: t.exposeString('prefix', { ...characters(8), description: 'The first 8 characters of the key.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is not valid any more.',
-      resolve: ({ revokedAt }) => revokedAt,
+      description: 'Time of the revocation. Null while the key is valid.',
     }),
   }),
 })
@@ -47,12 +42,14 @@ const ApiKeyConnection = builder.connectionObject(
 )
 
 const IssueApiKeyInput = builder.inputType('IssueApiKeyInput', {
-  description: 'Who gets a key.',
-  fields: (t) => ({ name: t.string({ required: true, description: 'Which service it is for, 1 to 100 characters.' }) }),
+  description: 'The key to create.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Name of the service that uses the key, 1 to 100 characters.' }),
+  }),
 })
 
 const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
-  description: 'The key to end.',
+  description: 'The key to revoke.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the key.' }) }),
 })
 
@@ -68,13 +65,13 @@ const IssueApiKeyPayload = builder.objectRef<{ apiKey: ApiKey; key: string }>('I
     apiKey: t.field(apiKeyField),
     key: t.exposeString('key', {
       ...characters(64),
-      description: 'The key, seen only now: services send it as `x-api-key`.',
+      description: 'The key. It is never shown again. Services send it as `x-api-key`.',
     }),
   }),
 })
 
 const RevokeApiKeyPayload = builder.objectRef<{ apiKey: ApiKey }>('RevokeApiKeyPayload').implement({
-  description: 'The key that is not valid any more.',
+  description: 'The revoked key.',
   fields: (t) => ({ apiKey: t.field(apiKeyField) }),
 })
 
@@ -86,15 +83,15 @@ builder.queryField('apiKeys', (t) =>
       type: ApiKeyType,
       cursor: 'id',
       ...pageOf(1000),
-      description: `All API keys, also revoked ones, newest first. ${adminOnly}.`,
+      description: `All API keys, also revoked ones, newest first. Only for administrators. ${adminOnly}.`,
       args: {
         search: searchArg(t, 'the name or the prefix'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { search }, { actor, services }) => services.apiKeys.count(actor, search),
-      resolve: (query, _root, { search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { search }, context) => countApiKeys(context, search),
+      resolve: (query, _root, { search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.apiKeys.list(actor, search, withOffset(query, offset))
+        return listApiKeys(context, search, withOffset(query, offset))
       },
     },
     ApiKeyConnection,
@@ -104,20 +101,20 @@ builder.queryField('apiKeys', (t) =>
 builder.mutationFields((t) => ({
   issueApiKey: t.field({
     type: IssueApiKeyPayload,
-    description: `Makes a key for a trusted service. ${adminOnly}, VALIDATION_FAILED.`,
-    args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'Who gets it.' }) },
-    resolve: showing('apiKey', async (query, { input }, { actor, services, idempotency }) => {
-      const { id, key } = await services.apiKeys.issue(actor, input, idempotency)
-      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query()), key }
+    description: `Creates a key for a trusted service. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
+    args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'The key to create.' }) },
+    resolve: showing('apiKey', async (query, { input }, context) => {
+      const { id, key } = await issueApiKey(context, input)
+      return { apiKey: await getApiKey(context, toId('key', id), query()), key }
     }),
   }),
   revokeApiKey: t.field({
     type: RevokeApiKeyPayload,
-    description: `Ends a key: the next request that carries it is not trusted. ${adminOnly}, NOT_FOUND.`,
-    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key.' }) },
-    resolve: showing('apiKey', async (query, { input }, { actor, services, idempotency }) => {
-      const id = await services.apiKeys.revoke(actor, input.id, idempotency)
-      return { apiKey: await services.apiKeys.get(actor, toId('key', id), query()) }
+    description: `Revokes a key. Requests with it are no longer trusted. Only for administrators. ${adminOnly}, NOT_FOUND.`,
+    args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key to revoke.' }) },
+    resolve: showing('apiKey', async (query, { input }, context) => {
+      const id = await revokeApiKey(context, input)
+      return { apiKey: await getApiKey(context, toId('key', id), query()) }
     }),
   }),
 }))

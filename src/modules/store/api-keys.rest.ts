@@ -5,7 +5,7 @@ import type { ApiKeyRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
 import { apiKeyParam, moment, neededText, nothing, same } from '../../http/rest/values.ts'
 
-/** What is read of an API key. */
+/** The GraphQL fields that the record of an API key needs. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
     id
@@ -28,7 +28,7 @@ const apiKeyRecord = z
 
 const newApiKeyRecord = apiKeyRecord
   .extend({ key: same('IssueApiKeyPayload.key', z.string()) })
-  .meta({ id: 'ApiKeyWithSecret', description: 'An API key and its secret, shown this once.' })
+  .meta({ id: 'ApiKeyWithSecret', description: 'An API key with its secret, which is never shown again.' })
 
 const presentApiKey = ({
   id,
@@ -50,7 +50,7 @@ const issue = defineRoute({
   operationId: 'issueApiKey',
   tag: 'Store',
   summary: 'Issue an API key',
-  description: 'The key is shown in this answer only.',
+  description: 'Only this response shows the key.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: z
     .object({ name: same('IssueApiKeyInput.name', neededText(100)) })

@@ -1,18 +1,82 @@
-/** Jobs that end unconfirmed orders and erase arguments. Several processes can run them at once. */
+/** Jobs that expire unconfirmed orders and erase arguments. Several processes can run them at once. */
 import type { AppContext } from '../../context.ts'
-import type { Sweep } from '../../jobs/batch-job.ts'
+import { arrayOf, int, statement, text, uuid } from '../../db/sql.ts'
+import { isAwakeSql, placeSql, type Sweep, sweepPage } from '../../jobs/batch-job.ts'
 import { createSweeper } from '../../jobs/run-batch-job.ts'
-import {
-  eraseOldArguments,
-  expireOrders as expireOrdersStatement,
-  findOldArguments,
-  findOverdue,
-} from './expire-orders.sql.ts'
-import { ORDERS_AT_ONCE } from './orders.sql.ts'
+import { eventSql } from '../events/event-sql.ts'
+import { eraseArgumentsSql, ORDERS_AT_ONCE } from './orders.sql.ts'
+
+const isOverdueSql = `status = 'CREATED' and expires_at <= now()`
+const byDeadline = placeSql('expires_at', 'id')
+
+const findOverdue = statement(
+  'order_overdue',
+  sweepPage,
+  `select id::text as item, ${byDeadline.place} as place from orders
+   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isAwakeSql('expire-orders', 'id::text')}
+   order by expires_at, id limit $limit`,
+)
+
+/** Expires orders. A locked order is being paid or cancelled, and is skipped. */
+export const expireOrdersStatement = statement(
+  'order_expire',
+  { parameters: { orders: arrayOf(uuid) }, columns: { id: uuid, buyer_id: uuid } },
+  `with overdue_orders as materialized (
+     select id, buyer_id from orders where id = any ($orders) and ${isOverdueSql} for update skip locked
+   ),
+   locked_wallets as materialized (
+     select w.user_id from wallets w where w.user_id in (select buyer_id from overdue_orders)
+     order by w.user_id for no key update
+   ),
+   updated_wallets as (
+     update wallets w set event_sequence = w.event_sequence + expired.n, open_orders = w.open_orders - expired.n
+     from (
+       select buyer_id, count(*)::int as n from overdue_orders join locked_wallets on user_id = buyer_id group by buyer_id
+     ) as expired
+     where w.user_id = expired.buyer_id
+     returning w.user_id, w.event_sequence - expired.n as before
+   ),
+   expired_orders as (
+     update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue_orders
+     where o.id = overdue_orders.id returning o.id, o.buyer_id, o.created_at
+   ),
+   ${eventSql({
+     from: 'expired_orders join updated_wallets on updated_wallets.user_id = expired_orders.buyer_id',
+     owner: 'expired_orders.buyer_id',
+     sequence:
+       'updated_wallets.before + row_number() over (partition by buyer_id order by created_at, expired_orders.id)',
+     type: 'order.expired',
+     order: 'expired_orders.id',
+   })}
+   select id, buyer_id from expired_orders`,
+)
+
+/** Ended orders with arguments that no pending webhook delivery needs. */
+const isErasableSql = `o.action_args is not null and o.settled_at is not null
+     and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
+const bySettlement = placeSql('o.settled_at', 'o.id')
+
+const findOldArguments = statement(
+  'order_old_arguments',
+  { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
+  `select o.id::text as item, ${bySettlement.place} as place from orders o
+   where ${isErasableSql} and o.settled_at < now() - make_interval(days => $days)
+     and ${bySettlement.isAfter} and ${isAwakeSql('erase-arguments', 'o.id::text')}
+   order by o.settled_at, o.id limit $limit`,
+)
+
+const eraseStatement = statement(
+  'order_arguments_sweep',
+  { parameters: { orders: arrayOf(uuid) }, columns: { item: text } },
+  `with locked_orders as materialized (
+     select o.id from orders o where o.id = any ($orders) and ${isErasableSql} for no key update skip locked
+   )
+   update orders o set ${eraseArgumentsSql('o')} from locked_orders where o.id = locked_orders.id returning o.id::text as item`,
+)
 
 type Needs = Pick<AppContext, 'database' | 'log' | 'notifications'>
 
-/** Ends the orders that were not confirmed in time. */
+/** Expires the orders that were not confirmed in time. */
 export async function expireOrders(context: Needs): Promise<void> {
   const job: Sweep = {
     name: 'expire-orders',
@@ -36,7 +100,7 @@ export async function eraseOrderArguments(
     find: (query, part) => query(findOldArguments, { ...part, days: context.config.store.orderArgumentsDays }),
     page: ORDERS_AT_ONCE,
     handle: async (query, orders) => ({
-      items: (await query(eraseOldArguments, { orders })).map(({ item }) => item),
+      items: (await query(eraseStatement, { orders })).map(({ item }) => item),
     }),
   }
   await createSweeper(context).run(job, cancel)

@@ -16,83 +16,73 @@ import type { Context } from '../../services-context.ts'
 import { toId } from '../../shared/ids.ts'
 import { canAdminister } from '../../shared/policy.ts'
 import { UserType } from '../accounts/users.graphql.ts'
+import {
+  countNetworkApps,
+  createNetworkApp,
+  deactivateNetworkApp,
+  getNetworkApp,
+  listNetworkApps,
+  rotateWebhookSecret,
+  updateNetworkApp,
+} from './network-apps.ts'
 
 const PriceMode = builder.enumType('PriceMode', {
-  description: 'How the price of a network app is made.',
+  description: 'How the price of a network app is determined.',
   values: { FIXED: { description: 'Every order costs the same.' } } as const,
 })
 
 const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
-  description: 'What becomes of a paid order whose webhook was given up.',
+  description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
   values: {
-    KEEP: { description: "It stays paid; the app's owner settles it with the buyer." },
-    REFUND: { description: 'The buyer gets the money back.' },
+    KEEP: { description: 'The order stays paid. The owner of the app settles it with the buyer.' },
+    REFUND: { description: 'The buyer gets an automatic refund.' },
   } as const,
 })
 
-const guarded = 'Only administrators see it; null for others.'
+const adminsOnly = 'Null for users who are not administrators.'
 
-/** `NetworkApp`, to be seen by who may buy it; once it is not sold any more, by administrators alone. */
+/** `NetworkApp`. Only administrators see apps that are no longer sold. */
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
   description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
   interfaces: [Node],
   select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
-    name: t.string({
-      ...characters(100),
-      description: 'Name, unique without regard to case.',
-      resolve: ({ name }) => name,
-    }),
-    priceMode: t.field({
-      type: PriceMode,
-      description: 'How the price is made.',
-      resolve: ({ priceMode }) => priceMode,
-    }),
-    price: t.field({
-      type: 'Decimal',
-      description: 'What an order made now costs, in currency units; 0 is free.',
-      resolve: ({ price }) => price,
-    }),
+    name: t.exposeString('name', { ...characters(100), description: 'Name. It is unique; case does not matter.' }),
+    priceMode: t.expose('priceMode', { type: PriceMode, description: 'How the price is determined.' }),
+    price: t.expose('price', { type: 'Decimal', description: 'Price of a new order, in currency units. 0 is free.' }),
     webhookUrl: t.string({
       ...characters(2048),
       nullable: true,
-      description: `Called after a payment; null when nothing is. ${guarded}`,
+      description: `URL that is called after a payment. Null without a webhook. ${adminsOnly}`,
       select: { webhookUrl: true },
       resolve: ({ webhookUrl }, _args, { actor }) => (canAdminister(actor) ? webhookUrl : null),
     }),
     webhookDisabledAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: `Since when the receiver says that it is gone; setting a URL enables it again. ${guarded}`,
+      description: `Time at which the receiver answered that it is gone. Setting a URL enables the webhook again. ${adminsOnly}`,
       select: { webhookDisabledAt: true },
       resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
     }),
     deliveryFailurePolicy: t.expose('deliveryFailurePolicy', {
       type: DeliveryFailurePolicy,
-      description: 'What becomes of a paid order whose webhook was given up.',
+      description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
     }),
     isActive: t.boolean({
-      description: 'Whether it is sold.',
+      description: 'True while the app is sold.',
       resolve: ({ deactivatedAt }) => deactivatedAt === null,
     }),
-    deactivatedAt: t.field({
+    deactivatedAt: t.expose('deactivatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when it is not sold any more.',
-      resolve: ({ deactivatedAt }) => deactivatedAt,
+      description: 'Time at which the sale ended. Null while the app is sold.',
     }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'When it was registered.',
-    }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      description: 'When it last changed.',
-    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last update.' }),
     owner: t.relation('owner', {
       type: UserType,
-      description: 'The administrator who registered it and earns its sales.',
+      description: 'The administrator who created the app and earns its sales.',
     }),
   }),
 })
@@ -111,62 +101,62 @@ const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
   description: 'Conditions that all hold.',
   fields: (t) => ({
     name: t.string({
-      description: 'A part of the name, in any case. An app of exactly this name stands first.',
+      description: 'A part of the name. Case does not matter. An app with exactly this name comes first.',
     }),
-    isActive: t.boolean({ description: 'Whether it is sold.' }),
+    isActive: t.boolean({ description: 'True for apps that are sold, false for the others.' }),
   }),
 })
 
 const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
-  description: 'A paid action to sell.',
+  description: 'The app to create.',
   fields: (t) => ({
-    name: t.string({ required: true, description: '1 to 100 characters; unique without regard to case.' }),
-    priceMode: t.field({ type: PriceMode, description: 'How the price is made; FIXED when left out.' }),
+    name: t.string({ required: true, description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
+    priceMode: t.field({ type: PriceMode, description: 'How the price is determined. Default: FIXED.' }),
     price: t.string({
       required: true,
       description:
-        'Currency units as a decimal string such as "0.5", at most 12 digits before and 18 after the point; 0 is free.',
+        'Price in currency units, as a decimal string such as "0.5" with at most 12 digits before and 18 after the point. 0 is free.',
     }),
-    webhookUrl: t.string({ description: 'Called after a payment: https, never an internal address.' }),
+    webhookUrl: t.string({ description: 'URL that is called after a payment. It needs https and a public address.' }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
-      description: 'What becomes of a paid order whose webhook was given up; KEEP when left out.',
+      description: 'What happens to a paid order if the delivery of its webhook fails permanently. Default: KEEP.',
     }),
   }),
 })
 
 const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
-  description: 'Only what is given changes.',
+  description: 'Changes of an app. Omitted fields do not change.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the app.' }),
-    name: t.string({ description: '1 to 100 characters; unique without regard to case.' }),
+    name: t.string({ description: 'Name, 1 to 100 characters. It is unique; case does not matter.' }),
     price: t.string({
-      description: 'Currency units as a decimal string. Orders that were made keep the price they were made at.',
+      description: 'Price in currency units, as a decimal string. Existing orders keep their price.',
     }),
     webhookUrl: t.string({
       description:
-        'https, never an internal address; null removes the webhook. Rotate the secret of a first URL to see it.',
+        'URL that is called after a payment. It needs https and a public address. Null removes the webhook. The first URL creates a secret. Rotate it to see one.',
     }),
     deliveryFailurePolicy: t.field({
       type: DeliveryFailurePolicy,
-      description: 'What becomes of a paid order whose webhook was given up.',
+      description: 'What happens to a paid order if the delivery of its webhook fails permanently.',
     }),
   }),
 })
 
 const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
-  description: 'The app whose calls are to be signed with a new secret.',
+  description: 'The app that gets a new webhook secret.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
 })
 
 const DeactivateNetworkAppInput = builder.inputType('DeactivateNetworkAppInput', {
-  description: 'The app to take out of sale.',
+  description: 'The app whose sale ends.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
 })
 
-/** The app is read with what the caller selected below the payload's `networkApp`. */
-const readChanged = (uuid: string, { actor, services }: Context, query: () => ShownQuery) =>
-  services.networkApps.get(actor, toId('app', uuid), query())
+/** Reads the fields that the caller selected of the payload's `networkApp`. */
+const readChanged = (uuid: string, context: Context, query: () => ShownQuery) =>
+  getNetworkApp(context, toId('app', uuid), query())
 
 type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>
 
@@ -189,7 +179,8 @@ const appWithSecret = (name: string, description: string) =>
       webhookSecret: t.exposeString('webhookSecret', {
         ...characters(128),
         nullable: true,
-        description: 'Verifies calls by Standard Webhooks, as in `whsec_…`; seen only now. Null without a webhook.',
+        description:
+          'Secret that signs the calls, as in `whsec_…` (Standard Webhooks). It is never shown again. Null without a webhook.',
       }),
     }),
   })
@@ -197,7 +188,7 @@ const appWithSecret = (name: string, description: string) =>
 const CreateNetworkAppPayload = appWithSecret('CreateNetworkAppPayload', 'The new app.')
 const RotateWebhookSecretPayload = appWithSecret('RotateWebhookSecretPayload', 'The app with its new secret.')
 const UpdateNetworkAppPayload = changedApp('UpdateNetworkAppPayload', 'The changed app.')
-const DeactivateNetworkAppPayload = changedApp('DeactivateNetworkAppPayload', 'The app that is not sold any more.')
+const DeactivateNetworkAppPayload = changedApp('DeactivateNetworkAppPayload', 'The app whose sale ended.')
 
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
@@ -206,10 +197,9 @@ builder.queryFields((t) => ({
     type: NetworkAppType,
     nullable: true,
     description:
-      'A network app that is sold; administrators see the others, too. Raises NOT_AUTHENTICATED, NOT_FOUND when there is none ' +
-      'that you may see.',
+      'A network app by its ID. Only administrators see apps that are no longer sold. Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
-    resolve: (query, _root, { id }, { actor, services }) => services.networkApps.get(actor, id, query),
+    resolve: (query, _root, { id }, context) => getNetworkApp(context, id, query),
   }),
   networkApps: t.prismaConnection(
     {
@@ -217,22 +207,19 @@ builder.queryFields((t) => ({
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'What is sold; administrators see the others, too. One of exactly the name that is asked for first, then newest first. ' +
+        'Network apps, newest first. An app with exactly the name of the filter comes first. Only administrators see apps that are no longer sold. ' +
         'Raises NOT_AUTHENTICATED.',
       args: {
-        filter: t.arg({ type: NetworkAppFilter, description: 'Only those that fit.' }),
+        filter: t.arg({ type: NetworkAppFilter, description: 'Only apps that match.' }),
         search: searchArg(t, 'the name'),
         orderBy: orderByArg(t),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, search }, { actor, services }) =>
-        services.networkApps.count(actor, omitNullish({ ...filter, search })),
-      resolve: (query, _root, { filter, search, orderBy: listOrder, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, search }, context) =>
+        countNetworkApps(context, omitNullish({ ...filter, search })),
+      resolve: (query, _root, { filter, search, orderBy: listOrder, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.networkApps.list(actor, omitNullish({ ...filter, search }), {
-          ...withOffset(query, offset),
-          listOrder,
-        })
+        return listNetworkApps(context, omitNullish({ ...filter, search }), { ...withOffset(query, offset), listOrder })
       },
     },
     NetworkAppConnection,
@@ -242,46 +229,39 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createNetworkApp: t.field({
     type: CreateNetworkAppPayload,
-    description: `Registers a paid action; its sales are yours. ${adminOnly}, VALIDATION_FAILED.`,
+    description: `Creates a network app. You earn its sales. Only for administrators. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
-      const { id, webhookSecret } = await services.networkApps.create(actor, omitNullish(input), idempotency)
+      const { id, webhookSecret } = await createNetworkApp(context, omitNullish(input))
       return { networkApp: await readChanged(id, context, query), webhookSecret }
     }),
   }),
   updateNetworkApp: t.field({
     type: UpdateNetworkAppPayload,
-    description: `Changes a network app. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
-    args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'What to change.' }) },
+    description: `Changes a network app. Only for administrators. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
+    args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'The changes.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
       const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
-      return {
-        networkApp: await readChanged(await services.networkApps.update(actor, change, idempotency), context, query),
-      }
+      return { networkApp: await readChanged(await updateNetworkApp(context, change), context, query) }
     }),
   }),
   rotateWebhookSecret: t.field({
     type: RotateWebhookSecretPayload,
     description:
-      'Makes a new webhook secret; for 24 hours calls are signed with the one before, too. ' +
-      `${adminOnly}, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.`,
+      'Creates a new webhook secret. The previous one also signs calls for 24 hours. Only for administrators. ' +
+      `${adminOnly}, NOT_FOUND, VALIDATION_FAILED if the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
-      const { id, webhookSecret } = await services.networkApps.rotateWebhookSecret(actor, input.id, idempotency)
+      const { id, webhookSecret } = await rotateWebhookSecret(context, input)
       return { networkApp: await readChanged(id, context, query), webhookSecret }
     }),
   }),
   deactivateNetworkApp: t.field({
     type: DeactivateNetworkAppPayload,
-    description: `Takes an app out of sale; orders that were made stay as they are. ${adminOnly}, NOT_FOUND.`,
+    description: `Ends the sale of an app. Existing orders do not change. Only for administrators. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: showing('networkApp', async (query, { input }, context) => {
-      const { actor, services, idempotency } = context
-      const id = await services.networkApps.deactivate(actor, input.id, idempotency)
-      return { networkApp: await readChanged(id, context, query) }
+      return { networkApp: await readChanged(await deactivateNetworkApp(context, input), context, query) }
     }),
   }),
 }))

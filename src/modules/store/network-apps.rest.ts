@@ -38,7 +38,6 @@ export const deliveryFailurePolicy = z.enum(['keep', 'refund'])
 /** The price mode in lower case. */
 export const priceMode = z.enum(['fixed'])
 
-/** A network app as it is answered. */
 const networkAppRecord = z
   .object({
     id: same('NetworkApp.id', z.string()),
@@ -53,12 +52,13 @@ const networkAppRecord = z
   })
   .meta({ id: 'NetworkApp', description: 'A paid action with a price and, optionally, a webhook.' })
 
-/** The same in the answers that show the secret of its webhook, which no other does. */
 const networkAppWithSecret = networkAppRecord
   .extend({ webhook_secret: same('CreateNetworkAppPayload.webhookSecret', z.string().nullable()) })
-  .meta({ id: 'NetworkAppWithSecret', description: 'A network app and the secret of its webhook, shown this once.' })
+  .meta({
+    id: 'NetworkAppWithSecret',
+    description: 'A network app and the secret of its webhook. The secret is never shown again.',
+  })
 
-/** A network app as callers read it. */
 const presentNetworkApp = (app: NetworkAppRecordFragment): z.output<typeof networkAppRecord> => ({
   id: app.id,
   name: app.name,
@@ -76,7 +76,7 @@ const givenWebhook = givenText(2048).nullable()
 const policyFrom = ({ body }: RestRequest) =>
   body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
 
-/** Returns the price mode. The interface requires it, although GraphQL has a default. Raises VALIDATION_FAILED. */
+/** Returns the price mode. The interface requires it, although GraphQL has a default. Throws VALIDATION_FAILED. */
 function priceModeFrom({ body }: RestRequest) {
   const mode = body.choice('price_mode', { fixed: 'FIXED' } as const)
   if (mode === undefined) throw validationFailed({ priceMode: ['This field is required.'] })
@@ -88,8 +88,8 @@ const create = defineRoute({
   path: 'store/network-apps',
   operationId: 'createNetworkApp',
   tag: 'Store',
-  summary: 'Register a network app',
-  description: 'Its sales are yours. The secret of its webhook is shown in this answer only.',
+  summary: 'Create a network app',
+  description: 'You earn its sales. Only this response shows the secret of its webhook.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: z
     .object({
@@ -99,7 +99,7 @@ const create = defineRoute({
       webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
       delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
     })
-    .meta({ id: 'CreateNetworkApp', description: 'A paid action to sell.' }),
+    .meta({ id: 'CreateNetworkApp', description: 'The network app to create.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {
@@ -134,7 +134,7 @@ const list = defineList({
   tag: 'Store',
   summary: 'List network apps',
   description:
-    'Newest first; an app with exactly the given `name` comes before. The list includes network apps that are no longer sold.',
+    'Newest first. An app with exactly the given `name` comes first. The list includes network apps that are no longer sold.',
   filters: { name: same('NetworkAppFilter.name', z.string()).optional() },
   action: 'store:administer',
   record: networkAppRecord,
@@ -200,7 +200,7 @@ const update = defineRoute({
     })
     .meta({
       id: 'UpdateNetworkApp',
-      description: 'Only what is given changes; null or empty text removes the webhook.',
+      description: 'Omitted fields do not change. Null or an empty text removes the webhook.',
     }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -230,8 +230,8 @@ const deactivate = defineRoute({
   path: 'store/network-apps/:id',
   operationId: 'deactivateNetworkApp',
   tag: 'Store',
-  summary: 'Take a network app out of sale',
-  description: 'Orders that were made stay as they are.',
+  summary: 'End the sale of a network app',
+  description: 'Existing orders do not change.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
@@ -254,8 +254,8 @@ const rotateSecret = defineRoute({
   path: 'store/network-apps/:id/rotate-secret',
   operationId: 'rotateWebhookSecret',
   tag: 'Store',
-  summary: 'Sign the calls of a network app with a new secret',
-  description: 'It is shown in this answer only.',
+  summary: 'Create a new webhook secret of a network app',
+  description: 'Only this response shows the secret.',
   params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

@@ -5,13 +5,10 @@ import { type ListOrder, MAX_COUNTED } from '../../shared/lists.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 
 const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
-/** Of every change of an app. `subject`: the app as callers see it. */
+/** Parameters of each change of an app. `subject`: the public ID of the app. */
 const change = { app: uuid, subject: text, ...remembered, ...audited }
 
-/**
- * Registers an app for its owner. Raises the unique index on the name when it is taken. No row: the owner was deleted
- * meanwhile.
- */
+/** Creates an app. Throws a violation of the unique index `network_apps_name_key` if the name is taken. No row if the owner was deleted. */
 export const insertNetworkApp = statement(
   'network_app_insert',
   {
@@ -39,8 +36,8 @@ export const insertNetworkApp = statement(
 )
 
 /**
- * Changes what is not null; `hasUrl` tells whether the URL is given, which enables a webhook again. A first URL takes the
- * secret. Orders keep the price they were made at.
+ * Changes the columns whose parameters are not null. `hasUrl` is true if the URL changes, which enables the webhook again. The first URL of an app
+ * also stores the secret.
  */
 export const updateNetworkApp = statement(
   'network_app_update',
@@ -69,7 +66,7 @@ export const updateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/** What signs an app's calls now, sealed. */
+/** Reads the encrypted secrets that sign an app's calls. */
 export const findSecrets = statement(
   'network_app_secrets',
   { parameters: { app: uuid }, columns: { webhook_secret: orNull(bytes), previous_secret: orNull(bytes) } },
@@ -77,10 +74,7 @@ export const findSecrets = statement(
    from network_apps where id = $app`,
 )
 
-/**
- * Replaces an app's secret; the one before signs for another 24 hours. `rotation` names this one. No row: there is no such
- * app, or it has no webhook.
- */
+/** Replaces an app's secret. The previous one also signs for 24 hours. `rotation`: ID of this rotation. No row if there is no such app or webhook. */
 export const rotateSecret = statement(
   'network_app_rotate_secret',
   { parameters: { ...change, secret: bytes, rotation: text }, columns: { id: uuid } },
@@ -94,7 +88,7 @@ export const rotateSecret = statement(
    select id from updated_app`,
 )
 
-/** Takes an app out of sale; one that is not sold any more stays as it is. */
+/** Ends the sale of an app. An app that is not sold does not change. */
 export const deactivateNetworkApp = statement(
   'network_app_deactivate',
   { parameters: change, columns: { id: uuid } },
@@ -108,10 +102,7 @@ export const deactivateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/**
- * Apps whose name contains this text and matches all patterns, and that are sold, or not. A filter that is null is not applied. `onlySold`:
- * the caller sees no others.
- */
+/** Parameters of the filter. Those with the value null are ignored. `onlySold`: true for callers who may not see other apps. */
 const filter = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean, patterns: arrayOf(text) }
 const matchesSql = `name ilike all ($patterns) and ($name is null or position(lower($name) in lower(name)) > 0)
   and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
@@ -126,8 +117,8 @@ const listed = {
 } as const
 
 /**
- * Without an order, the app with exactly the given name comes first, because callers take the first result. Then the newest app comes first.
- * The page starts beyond the app of the cursor, even if that app has left the list.
+ * Without `orderBy`, the app with exactly the given name comes first, because clients use the first result. The page starts after the app of the
+ * cursor, even if that app no longer matches the filter.
  */
 const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
   `with placed as (
@@ -140,12 +131,9 @@ const listSql = (beyond: '<' | '>', direction: 'asc' | 'desc') =>
      and ($cursor is null or (is_exact, listed_at, id) ${beyond} (select is_exact, listed_at, id from placed where id = $cursor))
    order by is_exact ${direction}, listed_at ${direction}, id ${direction} limit $limit offset $offset`
 
-/** A page of the identifiers of apps, the one of exactly the name first, then newest first. */
 export const listNetworkApps = statement('network_app_list', listed, listSql('<', 'desc'))
-/** The same list from its end. */
 export const listNetworkAppsBackwards = statement('network_app_list_backwards', listed, listSql('>', 'asc'))
 
-/** How many apps a filter leaves. */
 export const countNetworkApps = statement(
   'network_app_count',
   { parameters: filter, columns: { count: int }, isList: true },

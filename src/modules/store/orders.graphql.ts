@@ -3,6 +3,7 @@ import { builder, maxCostField, omitNullish } from '../../graphql/builder.ts'
 import { characters, jsonBytes, pageOf } from '../../graphql/limits/sizes.ts'
 import {
   assertCursors,
+  boundedCountDescription,
   offsetArg,
   searchArg,
   totalCountDescription,
@@ -11,29 +12,34 @@ import {
 } from '../../graphql/lists.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
+import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { UserType } from '../accounts/users.graphql.ts'
 import { cancelOrder } from './cancel-order.ts'
 import { confirmOrder } from './confirm-order.ts'
 import { createOrder, MAX_ACTION_ARGS_BYTES } from './create-order.ts'
-import { countOrders, getOrder, listOrders } from './orders.ts'
-import { shownRefunds } from './refunds.graphql.ts'
+import { countOrders, countSales, getOrder, getSale, listOrders, listSales } from './orders.ts'
+import { recentRefunds } from './refunds.graphql.ts'
 
-/** The status of an order. */
-export const OrderStatus = builder.enumType('OrderStatus', {
+const OrderStatus = builder.enumType('OrderStatus', {
   description: 'Status of an order.',
   values: {
-    CREATED: { description: 'To be confirmed before it expires; nothing was charged.' },
-    PENDING: { description: 'Paid; the webhook of the network app was not delivered yet.' },
-    SUCCESS: { description: 'Paid, and the webhook delivered if there is one.' },
-    FAILURE: { description: 'Paid, and the webhook given up; the owner of the network app settles it with the buyer.' },
-    EXPIRED: { description: 'Not confirmed in time; nothing was charged.' },
-    CANCELLED: { description: 'Withdrawn before it was paid.' },
-    REFUNDED: { description: 'Paid, and all of the money given back.' },
+    CREATED: { description: 'Not confirmed yet. Nothing was charged.' },
+    PENDING: { description: 'Paid. The webhook of the network app was not delivered yet.' },
+    SUCCESS: { description: 'Paid. The webhook was delivered, if the network app has one.' },
+    FAILURE: {
+      description:
+        'Paid. The delivery of the webhook failed permanently. The owner of the network app settles the order with the buyer.',
+    },
+    EXPIRED: { description: 'Not confirmed in time. Nothing was charged.' },
+    CANCELLED: { description: 'Cancelled by the buyer before the payment.' },
+    REFUNDED: { description: 'Paid and completely refunded.' },
   } as const,
 })
 
-/** `Order`, for its buyer alone. */
+const nameDescription = 'Name of the network app when the order was created.'
+
+/** `Order`, which only its buyer can read. */
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
@@ -60,92 +66,130 @@ export const OrderType = builder.prismaObject('Order', {
   },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `order_01h2x…`.', resolve: ({ id }) => toId('order', id) }),
-    status: t.field({ type: OrderStatus, description: 'Status of the order.', resolve: ({ status }) => status }),
+    status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
     networkAppId: t.id({
       description: 'Identifier of the network app.',
       resolve: ({ networkAppId }) => toId('app', networkAppId),
     }),
-    networkAppName: t.string({
-      ...characters(100),
-      description: 'Name of the network app when the order was made.',
-      resolve: ({ networkAppName }) => networkAppName,
-    }),
+    networkAppName: t.exposeString('networkAppName', { ...characters(100), description: nameDescription }),
     buyer: t.read({
       type: UserType,
-      description: 'Who ordered.',
+      description: 'The user who created the order.',
       resolve: (query, { buyerId }, _args, { actor, services }) =>
         services.accounts.asSignedIn(actor, buyerId, query) ?? services.accounts.get(buyerId, query),
     }),
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),
       type: 'JSONObject',
-      description:
-        'Arguments for the webhook of the network app. Empty when there were none, and once they are erased because the order is over.',
-      resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.show(id, actionArgs),
+      description: 'Arguments for the webhook of the network app. Empty if there were none, or once they are erased.',
+      resolve: ({ id, actionArgs }, _args, context) => context.actionArgs.openForDisplay(id, actionArgs),
     }),
-    actionArgsErasedAt: t.field({
+    actionArgsErasedAt: t.expose('actionArgsErasedAt', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When its arguments were erased: at once when it expires, is cancelled or refunded, and a while after it was served. Null while they are kept, and when there were none.',
-      resolve: ({ actionArgsErasedAt }) => actionArgsErasedAt,
+        'Time at which the arguments were erased. They are erased when the order expires, is cancelled or is refunded, and some time ' +
+        'after its delivery. Null if they are stored, and if there were none.',
     }),
-    price: t.field({ type: 'Decimal', description: 'Price, frozen when it was made.', resolve: ({ price }) => price }),
-    pointsQuoted: t.field({
+    price: t.expose('price', { type: 'Decimal', description: 'Price of the network app when the order was created.' }),
+    pointsQuoted: t.expose('quotedPoints', {
       type: 'Decimal',
-      description: 'What the wallet would have paid in points when the order was made.',
-      resolve: ({ quotedPoints }) => quotedPoints,
+      description: 'Points that the wallet would have paid when the order was created.',
     }),
-    numQuoted: t.field({
+    numQuoted: t.expose('quotedNum', {
       type: 'Decimal',
-      description: 'What the wallet would have paid in currency units when the order was made.',
-      resolve: ({ quotedNum }) => quotedNum,
+      description: 'Currency units that the wallet would have paid when the order was created.',
     }),
-    pointsPaid: t.field({ type: 'Decimal', description: 'Paid in points.', resolve: ({ pointsPaid }) => pointsPaid }),
-    numPaid: t.field({ type: 'Decimal', description: 'Paid in currency units.', resolve: ({ numPaid }) => numPaid }),
+    pointsPaid: t.expose('pointsPaid', { type: 'Decimal', description: 'Amount paid in points.' }),
+    numPaid: t.expose('numPaid', { type: 'Decimal', description: 'Amount paid in currency units.' }),
     totalPaid: t.field({
       type: 'Decimal',
-      description: 'Paid in all.',
+      description: 'Amount paid in points and currency units.',
       resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
     }),
-    pointsRefunded: t.field({
+    pointsRefunded: t.expose('pointsRefunded', { type: 'Decimal', description: 'Amount refunded in points.' }),
+    numRefunded: t.expose('numRefunded', { type: 'Decimal', description: 'Amount refunded in currency units.' }),
+    totalRefunded: t.field({
       type: 'Decimal',
-      description: 'Given back in points.',
-      resolve: ({ pointsRefunded }) => pointsRefunded,
+      description: 'Amount refunded in points and currency units. Never more than was paid.',
+      resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
-    numRefunded: t.field({
+    refunds: t.relation('refunds', recentRefunds),
+    transferId: t.id({
+      nullable: true,
+      description: 'Identifier of the charge in your `transfers`. Null until the order is paid.',
+      resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'Deadline of the confirmation. The order can be confirmed only before this time.',
+    }),
+    paidAt: t.expose('paidAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the payment. Null until the order is paid.',
+    }),
+    settledAt: t.expose('settledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the order reached its final status. Null until then.',
+    }),
+  }),
+})
+
+const SaleType = builder.prismaObject('Order', {
+  variant: 'Sale',
+  description: 'An order without its arguments, which may contain a valid access token. Only administrators see it.',
+  select: {
+    id: true,
+    networkAppId: true,
+    networkAppName: true,
+    status: true,
+    price: true,
+    pointsPaid: true,
+    numPaid: true,
+    pointsRefunded: true,
+    numRefunded: true,
+    createdAt: true,
+    expiresAt: true,
+    paidAt: true,
+    settledAt: true,
+  },
+  fields: (t) => ({
+    orderId: t.id({ description: 'Identifier of the order.', resolve: ({ id }) => toId('order', id) }),
+    status: t.expose('status', { type: OrderStatus, description: 'Status of the order.' }),
+    networkAppId: t.id({
+      description: 'Identifier of the network app.',
+      resolve: ({ networkAppId }) => toId('app', networkAppId),
+    }),
+    networkAppName: t.exposeString('networkAppName', { ...characters(100), description: nameDescription }),
+    buyer: t.relation('buyer', { type: UserType, description: 'The user who created the order.' }),
+    price: t.expose('price', { type: 'Decimal', description: 'Price of the network app when the order was created.' }),
+    pointsPaid: t.expose('pointsPaid', { type: 'Decimal', description: 'Amount paid in points.' }),
+    numPaid: t.expose('numPaid', { type: 'Decimal', description: 'Amount paid in currency units.' }),
+    totalPaid: t.field({
       type: 'Decimal',
-      description: 'Given back in currency units.',
-      resolve: ({ numRefunded }) => numRefunded,
+      description: 'Amount paid in points and currency units.',
+      resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
     }),
     totalRefunded: t.field({
       type: 'Decimal',
-      description: 'Given back in all; never more than was paid.',
+      description: 'Amount refunded in points and currency units.',
       resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
-    refunds: t.relation('refunds', shownRefunds),
-    transferId: t.id({
-      nullable: true,
-      description: 'Identifier of the charge, as it stands in your transfers; null until it is paid.',
-      resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
-    }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
-    expiresAt: t.field({
-      type: 'DateTime',
-      description: 'Until when it can be confirmed: from this moment on it is too late.',
-      resolve: ({ expiresAt }) => expiresAt,
-    }),
-    paidAt: t.field({
+    refunds: t.relation('refunds', recentRefunds),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of creation.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Deadline of the confirmation.' }),
+    paidAt: t.expose('paidAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was paid; null until then.',
-      resolve: ({ paidAt }) => paidAt,
+      description: 'Time of the payment. Null until the order is paid.',
     }),
-    settledAt: t.field({
+    settledAt: t.expose('settledAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it reached the status it stays in; null until then.',
-      resolve: ({ settledAt }) => settledAt,
+      description: 'Time at which the order reached its final status. Null until then.',
     }),
   }),
 })
@@ -160,9 +204,28 @@ const OrderConnection = builder.connectionObject(
   { name: 'OrderEdge', description: 'An order with its cursor.' },
 )
 
-/** What an order takes; a quote of one takes the same. */
+const SaleConnection = builder.connectionObject(
+  {
+    type: SaleType,
+    name: 'SaleConnection',
+    description: 'A page of orders without their arguments.',
+    fields: (t) => ({ totalCount: t.int({ description: boundedCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'SaleEdge', description: 'An order with its cursor.' },
+)
+
+const SaleFilter = builder.inputType('SaleFilter', {
+  description: 'Conditions that all hold.',
+  fields: (t) => ({
+    networkAppId: t.id({ description: 'Only orders of this network app.' }),
+    buyerId: t.id({ description: 'Only orders of this user.' }),
+    status: t.field({ type: OrderStatus, description: 'Only orders with this status.' }),
+  }),
+})
+
+/** Input of `createOrder` and of its quote. */
 export const CreateOrderInput = builder.inputType('CreateOrderInput', {
-  description: 'What to buy.',
+  description: 'The order to create.',
   fields: (t) => ({
     networkApp: t.string({ required: true, description: 'Identifier or name of the network app.' }),
     actionArgs: t.field({ type: 'JSONObject', description: 'Arguments for its webhook, at most 64 KB.' }),
@@ -170,9 +233,9 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   }),
 })
 
-/** What a confirmation takes; a quote of one takes the same. */
+/** Input of `confirmOrder` and of its quote. */
 export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
-  description: 'What to pay.',
+  description: 'The order to pay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Identifier of the order.' }),
     maxCost: maxCostField(t),
@@ -180,16 +243,14 @@ export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
 })
 
 const CancelOrderInput = builder.inputType('CancelOrderInput', {
-  description: 'Which order to cancel.',
+  description: 'The order to cancel.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }) }),
 })
 
 const orderPayload = (name: string, description: string) =>
   builder.objectRef<{ order: Order }>(name).implement({
     description,
-    fields: (t) => ({
-      order: t.expose('order', { type: OrderType, description: 'The order as it is now.' }),
-    }),
+    fields: (t) => ({ order: t.expose('order', { type: OrderType, description: 'The order as it is now.' }) }),
   })
 const CreateOrderPayload = orderPayload('CreateOrderPayload', 'The new order.')
 const ConfirmOrderPayload = orderPayload('ConfirmOrderPayload', 'The paid order.')
@@ -210,7 +271,7 @@ builder.queryFields((t) => ({
       ...pageOf(1000),
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
-        status: t.arg({ type: OrderStatus, description: 'Only those with this status.' }),
+        status: t.arg({ type: OrderStatus, description: 'Only orders with this status.' }),
         search: searchArg(t, 'the name of the network app'),
         offset: offsetArg(t),
       },
@@ -223,30 +284,58 @@ builder.queryFields((t) => ({
     },
     OrderConnection,
   ),
+  sale: t.read({
+    type: SaleType,
+    nullable: true,
+    description:
+      'An order of any user, without its arguments. Only for administrators. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
+    args: { orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
+    resolve: (query, _root, { orderId }, context) => getSale(context, orderId, query),
+  }),
+  sales: t.prismaConnection(
+    {
+      type: SaleType,
+      cursor: 'id',
+      ...pageOf(MAX_PER_PAGE),
+      description:
+        'The orders of all users, newest first, without their arguments. Only for administrators. ' +
+        'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+      args: {
+        filter: t.arg({ type: SaleFilter, description: 'Only orders that match.' }),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { filter, offset }, context) => countSales(context, omitNullish(filter ?? {}), offset),
+      resolve: (query, _root, { filter, offset, ...page }, context) => {
+        assertCursors('id', page)
+        return listSales(context, omitNullish(filter ?? {}), withOffset(query, offset))
+      },
+    },
+    SaleConnection,
+  ),
 }))
 
 builder.mutationFields((t) => ({
   createOrder: t.field({
     type: CreateOrderPayload,
     description:
-      'Orders a network app; to be confirmed within 15 minutes unless the operator says otherwise (`expiresAt`). Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
-      'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
-    args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
+      'Creates an order of a network app. Confirm it before `expiresAt`, by default within 15 minutes. Needs an API key (`x-api-key`). ' +
+      'Raises UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, TOO_MANY_OPEN_ORDERS, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
+    args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'The order to create.' }) },
     resolve: async (_root, { input }, context) => ({ order: await createOrder(context, omitNullish(input)) }),
   }),
   confirmOrder: t.field({
     type: ConfirmOrderPayload,
     description:
-      'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
+      'Pays an order, exactly once. Returns a paid order unchanged. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
-    args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
+    args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'The order to pay.' }) },
     resolve: async (_root, { input }, context) => ({ order: await confirmOrder(context, omitNullish(input)) }),
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,
     description:
-      'Cancels an order that is not paid: nothing is charged for it any more. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
-    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order.' }) },
+      'Cancels an unpaid order. It can no longer be charged. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
+    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'The order to cancel.' }) },
     resolve: async (_root, { input }, context) => ({ order: await cancelOrder(context, input) }),
   }),
 }))

@@ -1,50 +1,115 @@
 import { z } from 'zod'
 import { defineList } from '../../http/rest/define-list.ts'
 import { defineRoute, type RestRequest } from '../../http/rest/define-route.ts'
-import type { RefundRecordFragment } from '../../http/rest/generated/graphql.ts'
+import type { OrderRecordFragment } from '../../http/rest/generated/graphql.ts'
 import { graphql } from '../../http/rest/generated/index.ts'
-import { amount, givenAmount, givenObject, moment, neededText, orderParam, same } from '../../http/rest/values.ts'
+import {
+  always,
+  amount,
+  anyObject,
+  givenAmount,
+  givenObject,
+  moment,
+  neededText,
+  orderParam,
+  same,
+} from '../../http/rest/values.ts'
 import { maxCostOf, quoteRoute } from '../wallet/quotes.rest.ts'
-import { orderRecord, presentOrder } from './present-order.ts'
 
-/** The GraphQL fields that the record of a refund needs. */
-export const RefundRecord = graphql(/* GraphQL */ `
-  fragment RefundRecord on Refund {
+/** The GraphQL fields that the record of an order needs. */
+export const OrderRecord = graphql(/* GraphQL */ `
+  fragment OrderRecord on Order {
     id
-    orderId
-    num
-    points
-    total
-    reason
+    status
+    networkAppId
+    networkAppName
+    actionArgs
+    price
+    pointsQuoted
+    numQuoted
+    pointsPaid
+    numPaid
     transferId
     createdAt
+    expiresAt
+    buyer {
+      email
+    }
   }
 `)
 
-/** A refund as it is answered. */
-const refundRecord = z
+const orderRecord = z
   .object({
-    id: same('Refund.id', z.string()),
-    order_id: same('Refund.orderId', z.string()),
-    num: same('Refund.num', amount),
-    points: same('Refund.points', amount),
-    total: same('Refund.total', amount),
-    reason: same('Refund.reason', z.string()),
-    transfer_id: same('Refund.transferId', z.string()),
-    created_at: same('Refund.createdAt', moment),
+    id: same('Order.id', z.string()),
+    status: z
+      .enum(['created', 'pending', 'success', 'failure'])
+      .describe(
+        '`created`: not confirmed yet. `pending`: paid, and the webhook was not delivered yet. `success`: paid, and the webhook was delivered if there is one. `failure`: expired, cancelled, refunded, or the delivery of the webhook failed permanently.',
+      ),
+    network_app_id: same('Order.networkAppId', z.string()),
+    network_app_name: same('Order.networkAppName', z.string()),
+    action: z.string().describe('The same as `network_app_name`.'),
+    action_args: anyObject.describe(
+      'Arguments for the webhook, as they were sent. An empty object if there were none.',
+    ),
+    price: same('Order.price', amount),
+    fee: z.literal('0').describe('Always 0. The price includes all fees.'),
+    num_charged: same('Order.numQuoted', amount),
+    points_charged: same('Order.pointsQuoted', amount),
+    num_paid: same('Order.numPaid', amount),
+    points_paid: same('Order.pointsPaid', amount),
+    total_cost: amount.describe('The same as `price`.'),
+    quantity: z.literal(1).describe('Always 1.'),
+    fund_crypto_transaction_id: always(null),
+    fund_tx_hash: always(''),
+    payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
+    payment_tx_hash: z.string().describe('The same as `payment_crypto_transaction_id`. Empty until the order is paid.'),
+    workflow_id: always(null),
+    owner: z.string().describe('E-mail address of the buyer.'),
+    created_at: same('Order.createdAt', moment),
+    expired_at: same('Order.expiresAt', moment),
   })
-  .meta({ id: 'Refund', description: 'What was given back of an order.' })
+  .meta({ id: 'Order', description: 'One purchase of a network app. Only its buyer sees it.' })
 
-/** A refund. */
-const presentRefund = (refund: RefundRecordFragment): z.output<typeof refundRecord> => ({
-  id: refund.id,
-  order_id: refund.orderId,
-  num: refund.num,
-  points: refund.points,
-  total: refund.total,
-  reason: refund.reason,
-  transfer_id: refund.transferId,
-  created_at: refund.createdAt,
+type OrderResponse = z.output<typeof orderRecord>
+
+/** Old clients know four statuses. Each order that ended without the paid action is a failure. */
+const statuses: Record<OrderRecordFragment['status'], OrderResponse['status']> = {
+  CREATED: 'created',
+  PENDING: 'pending',
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  EXPIRED: 'failure',
+  CANCELLED: 'failure',
+  REFUNDED: 'failure',
+}
+
+const presentOrder = (order: OrderRecordFragment): OrderResponse => ({
+  id: order.id,
+  status: statuses[order.status],
+  network_app_id: order.networkAppId,
+  network_app_name: order.networkAppName,
+  action: order.networkAppName,
+  action_args: order.actionArgs,
+  price: order.price,
+  // The platform's share is a part of the price.
+  fee: '0',
+  num_charged: order.numQuoted,
+  points_charged: order.pointsQuoted,
+  num_paid: order.numPaid,
+  points_paid: order.pointsPaid,
+  total_cost: order.price,
+  quantity: 1,
+  // No transaction funds an order: wallets are funded before.
+  fund_crypto_transaction_id: null,
+  fund_tx_hash: '',
+  payment_crypto_transaction_id: order.transferId,
+  payment_tx_hash: order.transferId ?? '',
+  workflow_id: null,
+  // Only the buyer can read the order.
+  owner: order.buyer.email!,
+  created_at: order.createdAt,
+  expired_at: order.expiresAt,
 })
 
 const orderBody = z
@@ -53,9 +118,9 @@ const orderBody = z
     action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
     max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
   })
-  .meta({ id: 'CreateOrder', description: 'What to buy.' })
+  .meta({ id: 'CreateOrder', description: 'The order to create.' })
 
-// `price` is sent by old callers and means nothing: the app has its own.
+// Old clients also send `price`, which is ignored.
 const orderFrom = (request: RestRequest) => ({
   networkApp: request.body.text('network_app') ?? '',
   actionArgs: request.body.object('action_args'),
@@ -78,9 +143,8 @@ const create = defineRoute({
   path: 'store/network-app-orders',
   operationId: 'createOrder',
   tag: 'Orders',
-  summary: 'Order an action of a network app',
-  description:
-    'Nothing is charged before it is confirmed, which has to be done within 15 minutes unless the operator says otherwise (`expired_at`).',
+  summary: 'Create an order of a network app',
+  description: 'Nothing is charged yet. Confirm the order before `expired_at`, by default within 15 minutes.',
   apiKey: 'needed',
   errors: [
     'CONFLICT',
@@ -117,7 +181,7 @@ const quoteConfirmation = quoteRoute({
   path: 'quotes/network-app-orders/:id/confirm',
   operationId: 'quoteConfirmOrder',
   summary: 'Quote the payment of an order',
-  description: 'A paid order costs nothing more.',
+  description: 'The cost of a paid order is 0.',
   apiKey: 'needed',
   params: orderParam,
   body: confirmationBody,
@@ -130,8 +194,8 @@ const confirm = defineRoute({
   path: 'store/network-app-orders/:id/confirm',
   operationId: 'confirmOrder',
   tag: 'Orders',
-  summary: 'Pay for an order',
-  description: 'Charges the wallet once, however often it is asked for: a paid order is answered as it is.',
+  summary: 'Pay an order',
+  description: 'Charges the wallet exactly once. Returns a paid order unchanged.',
   apiKey: 'needed',
   params: orderParam,
   errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'ORDER_EXPIRED', 'PRICE_EXCEEDS_MAX_COST', 'UNABLE_TO_CONFIRM_ORDER'],
@@ -157,7 +221,7 @@ const cancel = defineRoute({
   path: 'store/network-app-orders/:id/cancel',
   operationId: 'cancelOrder',
   tag: 'Orders',
-  summary: 'Withdraw an order that is not paid',
+  summary: 'Cancel an unpaid order',
   params: orderParam,
   errors: ['CONFLICT', 'ORDER_EXPIRED', 'UNABLE_TO_CANCEL_ORDER'],
   action: 'order:cancel',
@@ -224,100 +288,5 @@ const list = defineList({
   present: presentOrder,
 })
 
-const refunds = defineList({
-  path: 'store/network-app-orders/:id/refunds',
-  operationId: 'listRefunds',
-  tag: 'Orders',
-  summary: 'List the refunds of an order, oldest first',
-  description: 'For its buyer and administrators.',
-  params: orderParam,
-  action: 'order:read',
-  record: refundRecord,
-  plural: 'Refunds',
-  searched: 'the reason',
-  order: 'oldest',
-  operation: graphql(/* GraphQL */ `
-    query RestRefunds($id: ID!, $first: Int, $last: Int, $after: String, $before: String, $offset: Int, $search: String) {
-      refunds(orderId: $id, first: $first, last: $last, after: $after, before: $before, offset: $offset, search: $search) {
-        totalCount
-        pageInfo {
-          startCursor
-          endCursor
-        }
-        nodes {
-          ...RefundRecord
-        }
-      }
-    }
-  `),
-  variables: ({ params }, part) => ({ id: params.id!, ...part }),
-  connectionOf: ({ refunds }) => refunds,
-  present: presentRefund,
-})
-
-const refundBody = z
-  .object({
-    amount: same('RefundOrderInput.amount', givenAmount).optional(),
-    reason: same('RefundOrderInput.reason', neededText(500)),
-  })
-  .meta({ id: 'RefundOrder', description: 'How much of it, and why.' })
-
-const refundFrom = ({ params, body }: RestRequest) => ({
-  orderId: params.id!,
-  amount: body.amount('amount'),
-  // The service reports a missing reason together with all other problems.
-  reason: body.text('reason') ?? '',
-})
-
-const quoteRefund = quoteRoute({
-  path: 'quotes/network-app-orders/:id/refunds',
-  operationId: 'quoteRefundOrder',
-  summary: 'Quote the refund of an order',
-  params: orderParam,
-  body: refundBody,
-  action: 'store:administer',
-  type: 'RefundQuote',
-  inputOf: (request) => ({ refundOrder: refundFrom(request) }),
-})
-
-const refund = defineRoute({
-  method: 'POST',
-  path: 'store/network-app-orders/:id/refunds',
-  operationId: 'refundOrder',
-  tag: 'Store',
-  summary: 'Give an order back, whole or in part',
-  description:
-    'Never more than was paid. The buyer gets a mail, and the webhook of the network app the event `order.refunded`.',
-  params: orderParam,
-  errors: ['CONFLICT', 'UNABLE_TO_REFUND_ORDER'],
-  body: refundBody,
-  action: 'store:administer',
-  operation: graphql(/* GraphQL */ `
-    mutation RestRefundOrder($input: RefundOrderInput!) {
-      refundOrder(input: $input) {
-        refund {
-          ...RefundRecord
-        }
-      }
-    }
-  `),
-  variables: (request) => ({ input: refundFrom(request) }),
-  status: 201,
-  answer: refundRecord,
-  present: ({ refundOrder }) => presentRefund(refundOrder.refund),
-  quote: quoteRefund,
-})
-
 /** Orders of network apps. */
-export const orderRoutes = [
-  create,
-  quoteCreation,
-  confirm,
-  quoteConfirmation,
-  cancel,
-  read,
-  list,
-  refunds,
-  refund,
-  quoteRefund,
-]
+export const orderRoutes = [create, quoteCreation, confirm, quoteConfirmation, cancel, read, list]

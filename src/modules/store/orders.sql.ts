@@ -27,14 +27,13 @@ import {
 } from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from '../webhooks/delivery-job-sql.ts'
 
-/** Orders that one statement ends or empties. */
+/** Maximum number of orders that one statement expires or erases. */
 export const ORDERS_AT_ONCE = 500
 
-/** What an update of orders sets to erase their arguments: they may carry a live token, and nothing needs them any more. */
+/** Assignments of an update that erases the arguments of orders. They may contain a valid access token. */
 export const eraseArgumentsSql = (order: string) =>
   `action_args = null, action_args_erased_at = case when ${order}.action_args is null then ${order}.action_args_erased_at else now() end`
 
-/** An order as a writing statement returns it: amounts are decimal strings. */
 const orderColumns = {
   id: uuid,
   buyerId: uuid,
@@ -57,7 +56,7 @@ const orderColumns = {
   settledAt: orNull(timestamp),
 } satisfies Record<keyof Order, SqlType<unknown>>
 
-/** An order under the names that Prisma has for its fields. */
+/** An order as a writing statement returns it, with Prisma's field names and decimal strings. */
 export type OrderRow = RowOf<typeof orderColumns>
 
 const orderSql = (from: string) => `
@@ -68,7 +67,7 @@ const orderSql = (from: string) => `
   ${from}.num_paid as "numPaid", ${from}.points_refunded as "pointsRefunded", ${from}.num_refunded as "numRefunded", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
-/** The app a caller names, by id or name, with what the caller has. No app: no row. */
+/** Reads an app that is sold, by ID or name, with the buyer's balances and number of open orders. `free_in`: seconds until one of them expires. */
 export const findOffer = statement(
   'order_offer',
   {
@@ -95,9 +94,9 @@ export const findOffer = statement(
 const quoted = pointsFirstSql('points', 'price')
 
 /**
- * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
- * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
- * `app`: its UUID, or null when the name tells. `window`: seconds.
+ * Creates an order if the app is sold, its price is at most `maxCost`, the wallet can pay it, and the buyer has fewer than `maxOpen` open orders. It
+ * reads the clock after locking the wallet, because lists of orders are sorted by this time. `app` is null if the name identifies the app. `window`:
+ * time to confirm the order, in seconds.
  */
 export const insertOrder = joinedStatement(
   'order_insert',
@@ -149,7 +148,7 @@ export const insertOrder = joinedStatement(
    from created_order join updated_wallet on updated_wallet.order = created_order.id`,
 )
 
-/** Why an order could not be paid or withdrawn, by the database's clock. */
+/** Reads the state of an order that could not be paid or cancelled. `overdue` uses the database clock. */
 export const findOrderState = statement(
   'order_state',
   {
@@ -171,8 +170,8 @@ export const findOrderState = statement(
 )
 
 /**
- * A reading that changes nothing waits for nobody: a server whose standby has taken its place, and that does not know it yet, would answer that
- * something is not there. This waits for the synchronous standbys, as a write does, where there are any.
+ * Waits for the synchronous standbys, like a write. A read does not wait: a server that was replaced by its standby and does not know it yet could
+ * answer that an order does not exist.
  */
 export const awaitStandbys = statement(
   'order_await',
@@ -182,7 +181,6 @@ export const awaitStandbys = statement(
 
 const payment = pointsFirstSql('buyer.points', 'sale.price')
 
-/** What a payment takes from the buyer's wallet and adds to the owner's, in the order of the books. */
 const saleLines: readonly EntryLine[] = [
   { wallet: 'split.buyer', currency: 'POINTS', amount: '-split.points' },
   { wallet: 'split.buyer', currency: 'NUM', amount: '-split.num' },
@@ -193,13 +191,13 @@ const saleLines: readonly EntryLine[] = [
 ]
 
 /**
- * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
- * ids so that two sales never wait for each other. Balances are written from what was locked: PostgreSQL holds the CHECKs to what
- * is made of the row as the statement saw it first, which would be below zero where money came in meanwhile. The clock is read when all that is held, so that no waiting carries a
- * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share, of all sales that are
- * paid together in one change of the wallet. The events, the webhook's delivery and the mails' jobs stand in the same statement: all
- * of it happens or nothing. A receiver that is gone gets a delivery, too, which is given up in place of a call: so the order ends as
- * its app asks for, and is never told to have been served.
+ * Pays orders. Everything is in one statement: the charge, the events, the webhook delivery and the mail jobs.
+ *
+ * It locks the order if it is open, then the wallets of buyer and owner in the order of their IDs, so that two sales cannot deadlock. New balances are
+ * computed from the locked rows: PostgreSQL checks a CHECK against the row version that the statement saw first, which can lack money that came in
+ * since. It reads the clock after locking, so that no payment completes after the deadline. Points are spent first. The owner earns each currency
+ * minus the platform's share. A wallet's row is updated once for all sales of the statement. A disabled webhook also gets a delivery. That delivery
+ * fails without a call, so the order ends according to the policy of its app.
  */
 export const payOrder = joinedStatement(
   'order_pay',
@@ -212,7 +210,7 @@ export const payOrder = joinedStatement(
    locked_order as materialized (
      select item.*, o.network_app_id, o.price, o.expires_at
      from item join orders o on o.id = item.order and o.buyer_id = item.buyer
-       -- Not by the index of open orders, of which there may be more than the planner knows.
+       -- The CASE prevents the use of the index of open orders, whose size the planner underestimates.
        and case when o.status = 'CREATED' then true end
      for update of o ${skipsLocked ? 'skip locked' : ''}
    ),
@@ -299,7 +297,7 @@ export const payOrder = joinedStatement(
    from paid_order join split on split.order = paid_order.id, (select count(*) from enqueued_jobs) as jobs`,
 )
 
-/** Withdraws an open order. */
+/** Cancels an open order. */
 export const cancelOrder = statement(
   'order_cancel',
   { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderColumns },

@@ -1,10 +1,12 @@
-/** Reading orders. `create-order.ts`, `confirm-order.ts`, `cancel-order.ts` and `expire-orders.ts` change them. */
+/** Reading orders and sales. `create-order.ts`, `confirm-order.ts`, `cancel-order.ts` and `expire-orders.ts` change them. */
+import { z } from 'zod'
 import type { Use } from '../../context.ts'
 import type { Order, OrderStatus, Prisma } from '../../db/prisma/client.ts'
 import type { Actor, UserActor } from '../../shared/actor.ts'
 import { DomainError, notFound } from '../../shared/errors.ts'
-import { uuidFrom } from '../../shared/ids.ts'
-import { type Cuttable, readClientOf, type Search, searched } from '../../shared/lists.ts'
+import { fromId, uuidFrom } from '../../shared/ids.ts'
+import { idInput, parse } from '../../shared/input.ts'
+import { type Cuttable, countLimit, readClientOf, type Search, searched } from '../../shared/lists.ts'
 import { assertMay, visibleOrders } from '../../shared/policy.ts'
 import { awaitStandbys, findOrderState, type OrderRow } from './orders.sql.ts'
 
@@ -94,4 +96,45 @@ export async function listOrders(
 /** Returns the number of orders on all pages of `listOrders`. */
 export async function countOrders({ actor, database }: Reader, filter: OrderFilter): Promise<number> {
   return database.read.order.count({ where: whereOf(actor, filter) })
+}
+
+const saleFilterInput = z.strictObject({
+  networkAppId: idInput('app').optional(),
+  buyerId: idInput('user').optional(),
+  status: z.enum(Object.keys(nextStatuses) as OrderStatus[]).optional(),
+})
+
+type SaleFilter = z.input<typeof saleFilterInput>
+
+function whereOfSales(actor: Actor, rawFilter: SaleFilter): Prisma.OrderWhereInput {
+  assertMay(actor, 'store:administer')
+  const { networkAppId, buyerId, status } = parse(saleFilterInput, rawFilter)
+  return {
+    ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
+    ...(buyerId !== undefined && { buyerId: fromId(buyerId)!.uuid }),
+    ...(status !== undefined && { status }),
+  }
+}
+
+/** Returns an order of any user, for administrators. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function getSale({ actor, database }: Reader, id: string, query: OrderQuery = {}): Promise<Order> {
+  assertMay(actor, 'store:administer')
+  const order = await database.read.order.findFirst({ ...query, where: { id: uuidFrom(id, 'order', 'Order') } })
+  if (!order) throw notFound('Order')
+  return order
+}
+
+/** Returns the orders of all users, newest first, for administrators. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+export async function listSales({ actor, database }: Reader, filter: SaleFilter, query: OrderQuery): Promise<Order[]> {
+  const where = whereOfSales(actor, filter)
+  return database.read.order.findMany({ ...query, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], where })
+}
+
+/** Returns the number of orders on all pages of `listSales`. It stops shortly after the page at `offset`. */
+export async function countSales(
+  { actor, database }: Reader,
+  filter: SaleFilter,
+  offset?: number | null,
+): Promise<number> {
+  return database.read.order.count({ where: whereOfSales(actor, filter), take: countLimit(offset) })
 }

@@ -13,11 +13,11 @@ import {
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
+import { countRefunds, getRefund, listRefunds, refundOrder } from './refund-order.ts'
 
-/** `Refund`, for the order's buyer and administrators. */
 const RefundType = builder.prismaObject('Refund', {
   description:
-    'Money of an order that was given back: by an administrator, or because its webhook was given up. The buyer and administrators see it.',
+    'A refund of an order: by an administrator, or automatic after the delivery of its webhook failed permanently. The buyer and administrators see it.',
   interfaces: [Node],
   select: {
     id: true,
@@ -32,35 +32,37 @@ const RefundType = builder.prismaObject('Refund', {
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `refund_01h2x…`.', resolve: ({ id }) => toId('refund', id) }),
     orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
-    num: t.field({ type: 'Decimal', description: 'Given back in currency units.', resolve: ({ num }) => num }),
-    points: t.field({ type: 'Decimal', description: 'Given back in points.', resolve: ({ points }) => points }),
+    num: t.expose('num', { type: 'Decimal', description: 'Refunded currency units.' }),
+    points: t.expose('points', { type: 'Decimal', description: 'Refunded points.' }),
     total: t.field({
       type: 'Decimal',
-      description: 'Given back in all.',
+      description: 'Refunded points and currency units together.',
       resolve: ({ num, points }) => add(num, points),
     }),
-    reason: t.string({
+    reason: t.exposeString('reason', {
       ...characters(500),
-      description: "Why, in the administrator's words; empty when the webhook of the order was given up.",
-      resolve: ({ reason }) => reason,
+      description: 'Reason that the administrator gave. Empty for an automatic refund.',
     }),
     transferId: t.id({
-      description: "Identifier of the transfer, as it stands in the buyer's transfers.",
+      description: "Identifier of the transfer in the buyer's `transfers`.",
       resolve: ({ transferId }) => toId('transfer', transferId),
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the refund.' }),
   }),
 })
 
-/** One is usual, and parts are given back by hand. */
-const SHOWN = 20
+/** Maximum number of refunds in an order. An order usually has one. */
+const MAX_IN_ORDER = 20
 
-/** The refunds of an order, as its buyer and administrators see them beside it. */
-export const shownRefunds = {
+/** The field `refunds` of an order. */
+export const recentRefunds = {
   type: RefundType,
-  ...atMost(SHOWN),
-  description: `Its refunds, the oldest first; the last ${SHOWN} of them. \`refunds\` lists all.`,
-  query: { orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }], take: -SHOWN } satisfies Prisma.Order$refundsArgs,
+  ...atMost(MAX_IN_ORDER),
+  description: `Its last ${MAX_IN_ORDER} refunds, oldest first. The query \`refunds\` lists all of them.`,
+  query: {
+    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
+    take: -MAX_IN_ORDER,
+  } satisfies Prisma.Order$refundsArgs,
 }
 
 const RefundConnection = builder.connectionObject(
@@ -80,17 +82,16 @@ builder.queryField('refunds', (t) =>
       cursor: 'id',
       ...pageOf(1000),
       description:
-        'What was given back of an order, the oldest first; for its buyer and administrators. Raises NOT_AUTHENTICATED, NOT_FOUND.',
+        'The refunds of an order, oldest first. Only for its buyer and administrators. Raises NOT_AUTHENTICATED, NOT_FOUND.',
       args: {
         orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }),
         search: searchArg(t, 'the reason'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { orderId, search }, { actor, services }) =>
-        services.refunds.count(actor, orderId, search),
-      resolve: (query, _root, { orderId, search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { orderId, search }, context) => countRefunds(context, { orderId, search }),
+      resolve: (query, _root, { orderId, search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.refunds.list(actor, orderId, search, withOffset(query, offset))
+        return listRefunds(context, { orderId, search }, withOffset(query, offset))
       },
     },
     RefundConnection,
@@ -118,12 +119,12 @@ builder.mutationField('refundOrder', (t) =>
   t.field({
     type: RefundOrderPayload,
     description:
-      'Gives a paid order back, whole or in part, never more than was paid; for administrators. The buyer gets a mail, the webhook ' +
-      'of the network app the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
+      'Refunds a paid order, completely or in part, never more than was paid. Only for administrators. The buyer gets an e-mail, and the ' +
+      'webhook of the network app gets the event `order.refunded`. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.',
     args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'The refund to make.' }) },
-    resolve: showing('refund', async (query, { input }, { actor, services, idempotency }) => {
-      const id = await services.refunds.refund(actor, omitNullish(input), idempotency)
-      return { refund: await services.refunds.get(actor, id, query()) }
+    resolve: showing('refund', async (query, { input }, context) => {
+      const id = await refundOrder(context, omitNullish(input))
+      return { refund: await getRefund(context, id, query()) }
     }),
   }),
 )

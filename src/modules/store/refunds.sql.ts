@@ -1,15 +1,106 @@
-/** What an administrator gives back of an order. */
-
+/** SQL of refunds of orders: the CTEs that all of them use, and the statement of refunds by administrators. */
 import { arrayOf, boolean, numeric, orNull, statement, text, uuid } from '../../db/sql.ts'
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
+import { type EventParts, eventSql } from '../events/event-sql.ts'
+import { newTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { deliveryJobs } from '../webhooks/delivery-job-sql.ts'
-import { newsSql } from './delivery-events-sql.ts'
 import { eraseArgumentsSql } from './orders.sql.ts'
-import { refundSql } from './refund-sql.ts'
 
-/** What of an order can still be given back, by an order's UUID. Amounts are decimal strings. No row: there is no such order. */
+/** Parts of the SQL that refunds an order. */
+export interface RefundParts {
+  /**
+   * CTE with one row if there is a refund. Its columns: the order's `id`, `transfer_id` (its charge), `buyer_id` and `owner_id`; the refunded `points`
+   * and `num`; the amounts of earlier refunds, `points_before` and `num_before`; the paid amounts, `points_paid` and `num_paid`.
+   */
+  from: string
+  /** SQL expression of the transfer's reference. The unique index prevents a second refund with this reference. */
+  reference: string
+  /** SQL expressions of the columns of the refund's row. */
+  record: { id: string; reason: string; refundedBy: string }
+  /** CTE of the new events. It has one row with the feed's `owner_id` for each event. */
+  events: string
+}
+
+/**
+ * The platform's part of a refund: its share of all refunds including this one, minus its share of the earlier ones. So the rounded shares of partial
+ * refunds add up exactly to the share of the whole.
+ */
+const platformShareSql = (currency: 'points' | 'num') => {
+  const shareOf = (amount: string) => `round(earned.${currency} * (${amount}) / nullif(r.${currency}_paid, 0), 18)`
+  const before = `r.${currency}_before`
+  return `coalesce(${shareOf(`${before} + r.${currency}`)} - ${shareOf(before)}, 0)`
+}
+
+/**
+ * The CTEs that refund money of a paid order. The platform and the owner of the app return their shares in proportion. If the owner's wallet has
+ * already spent its share, the platform's revenue pays the rest. So the buyer gets the whole refund and no balance falls below zero. These CTEs also
+ * number the events of the refund, because a statement can update a wallet's row only once. `updated_wallets (user_id, before)` has the last event
+ * sequence of each feed before the refund. `inserted_transfers (id)` and `inserted_refunds (id)` have the refund.
+ */
+export const refundSql = ({ from, reference, record, events }: RefundParts) => `
+  split as materialized (
+    select r.*, ${platformShareSql('points')} as points_share, ${platformShareSql('num')} as num_share
+    from ${from} r, lateral (
+      select coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points,
+        coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num
+      from entries where transfer_id = r.transfer_id and book = 'REVENUE'
+    ) as earned
+  ),
+  changes as materialized (
+    select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
+      select owner_id as user_id, 0 as num, 0 as points, 1 as events from ${events}
+      union all
+      select buyer_id, num, points, 0 from split
+      union all
+      select owner_id, num_share - num, points_share - points, 0 from split
+    ) as change group by user_id
+  ),
+  locked_wallets as materialized (
+    select user_id from wallets where user_id in (select user_id from changes) order by user_id for no key update
+  ),
+  ${newTransferSql('locked_wallets')},
+  updated_wallets as (
+    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, 0),
+      event_sequence = w.event_sequence + changes.events
+    from changes join locked_wallets on locked_wallets.user_id = changes.user_id where w.user_id = changes.user_id
+    returning w.user_id, old.event_sequence as before, new.num - old.num as num, new.points - old.points as points,
+      new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
+  ),
+  ${postTransferSql({
+    from: 'split, new_transfer',
+    id: 'new_transfer.transfer_id',
+    reference,
+    lines: `select row_number() over (order by wallet_id, book, currency), wallet_id, book, currency, sum(amount) from (
+        select user_id as wallet_id, null::book as book, 'NUM'::currency as currency, num as amount
+          from updated_wallets
+        union all select user_id, null, 'POINTS', points from updated_wallets
+        union all select null, 'REVENUE', 'NUM', -num_share from split
+        union all select null, 'REVENUE', 'POINTS', -points_share from split
+        union all select null, 'REVENUE', 'NUM', -lacking_num from updated_wallets
+        union all select null, 'REVENUE', 'POINTS', -lacking_points from updated_wallets
+      ) as change group by wallet_id, book, currency having sum(amount) <> 0`,
+  })},
+  inserted_refunds as (
+    insert into refunds (id, order_id, transfer_id, points, num, points_before, num_before, reason, refunded_by)
+    select ${record.id}, split.id, new_transfer.transfer_id, points, num, points_before, num_before, ${record.reason}, ${record.refundedBy}
+    from split, new_transfer returning id
+  )`
+
+/** The CTE that inserts the events of the CTE `new_events (owner_id, type, order_id, delivery_id)` after the positions in `updated_wallets`. */
+export const newEventsSql = (about: Pick<EventParts, 'transfer'> = {}) =>
+  eventSql({
+    from: 'new_events join updated_wallets on updated_wallets.user_id = new_events.owner_id',
+    owner: 'new_events.owner_id',
+    sequence: 'updated_wallets.before + row_number() over (partition by new_events.owner_id order by new_events.type)',
+    type: { sql: 'new_events.type' },
+    order: 'new_events.order_id',
+    delivery: 'new_events.delivery_id',
+    ...about,
+  })
+
+/** Reads the amounts of an order that can still be refunded, as decimal strings. No row if the order does not exist. */
 export const findRefundable = statement(
   'refund_refundable',
   { parameters: { order: uuid }, columns: { paid: boolean, gone: boolean, points: text, num: text } },
@@ -19,10 +110,9 @@ export const findRefundable = statement(
 )
 
 /**
- * Gives an amount of a paid order back, or all that is left of it. The order's row is locked first, so that refunds of one
- * order come one after the other and each sees what is left; then the wallets, in the order of their ids. What was spent last
- * comes back first: currency units, then points. With the last of it the order is refunded, and its arguments are erased. No row:
- * there is no such paid order, not so much is left of it, or its buyer is gone. `subject`: the order as callers see it.
+ * Refunds an amount of a paid order, or everything that is left. It locks the order first, so concurrent refunds of an order run one after the other.
+ * Then it locks the wallets in the order of their IDs. Currency units are refunded before points. A complete refund ends the order and erases its
+ * arguments. No row if the order is not paid, less is left, or the buyer's account is deleted. `subject`: the public ID of the order.
  */
 export const refundOrder = statement(
   'refund_order',
@@ -76,9 +166,9 @@ export const refundOrder = statement(
      from: 'refund',
      reference: `'order-refund:' || split.id || ':' || $refund`,
      record: { id: '$refund', reason: '$reason', refundedBy: '$actor' },
-     news: 'new_events',
+     events: 'new_events',
    })},
-   ${newsSql({ transfer: '(select id from inserted_transfers)' })},
+   ${newEventsSql({ transfer: '(select id from inserted_transfers)' })},
    inserted_delivery as (
      insert into webhook_deliveries (event_id, network_app_id, order_id)
      select inserted_events.id, a.id, refund.id from inserted_events
@@ -89,7 +179,7 @@ export const refundOrder = statement(
    ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'), {
      queue: 'mail',
      from: 'refund',
-     data: { template: `'refund'`, orderId: 'id', refundId: '$refund' },
+     data: { template: `'administrator-refund'`, orderId: 'id', refundId: '$refund' },
    })},
    ${auditSql({ from: 'refund', user: '$actor', action: 'order.refunded', subject: '$subject', address: '$address' })},
    ${rememberSql('$refund::text', 'inserted_refunds')}

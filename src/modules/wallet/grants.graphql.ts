@@ -3,7 +3,7 @@ import { characters } from '../../graphql/limits/sizes.ts'
 import { Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { UserType } from '../accounts/users.graphql.ts'
-import type { Grant } from './grant-service.ts'
+import { type Grant, grantPoints } from './grant-points.ts'
 
 const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
   description: 'Points that an administrator gave to a user. The user and administrators see it.',
@@ -44,8 +44,6 @@ builder.mutationField('grantPoints', (t) =>
     description:
       'Gives points to a user. Only for administrators. Raises PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.',
     args: { input: t.arg({ type: GrantPointsInput, required: true, description: 'The grant to make.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      grant: await services.grants.grant(actor, input, idempotency),
-    }),
+    resolve: async (_root, { input }, context) => ({ grant: await grantPoints(context, input) }),
   }),
 )

@@ -11,7 +11,7 @@ import { withdrawalFields } from '../coins/withdrawals.graphql.ts'
 import { quoteConfirmOrder } from '../store/confirm-order.ts'
 import { quoteCreateOrder } from '../store/create-order.ts'
 import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
-import type { RefundQuote } from '../store/refund-service.ts'
+import { quoteRefundOrder, type RefundQuote } from '../store/refund-order.ts'
 import { RefundOrderInput } from '../store/refunds.graphql.ts'
 import type { Problem, Quote } from './quote.ts'
 
@@ -146,7 +146,7 @@ function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<
   if (input.createOrder) return quoteCreateOrder(context, omitNullish(input.createOrder))
   if (input.confirmOrder) return quoteConfirmOrder(context, omitNullish(input.confirmOrder))
   if (input.withdraw) return services.withdrawals.quote(actor, omitNullish(input.withdraw))
-  return services.refunds.quote(actor, omitNullish(input.refundOrder!))
+  return quoteRefundOrder(context, omitNullish(input.refundOrder!))
 }
 
 builder.queryField('quote', (t) =>

@@ -17,8 +17,7 @@ import {
 import { enqueueSql } from '../../jobs/enqueue-sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
-import { newsSql } from '../store/delivery-events-sql.ts'
-import { refundSql } from '../store/refund-sql.ts'
+import { newEventsSql, refundSql } from '../store/refunds.sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
 
 /** What of a paid order its receiver is told, where the event is about one. Amounts are decimal strings. */
@@ -157,7 +156,7 @@ export const recordDelivered = statement(
      where w.user_id = counted.owner_id
      returning w.user_id, w.event_sequence - counted.n as before
    ),
-   ${newsSql()}
+   ${newEventsSql()}
    select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
 )
 
@@ -216,13 +215,13 @@ export const recordGivenUp = statement(
      from: 'refund',
      reference: `'order-refund:' || split.id`,
      record: { id: 'uuidv7()', reason: `''`, refundedBy: 'null' },
-     news: 'new_events',
+     events: 'new_events',
    })},
-   ${newsSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
+   ${newEventsSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
    ${enqueueSql('enqueued_jobs', {
      queue: 'mail',
      from: 'ended_order',
-     data: { template: `case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end`, orderId: 'id' },
+     data: { template: `case status when 'REFUNDED' then 'automatic-refund' else 'order-failed' end`, orderId: 'id' },
    })}
    select array(select distinct owner_id from new_events) as feeds
    from settled_delivery, (select count(*) from enqueued_jobs) as jobs`,

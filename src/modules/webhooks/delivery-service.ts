@@ -16,7 +16,7 @@ import type { Meter } from '../../telemetry/telemetry-types.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import type { ActionArgs } from '../store/action-args.ts'
-import { webhookSecretContext } from '../store/network-app-service.ts'
+import { webhookSecretContext } from '../store/network-apps.ts'
 import {
   type AttemptFacts,
   type DueDelivery,

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
+import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { bothApis, type Caller, callerWith } from '../../support/api.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createStore } from '../../support/store.ts'
@@ -173,8 +175,7 @@ describe('GraphQL audit entries', () => {
     expect(own).toMatchObject({ totalCount: 2, nodes: [{ user: { id: user.publicId, email: user.email } }, {}] })
     const theirs = await read(admin, { userId: user.publicId })
     expect(theirs).toMatchObject({ totalCount: 2, nodes: [{ user: { id: user.publicId, email: null } }, {}] })
-    const context = { key: undefined, replayed: false }
-    await app.services.apiKeys.issue({ kind: 'system' }, { name: 'By the system' }, context)
+    await issueApiKey(asSystem(app.context), { name: 'By the system' })
     const [newest, ...others] = (await read(admin, { everybody: true })).nodes
     expect(newest).toMatchObject({ action: 'api-key.issued', address: null, user: null })
     expect(others.map((entry: { user: { id: string } | null }) => entry.user?.id)).toContain(user.publicId)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
+import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp } from '../../support/test-app.ts'
 
@@ -6,11 +8,7 @@ const app = await createTestApp()
 const user = await app.newUser()
 const asset = await user.register({ public_access: 'true' })
 
-const { key } = await app.services.apiKeys.issue(
-  { kind: 'system' },
-  { name: 'Partner' },
-  { key: undefined, replayed: false },
-)
+const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 
 const me = (authorization: string) => app.rest('GET', 'auth/users/me/', { headers: { Authorization: authorization } })
 

@@ -1,6 +1,8 @@
 /** Expensive operations are limited per account and per network address, so many accounts at one address leave places to others. */
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
 import { noteExport } from '../../../src/modules/accounts/export-account.sql.ts'
+import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { until } from '../../support/eventually.ts'
 import type { Answer } from '../../support/http-client.ts'
 import { newPicture } from '../../support/pictures.ts'
@@ -21,8 +23,7 @@ async function newAccount() {
 beforeAll(async () => {
   accounts = await Promise.all(Array.from({ length: ACCOUNTS }, newAccount))
   stranger = await newAccount()
-  const context = { key: undefined, replayed: false }
-  ;({ key: apiKey } = await app.services.apiKeys.issue({ kind: 'system' }, { name: 'Partner' }, context))
+  ;({ key: apiKey } = await issueApiKey(asSystem(app.context), { name: 'Partner' }))
 })
 
 afterEach(async () => {

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
+import { issueApiKey } from '../../../src/modules/store/api-keys.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
 import { createTestApp, newFile } from '../../support/test-app.ts'
 import { PASSWORD } from '../../support/user.ts'
@@ -9,11 +11,7 @@ const env = {
   REQUIRE_API_KEY_FOR_SIGN_UP: 'true',
 }
 const app = await createTestApp({ env })
-const { key } = await app.services.apiKeys.issue(
-  { kind: 'system' },
-  { name: 'Partner' },
-  { key: undefined, replayed: false },
-)
+const { key } = await issueApiKey(asSystem(app.context), { name: 'Partner' })
 const headers = { 'x-api-key': key }
 
 it('a sign-up needs an API key where the operator says so', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { webhookSecretContext } from '../../../src/modules/store/network-app-service.ts'
+import { webhookSecretContext } from '../../../src/modules/store/network-apps.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { bothApis, type Caller, type Input, restApi } from '../../support/api.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'

@@ -136,7 +136,7 @@ describe('an order whose webhook was given up', () => {
     )
     const order = await buy(buyer, id)
     await callWebhook(order)
-    const { subject, text } = await mailTo(buyer, order, 'order-refunded')
+    const { subject, text } = await mailTo(buyer, order, 'automatic-refund')
     expect(subject).toMatch(/was returned$/)
     expect(text).toContain('Returned in points: 3\nReturned in NUM: 2.25\n')
     expect(text).toContain(`Refund: ${await transferOf(`order-refund:${uuidOf(order)}`)}`)
@@ -154,7 +154,8 @@ describe('a refund by an administrator', () => {
       return answer.body
     }
     const mailOf = async (refund: { id: string }) => {
-      const isIt = ({ headers }: ParsedMail) => headers['message-id']?.[0] === `<refund-${refund.id}@localhost>`
+      const isIt = ({ headers }: ParsedMail) =>
+        headers['message-id']?.[0] === `<administrator-refund-${refund.id}@localhost>`
       return (
         await eventually(
           () => mailsTo(buyer, order).filter(isIt),
@@ -225,7 +226,7 @@ describe('a mail job', () => {
     })
     const visits = server.visits
     await app.jobs.mail({ template: 'receipt', orderId: uuidOf(open.body.id) })
-    await app.jobs.mail({ template: 'order-refunded', orderId: uuidOf(paid) })
+    await app.jobs.mail({ template: 'automatic-refund', orderId: uuidOf(paid) })
     expect(server.visits).toBe(visits)
   })
 

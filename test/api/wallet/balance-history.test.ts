@@ -1,7 +1,9 @@
 /** A statement counts from balances that are noted beside some transfers. Here those are every third, instead of one of 256. */
 import pg from 'pg'
 import { expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { add } from '../../../src/shared/money.ts'
 import { creditDepositsOf } from '../../support/deposits.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -57,11 +59,7 @@ function expectRightBalances(lines: readonly Line[]) {
 }
 
 const give = (user: SignedIn, amount: string) =>
-  app.services.grants.grant(
-    { kind: 'system' },
-    { userId: user.publicId, amount, reason: 'Test' },
-    { key: undefined, replayed: false },
-  )
+  grantPoints(asSystem(app.context), { userId: user.publicId, amount, reason: 'Test' })
 
 const notedOf = (user: SignedIn) =>
   app.sql('select transfer_id, num, points from statement_balances where wallet_id = $1::uuid order by transfer_id', [

@@ -1,6 +1,8 @@
 /** Points that administrators give: the same through both APIs, and once for each idempotency key. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
+import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { fromId } from '../../../src/shared/ids.ts'
 import { codeOf, expectError, expectOk } from '../../support/expect-error.ts'
 import type { Answer } from '../../support/http-client.ts'
@@ -129,12 +131,11 @@ describe('granting points', () => {
 
 it('is what the command line gives, too, by the system', async () => {
   const user = await app.newUser()
-  const context = { key: randomUUID(), replayed: false }
+  const idempotency = { key: randomUUID(), replayed: false }
   const grant = () =>
-    app.services.grants.grant(
-      { kind: 'system' },
+    grantPoints(
+      { ...asSystem(app.context), idempotency: { ...idempotency } },
       { userId: user.email, amount: '1', reason: 'By hand' },
-      { ...context },
     )
   expect((await grant()).id).toBe((await grant()).id)
   expect(await app.wallet(user)).toEqual({ num: '0', points: '13' })

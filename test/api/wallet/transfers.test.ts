@@ -1,5 +1,7 @@
 /** The statement: every movement in a wallet with the balance after it. */
 import { describe, expect, it } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
+import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { add } from '../../../src/shared/money.ts'
 import { expectError, expectOk } from '../../support/expect-error.ts'
@@ -35,11 +37,7 @@ const read = async (user: SignedIn, page: object = {}): Promise<Page> =>
 const linesOf = ({ edges }: Page) => edges.map(({ node }) => node)
 
 const give = (user: SignedIn, amount: string) =>
-  app.services.grants.grant(
-    { kind: 'system' },
-    { userId: user.publicId, amount, reason: 'Test' },
-    { key: undefined, replayed: false },
-  )
+  grantPoints(asSystem(app.context), { userId: user.publicId, amount, reason: 'Test' })
 
 async function sellOnce() {
   const store = await createStore(app)

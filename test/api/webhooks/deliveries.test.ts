@@ -223,7 +223,7 @@ describe('A receiver that never takes it', () => {
     expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
     expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.refunded'])
     expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.given-up', 'order.refunded'])
-    expect(await mailsOf(sale)).toEqual(['order-refunded', 'receipt', 'sale'])
+    expect(await mailsOf(sale)).toEqual(['automatic-refund', 'receipt', 'sale'])
     const books = await app.sql(
       `select e.book::text, trim_scale(sum(e.amount))::text as amount from entries e join transfers t on t.id = e.transfer_id
        where t.reference like '%' || $1 and e.book is not null group by e.book`,
@@ -555,7 +555,7 @@ describe('An order that an administrator gives back', () => {
     const { results } = expectOk(await sale.store.owner.rest('GET', 'events/'))
     const refunded = results.filter(({ type }: { type: string }) => type === 'order.refunded')
     expect(refunded.map(({ data }: { data: object }) => data)).toEqual(expect.arrayContaining(told))
-    expect(await mailsOf(sale)).toEqual(['receipt', 'refund', 'refund', 'sale'])
+    expect(await mailsOf(sale)).toEqual(['administrator-refund', 'administrator-refund', 'receipt', 'sale'])
   })
 
   it('stays what it was when the webhook takes that, and is not told as paid once all of it is back', async () => {

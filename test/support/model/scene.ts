@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { globalAgent } from 'node:http'
 import type { Database } from '../../../src/db/database-types.ts'
-import { expireOrders } from '../../../src/modules/store/expire-orders.sql.ts'
+import { expireOrdersStatement } from '../../../src/modules/store/expire-orders.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { trySend } from '../http-client.ts'
 import type { Transport } from '../use-cases.ts'
@@ -151,7 +151,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     if (deed.kind === 'deposit') await service.sql(depositSql, [resident(deed.who).id, deed.amount])
     else if (deed.kind === 'elapse') for (const text of shiftSql) await service.sql(text, [everybody(), deed.minutes])
     else {
-      await service.database.query(expireOrders, {
+      await service.database.query(expireOrdersStatement, {
         orders: Object.values(made.orders).map((id) => fromId(id, 'order')!.uuid),
       })
     }

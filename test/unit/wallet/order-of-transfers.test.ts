@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { asSystem } from '../../../src/context.ts'
 import { failCommit } from '../../../src/modules/commits/fail-commit.ts'
+import { grantPoints } from '../../../src/modules/wallet/grant-points.ts'
 import { fromId, toId } from '../../../src/shared/ids.ts'
 import { add } from '../../../src/shared/money.ts'
 import { creditDepositsOf } from '../../support/deposits.ts'
@@ -16,11 +18,7 @@ const app = await createTestApp()
 const { database } = app.installation
 
 const give = (user: SignedIn) =>
-  app.services.grants.grant(
-    { kind: 'system' },
-    { userId: user.publicId, amount: '3', reason: 'Test' },
-    { key: undefined, replayed: false },
-  )
+  grantPoints(asSystem(app.context), { userId: user.publicId, amount: '3', reason: 'Test' })
 
 async function openOrder(buyer: SignedIn, owner: SignedIn) {
   const store = await createStore(app, { price: '1', owner })

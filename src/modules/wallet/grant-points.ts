@@ -1,16 +1,9 @@
-/** Points that administrators give to users. A grant is a transfer with a reason. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
+/** Grants: points that administrators give to users. A grant is a transfer with a reason. */
 import { z } from 'zod'
-import type { Database } from '../../db/database-types.ts'
+import type { Use } from '../../context.ts'
 import { numeric, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
-import type { Actor } from '../../shared/actor.ts'
 import { notFound } from '../../shared/errors.ts'
-import {
-  fingerprintOf,
-  type Idempotency,
-  type IdempotencyContext,
-  remembered,
-  rememberSql,
-} from '../../shared/idempotency.ts'
+import { type IdempotentContext, idempotencyParams, once, remembered, rememberSql } from '../../shared/idempotency.ts'
 import { fromId } from '../../shared/ids.ts'
 import { parse, positiveAmount, requiredText } from '../../shared/input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../../shared/policy.ts'
@@ -18,7 +11,6 @@ import { findByName } from '../accounts/account-locks.sql.ts'
 import { normalizeEmail } from '../accounts/email-address.ts'
 import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../events/event-sql.ts'
-import type { FeedNotifications } from '../events/notification-types.ts'
 import { nextTransferSql, postTransferSql } from './ledger-sql.ts'
 
 /** `userId` is an ID, an e-mail address or a username. */
@@ -32,7 +24,7 @@ const grantColumns = { id: uuid, userId: uuid, amount: numeric, reason: text, cr
 /** Points that an administrator gave to a user. `id` is the UUID of the transfer. */
 export type Grant = RowOf<typeof grantColumns>
 
-const findGrant = statement(
+const findStatement = statement(
   'grant_find',
   { parameters: { grant: uuid }, columns: grantColumns },
   `select t.id, e.wallet_id as "userId", e.amount, coalesce(t.reason, '') as reason, t.created_at as "createdAt"
@@ -72,47 +64,38 @@ const insertGrant = statement(
    select transfer_id as id from credited_wallet`,
 )
 
-interface Dependencies {
-  database: Database
-  notifications: Pick<FeedNotifications, 'notify'>
-  idempotency: Idempotency
-  /** Whether only verified addresses count. */
-  verifiesAddresses: boolean
+/** Returns a grant by its UUID, or null. Users see their own grants. Administrators see all of them. */
+export async function findGrant({ actor, database }: Use<'actor' | 'database'>, uuid: string): Promise<Grant | null> {
+  const [grant] = await database.query(findStatement, { grant: uuid })
+  return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
 }
 
-/** Creates the service that gives points to users. */
-export function createGrantService({ database, notifications, idempotency, verifiesAddresses }: Dependencies) {
-  return {
-    /** Returns a grant by its UUID, or null. Users see their own grants; administrators see all of them. */
-    async find(actor: Actor, uuid: string): Promise<Grant | null> {
-      const [grant] = await database.query(findGrant, { grant: uuid })
-      return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
-    },
-
-    /** Gives points to a user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND. */
-    async grant(actor: Actor, rawInput: z.input<typeof grantInput>, context: IdempotencyContext): Promise<Grant> {
-      assertMay(actor, 'store:administer')
-      const input = parse(grantInput, rawInput)
-      const id = await idempotency.once(actor, context, 'grantPoints', input, async () => {
-        const [user] = await database.query(findByName, {
-          user: fromId(input.userId, 'user')?.uuid ?? null,
-          name: input.userId,
-          mustBeVerified: verifiesAddresses,
-        })
-        if (!user) throw notFound('User')
-        const [made] = await database.query(insertGrant, {
-          ...{ user: user.id, amount: input.amount, reason: input.reason },
-          ...auditorOf(actor),
-          ...fingerprintOf(context),
-        })
-        // The account was deleted after it was found.
-        if (!made) throw notFound('User')
-        notifications.notify(user.id)
-        return made.id
-      })
-      const [grant] = await database.query(findGrant, { grant: id })
-      if (!grant) throw notFound('Grant')
-      return grant
-    },
-  }
+/** Gives points to a user. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND. */
+export async function grantPoints(
+  context: IdempotentContext & Use<'config' | 'notifications'>,
+  rawInput: z.input<typeof grantInput>,
+): Promise<Grant> {
+  const { actor, config, database, notifications } = context
+  assertMay(actor, 'store:administer')
+  const input = parse(grantInput, rawInput)
+  const uuid = await once(context, 'grantPoints', input, async () => {
+    const [user] = await database.query(findByName, {
+      user: fromId(input.userId, 'user')?.uuid ?? null,
+      name: input.userId,
+      mustBeVerified: config.emailVerification !== 'off',
+    })
+    if (!user) throw notFound('User')
+    const [inserted] = await database.query(insertGrant, {
+      ...{ user: user.id, amount: input.amount, reason: input.reason },
+      ...auditorOf(actor),
+      ...idempotencyParams(context),
+    })
+    // The account was deleted after it was found.
+    if (!inserted) throw notFound('User')
+    notifications.notify(user.id)
+    return inserted.id
+  })
+  const [grant] = await database.query(findStatement, { grant: uuid })
+  if (!grant) throw notFound('Grant')
+  return grant
 }

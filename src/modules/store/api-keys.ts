@@ -1,0 +1,151 @@
+/** API keys of trusted services. Administrators manage them. Only the hash of a key is stored. */
+import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import type { ApiKey, Prisma } from '../../db/prisma/client.ts'
+import { bytes, statement, text, uuid } from '../../db/sql.ts'
+import { notFound } from '../../shared/errors.ts'
+import {
+  type IdempotentContext,
+  idempotencyParams,
+  once,
+  outlived,
+  remembered,
+  rememberSql,
+} from '../../shared/idempotency.ts'
+import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
+import { parse, requiredDisplayName } from '../../shared/input.ts'
+import { type Search, searched } from '../../shared/lists.ts'
+import { assertMay, canAdminister } from '../../shared/policy.ts'
+import { newSecret, sha256 } from '../../shared/secrets.ts'
+import { findApiKeys } from '../accounts/accounts.sql.ts'
+import { audited, auditorOf, auditSql } from '../audit/audit-sql.ts'
+
+type Reader = Use<'actor' | 'database'>
+
+/** The fields of a key's record to load. Made from the GraphQL selection. */
+export type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
+
+const issueInput = z.strictObject({ name: requiredDisplayName(100) })
+
+/** The prefix identifies a key in lists: 8 hexadecimal digits. The secret part has 192 bits. */
+const PREFIX_BYTES = 4
+const SECRET_BYTES = 24
+
+/** `subject`: the public ID of the key, for the audit log. */
+const keyParameters = { key: uuid, subject: text, ...remembered, ...audited }
+
+const insertApiKey = statement(
+  'api_key_insert',
+  { parameters: { ...keyParameters, name: text, prefix: text, hash: bytes }, columns: { id: uuid } },
+  `with inserted_api_key as (
+     insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
+   ),
+   ${auditSql({ from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
+   ${rememberSql('inserted_api_key.id::text', 'inserted_api_key')}
+   select id from inserted_api_key`,
+)
+
+/** Revokes a key. A key that is already revoked keeps the time of its revocation. */
+const revokeStatement = statement(
+  'api_key_revoke',
+  { parameters: keyParameters, columns: { id: uuid } },
+  `with revoked_api_key as (
+     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
+   ),
+   ${auditSql({ from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
+   ${rememberSql('revoked_api_key.id::text', 'revoked_api_key')}
+   select id from revoked_api_key`,
+)
+
+/** The same idempotency key gives the same API key, so that a retry can return it. */
+function newApiKey({ vault, idempotency }: IdempotentContext & Use<'vault'>, id: string): string {
+  const secret = newSecret(vault.derive('api-key'), id, idempotency.key, PREFIX_BYTES + SECRET_BYTES)
+  return `${secret.toString('hex', 0, PREFIX_BYTES)}.${secret.toString('base64url', PREFIX_BYTES)}`
+}
+
+/** Returns the key of the first response to this idempotency key. Throws IDEMPOTENCY_KEY_REUSED if it was revoked. */
+async function replayApiKey(context: IdempotentContext & Use<'vault'>, id: string): Promise<string> {
+  const key = newApiKey(context, id)
+  const [valid] = await context.database.query(findApiKeys, { hashes: [sha256(key)] })
+  if (!valid) throw outlived('the key that it made was revoked')
+  return key
+}
+
+/**
+ * Creates a key, `<8 characters>.<32 characters>`, and returns it with the UUID of its record. The key is never shown again. Throws
+ * NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose key was revoked.
+ */
+export async function issueApiKey(
+  context: IdempotentContext & Use<'vault'>,
+  rawInput: z.input<typeof issueInput>,
+): Promise<{ id: string; key: string }> {
+  const { actor, database, idempotency } = context
+  assertMay(actor, 'store:administer')
+  const input = parse(issueInput, rawInput)
+  let key: string | undefined
+  idempotency.isSecret = true
+  const id = await once(context, 'issueApiKey', input, async () => {
+    const uuid = newUuid()
+    const created = newApiKey(context, uuid)
+    const [prefix] = created.split('.')
+    const [inserted] = await database.query(insertApiKey, {
+      ...{ key: uuid, name: input.name, prefix: prefix!, hash: sha256(created), subject: toId('key', uuid) },
+      ...idempotencyParams(context),
+      ...auditorOf(actor),
+    })
+    key = created
+    return inserted!.id
+  })
+  return { id, key: key ?? (await replayApiKey(context, id)) }
+}
+
+/** Revokes a key, and returns its UUID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function revokeApiKey(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+  const { actor, database } = context
+  assertMay(actor, 'store:administer')
+  const uuid = uuidFrom(id, 'key', 'API key')
+  return once(context, 'revokeApiKey', { uuid }, async () => {
+    const params = { key: uuid, subject: toId('key', uuid), ...idempotencyParams(context), ...auditorOf(actor) }
+    const [revoked] = await database.query(revokeStatement, params)
+    if (!revoked) throw notFound('API key')
+    return revoked.id
+  })
+}
+
+/** Returns the record of a key by its ID (`key_…`), or null if it does not exist or the actor may not see it. */
+export async function findApiKey(
+  { actor, database }: Reader,
+  id: string,
+  query: ApiKeyQuery = {},
+): Promise<ApiKey | null> {
+  const found = canAdminister(actor) && fromId(id, 'key')
+  return found ? database.read.apiKey.findFirst({ ...query, where: { id: found.uuid } }) : null
+}
+
+/** Returns the record of a key by its ID. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function getApiKey(context: Reader, id: string, query?: ApiKeyQuery): Promise<ApiKey> {
+  assertMay(context.actor, 'store:administer')
+  const key = await findApiKey(context, id, query)
+  if (!key) throw notFound('API key')
+  return key
+}
+
+const whereOf = (search: Search) =>
+  searched<Prisma.ApiKeyWhereInput>(search, (word) => [{ name: word }, { prefix: word }])
+
+/** Returns the records of all keys, also of revoked ones, newest first. Throws NOT_AUTHENTICATED, PERMISSION_DENIED. */
+export async function listApiKeys(
+  { actor, database }: Reader,
+  search: Search,
+  query: ApiKeyQuery = {},
+): Promise<ApiKey[]> {
+  assertMay(actor, 'store:administer')
+  const orderBy: Prisma.ApiKeyOrderByWithRelationInput[] = [{ createdAt: 'desc' }, { id: 'desc' }]
+  return database.read.apiKey.findMany({ ...query, orderBy, where: whereOf(search) })
+}
+
+/** Returns the number of records on all pages of `listApiKeys`. */
+export async function countApiKeys({ actor, database }: Reader, search?: Search): Promise<number> {
+  assertMay(actor, 'store:administer')
+  return database.read.apiKey.count({ where: whereOf(search) })
+}

@@ -1,0 +1,272 @@
+/** Network apps: the paid actions that administrators sell, and the secrets that sign the webhooks of these apps. */
+import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import { violatedConstraint } from '../../db/database-types.ts'
+import type { NetworkApp, Prisma } from '../../db/prisma/client.ts'
+import type { Actor } from '../../shared/actor.ts'
+import { notFound, validationFailed } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once, outlived, remember } from '../../shared/idempotency.ts'
+import { fromId, newUuid, toId, uuidFrom } from '../../shared/ids.ts'
+import { checked, parse, requiredDisplayName, trimmedText } from '../../shared/input.ts'
+import { type ListOrder, searchPatterns } from '../../shared/lists.ts'
+import { fromUnits, toUnits } from '../../shared/money.ts'
+import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../../shared/policy.ts'
+import { newSecret } from '../../shared/secrets.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
+import { webhookUrlProblem } from '../webhooks/webhook-url.ts'
+import {
+  countNetworkApps as countNetworkAppsStatement,
+  deactivateNetworkApp as deactivateNetworkAppStatement,
+  findSecrets,
+  insertNetworkApp,
+  listNetworkAppsBackwards,
+  listNetworkApps as listNetworkAppsStatement,
+  rotateSecret,
+  updateNetworkApp as updateNetworkAppStatement,
+} from './network-apps.sql.ts'
+
+type Reader = Use<'actor' | 'database'>
+type SecretContext = IdempotentContext & Use<'envelopeCipher' | 'vault'>
+
+/** The fields of an app to load. Made from the GraphQL selection. */
+export type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
+
+/** A changed app, by UUID, with its new webhook secret. The secret is never shown again. */
+export interface AppWithSecret {
+  id: string
+  /** `whsec_` and 32 bytes in base64, the format of Standard Webhooks. Null for an app without a webhook. */
+  webhookSecret: string | null
+}
+
+const SECRET_BYTES = 32
+
+/** Encryption context of an app's webhook secrets. */
+export const webhookSecretContext = (networkAppId: string) => `network-app:${networkAppId}\nwebhook-secret\nv1`
+
+const name = requiredDisplayName(100)
+  .transform((value) => value.normalize())
+  // `createOrder` accepts an ID or a name.
+  .refine((value) => !fromId(value), 'A name may not look like an identifier.')
+
+function priceProblem(value: string): string | undefined {
+  const digits = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value)
+  if (!digits) return 'Expected a decimal number such as 0.5, without an exponent.'
+  const [, sign, whole = '', decimals = ''] = digits
+  if (sign && /[1-9]/.test(whole + decimals)) return 'Ensure this value is greater than or equal to 0.'
+  if (whole.replace(/^0+/, '').length > 12)
+    return 'Ensure that there are no more than 12 digits before the decimal point.'
+  if (decimals.length > 18) return 'Ensure that there are no more than 18 decimal places.'
+  return undefined
+}
+
+const price = checked(trimmedText(100), priceProblem).transform((value) => fromUnits(toUnits(value)))
+const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
+
+/** The development setting `allowInsecureWebhooks` also permits http and internal addresses. */
+const webhookUrl = ({ config }: Use<'config'>) =>
+  checked(trimmedText(2048), (url) => webhookUrlProblem(url, { allowInsecure: config.store.allowInsecureWebhooks }))
+
+const createInput = (context: Use<'config'>) =>
+  z.strictObject({
+    name,
+    priceMode: z.literal('FIXED', { error: 'Expected FIXED.' }).default('FIXED'),
+    price,
+    webhookUrl: webhookUrl(context).optional(),
+    deliveryFailurePolicy: deliveryFailurePolicy.default('KEEP'),
+  })
+
+/** Omitted fields do not change. The URL null removes the webhook. */
+const updateInput = (context: Use<'config'>) =>
+  z.strictObject({ name, price, webhookUrl: webhookUrl(context).nullable(), deliveryFailurePolicy }).partial()
+
+/** `name`: a part of the name, in any case. */
+const filterInput = z.strictObject({ name: trimmedText(100), isActive: z.boolean(), search: z.string() }).partial()
+
+/** Filter of a list of apps. */
+export type NetworkAppFilter = z.input<typeof filterInput>
+
+const appNotFound = () => notFound('Network app')
+
+/** Returns the app with this ID (`app_…`), or null if it does not exist or the actor may not see it. */
+export async function findNetworkApp(
+  { actor, database }: Reader,
+  id: string,
+  query: NetworkAppQuery = {},
+): Promise<NetworkApp | null> {
+  const found = fromId(id, 'app')
+  if (!found) return null
+  return database.read.networkApp.findFirst({ ...query, where: { id: found.uuid, ...visibleNetworkApps(actor) } })
+}
+
+/** Returns the app with this ID. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+export async function getNetworkApp(context: Reader, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
+  assertMay(context.actor, 'store:read')
+  const app = await findNetworkApp(context, id, query)
+  if (!app) throw appNotFound()
+  return app
+}
+
+function filterParams(actor: Actor, rawFilter: NetworkAppFilter) {
+  const { name, isActive, search } = parse(filterInput, rawFilter)
+  return {
+    patterns: searchPatterns(search),
+    name: name?.normalize() || null,
+    isActive: isActive ?? null,
+    onlySold: !canAdminister(actor),
+  }
+}
+
+/**
+ * Returns the apps that the actor may see, newest first by the time of `listOrder`. Without `listOrder`, an app with exactly the name of the filter
+ * comes first. `take` is negative for a page from the end. Throws NOT_AUTHENTICATED, VALIDATION_FAILED.
+ */
+export async function listNetworkApps(
+  { actor, database }: Reader,
+  filter: NetworkAppFilter,
+  { listOrder, ...query }: NetworkAppQuery & { listOrder?: ListOrder | null | undefined },
+): Promise<NetworkApp[]> {
+  assertMay(actor, 'store:read')
+  const { take, skip = 0, cursor, ...rest } = query
+  const isBackwards = take !== undefined && take < 0
+  const rows = await database.query(isBackwards ? listNetworkAppsBackwards : listNetworkAppsStatement, {
+    ...filterParams(actor, filter),
+    orderBy: listOrder ?? null,
+    cursor: cursor?.id ?? null,
+    limit: take === undefined ? null : String(Math.abs(take)),
+    // Prisma's `skip` includes the app of the cursor. The statement starts after it.
+    offset: String(cursor ? skip - 1 : skip),
+  })
+  const ids = rows.map(({ id }) => id)
+  if (isBackwards) ids.reverse()
+  const apps = await database.read.networkApp.findMany({ ...rest, where: { id: { in: ids } } })
+  const byId = new Map(apps.map((app) => [app.id, app]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Returns the number of apps on all pages of `listNetworkApps`. */
+export async function countNetworkApps({ actor, database }: Reader, filter: NetworkAppFilter): Promise<number> {
+  assertMay(actor, 'store:read')
+  const [counted] = await database.query(countNetworkAppsStatement, filterParams(actor, filter))
+  return counted!.count
+}
+
+const changeParams = (context: IdempotentContext, uuid: string) => ({
+  ...{ app: uuid, subject: toId('app', uuid) },
+  ...idempotencyParams(context),
+  ...auditorOf(context.actor),
+})
+
+/** Returns the UUID of the changed app. Throws NOT_FOUND, and VALIDATION_FAILED if the name is taken. */
+async function changedBy(rows: Promise<{ id: string }[]>): Promise<string> {
+  const [changed] = await rows.catch((error: unknown) => {
+    if (violatedConstraint(error) !== 'network_apps_name_key') throw error
+    throw validationFailed({ name: ['A network app with this name already exists.'] })
+  })
+  if (!changed) throw appNotFound()
+  return changed.id
+}
+
+/** `id` identifies one generation of a secret. The same idempotency key gives the same secret. */
+const newWebhookSecret = ({ vault }: Use<'vault'>, id: string, key?: string) =>
+  `whsec_${newSecret(vault.derive('webhook-secret'), id, key, SECRET_BYTES).toString('base64')}`
+
+const sealSecret = ({ envelopeCipher }: Use<'envelopeCipher'>, app: string, secret: string) =>
+  envelopeCipher.seal(secret, webhookSecretContext(app))
+
+/** Returns the secret of the first response to this idempotency key. Throws IDEMPOTENCY_KEY_REUSED if it was replaced. */
+async function replaySecret(context: SecretContext, app: string, id: string): Promise<string> {
+  const { database, envelopeCipher, idempotency } = context
+  const secret = newWebhookSecret(context, id, idempotency.key)
+  const [row] = await database.query(findSecrets, { app })
+  const stored = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
+  const valid = await Promise.all(stored.map((sealed) => envelopeCipher.open(sealed, webhookSecretContext(app))))
+  if (!valid.includes(secret)) throw outlived('the secret that it made was replaced')
+  return secret
+}
+
+/**
+ * Creates an app. Its owner, who earns the sales, is the caller. An app with a webhook gets a secret. Throws NOT_AUTHENTICATED, PERMISSION_DENIED,
+ * VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
+ */
+export async function createNetworkApp(
+  context: SecretContext & Use<'config'>,
+  rawInput: z.input<ReturnType<typeof createInput>>,
+): Promise<AppWithSecret> {
+  const { actor, database, idempotency } = context
+  assertUserMay(actor, 'store:administer')
+  const input = parse(createInput(context), rawInput)
+  const { webhookUrl: url = null } = input
+  idempotency.isSecret = url !== null
+  let secret: string | null = null
+  const id = await once(context, 'createNetworkApp', input, async () => {
+    const uuid = newUuid()
+    const created = newWebhookSecret(context, uuid, idempotency.key)
+    const sealed = url === null ? null : await sealSecret(context, uuid, created)
+    const params = {
+      ...changeParams(context, uuid),
+      ...{ owner: actor.id, name: input.name, price: input.price, url, secret: sealed },
+      policy: input.deliveryFailurePolicy,
+    }
+    await changedBy(database.query(insertNetworkApp, params))
+    if (sealed) secret = created
+    return uuid
+  })
+  if (url !== null) secret ??= await replaySecret(context, id, id)
+  return { id, webhookSecret: secret }
+}
+
+/**
+ * Changes the given fields of an app, and returns its UUID. Existing orders keep their price. The first URL of an app creates a secret, which only a
+ * rotation shows. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+ */
+export async function updateNetworkApp(
+  context: SecretContext & Use<'config'>,
+  { id, ...rawInput }: z.input<ReturnType<typeof updateInput>> & { id: string },
+): Promise<string> {
+  assertMay(context.actor, 'store:administer')
+  const input = parse(updateInput(context), rawInput)
+  const uuid = uuidFrom(id, 'app', 'Network app')
+  const { name = null, price = null, webhookUrl: url, deliveryFailurePolicy: policy = null } = input
+  return once(context, 'updateNetworkApp', { ...input, uuid }, async () => {
+    if (Object.values(input).every((value) => value === undefined)) {
+      await getNetworkApp(context, id, { select: { id: true } })
+      return remember(context, uuid)
+    }
+    const secret = url ? await sealSecret(context, uuid, newWebhookSecret(context, uuid)) : null
+    const webhook = { hasUrl: url !== undefined, url: url ?? null, secret }
+    const params = { ...changeParams(context, uuid), name, price, ...webhook, policy }
+    return changedBy(context.database.query(updateNetworkAppStatement, params))
+  })
+}
+
+/**
+ * Creates a new webhook secret. The previous one also signs calls for 24 hours. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
+ * VALIDATION_FAILED if the app has no webhook, and IDEMPOTENCY_KEY_REUSED for a retry whose secret was replaced.
+ */
+export async function rotateWebhookSecret(context: SecretContext, { id }: { id: string }): Promise<AppWithSecret> {
+  const { actor, database, idempotency } = context
+  assertMay(actor, 'store:administer')
+  const uuid = uuidFrom(id, 'app', 'Network app')
+  let secret: string | undefined
+  idempotency.isSecret = true
+  const rotation = await once(context, 'rotateWebhookSecret', { uuid }, async () => {
+    const rotation = `${uuid}:${newUuid()}`
+    const created = newWebhookSecret(context, rotation, idempotency.key)
+    const app = await getNetworkApp(context, id, { select: { webhookUrl: true } })
+    if (app.webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
+    const sealed = await sealSecret(context, uuid, created)
+    await changedBy(database.query(rotateSecret, { ...changeParams(context, uuid), secret: sealed, rotation }))
+    secret = created
+    return rotation
+  })
+  return { id: uuid, webhookSecret: secret ?? (await replaySecret(context, uuid, rotation)) }
+}
+
+/** Ends the sale of an app, and returns its UUID. Existing orders do not change. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function deactivateNetworkApp(context: IdempotentContext, { id }: { id: string }): Promise<string> {
+  assertMay(context.actor, 'store:administer')
+  const uuid = uuidFrom(id, 'app', 'Network app')
+  return once(context, 'deactivateNetworkApp', { uuid }, () =>
+    changedBy(context.database.query(deactivateNetworkAppStatement, changeParams(context, uuid))),
+  )
+}

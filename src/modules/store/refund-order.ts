@@ -1,0 +1,170 @@
+/** Refunds of paid orders by administrators, and reading all refunds. `webhooks/deliveries.sql.ts` refunds orders whose webhook failed. */
+import { z } from 'zod'
+import type { Use } from '../../context.ts'
+import type { Prisma, Refund } from '../../db/prisma/client.ts'
+import { DomainError, notFound, validationFailed } from '../../shared/errors.ts'
+import { type IdempotentContext, idempotencyParams, once } from '../../shared/idempotency.ts'
+import { newUuid, uuidFrom } from '../../shared/ids.ts'
+import { inspect, parse, requiredText } from '../../shared/input.ts'
+import { type Search, searched } from '../../shared/lists.ts'
+import { AMOUNT, add, fromUnits, least, toUnits } from '../../shared/money.ts'
+import { assertMay, canAdminister, visibleOrders, visibleRefunds } from '../../shared/policy.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
+import { type Problem, problemsOf } from '../wallet/quote.ts'
+import { findRefundable, refundOrder as refundOrderStatement } from './refunds.sql.ts'
+
+type Reader = Use<'actor' | 'database'>
+
+/** The fields of a refund to load. Made from the GraphQL selection. */
+type RefundQuery = Omit<Prisma.RefundFindFirstArgs, 'where'>
+
+const refundInput = z.strictObject({
+  orderId: z.string(),
+  /** Omit to refund everything that is left. */
+  amount: z
+    .string({ error: 'Expected an amount such as 0.5.' })
+    .regex(AMOUNT, 'Expected an amount such as 0.5.')
+    .refine((value) => /[1-9]/.test(value), 'Ensure this value is greater than 0.')
+    .optional(),
+  /** The buyer reads it. */
+  reason: requiredText(500),
+})
+
+type RefundInput = z.input<typeof refundInput>
+
+/** Quote of a refund. Amounts are decimal strings. */
+export interface RefundQuote {
+  num: string
+  points: string
+  total: string
+  /** Amount of the order that can still be refunded. */
+  refundable: string
+  /** All problems that prevent the refund. Empty if it would succeed. */
+  problems: Problem[]
+}
+
+/** State of an order for a refund. */
+interface Refundable {
+  paid: boolean
+  /** True if the buyer's account was deleted. */
+  gone: boolean
+  /** Amounts that can still be refunded. */
+  points: string
+  num: string
+}
+
+const unable = (message: string) => new DomainError('UNABLE_TO_REFUND_ORDER', message)
+
+/** Returns the error that prevents the refund, or undefined. */
+function errorOf({ paid, gone, points, num }: Refundable, amount: string | undefined): DomainError | undefined {
+  const left = add(points, num)
+  if (!paid) return unable('The order is not paid.')
+  if (left === '0') return unable('Nothing is left to give back.')
+  if (gone) return unable('The buyer’s account is deleted.')
+  if (amount === undefined || toUnits(amount) <= toUnits(left)) return undefined
+  return validationFailed({ amount: [`Ensure this value is at most ${left}, which is what can still be given back.`] })
+}
+
+/** Splits an amount like the statement `refundOrder`: currency units are refunded before points. */
+function splitOf({ num, points }: Refundable, amount: string | undefined) {
+  const left = add(num, points)
+  const total = least(toUnits(amount ?? left), toUnits(left))
+  const inNum = least(total, toUnits(num))
+  return { num: fromUnits(inNum), points: fromUnits(total - inNum), total: fromUnits(total), refundable: left }
+}
+
+/** Throws NOT_FOUND. */
+async function readRefundable({ database }: Use<'database'>, orderId: string): Promise<Refundable & { uuid: string }> {
+  const uuid = uuidFrom(orderId, 'order', 'Order')
+  const [found] = await database.query(findRefundable, { order: uuid })
+  if (!found) throw notFound('Order')
+  return { ...found, uuid }
+}
+
+const orderBusy = () =>
+  new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
+
+/**
+ * Refunds an amount of a paid order, or everything that is left. Concurrent refunds never return more than was paid. Returns the UUID of the refund.
+ * Throws NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND, UNABLE_TO_REFUND_ORDER.
+ */
+export async function refundOrder(
+  context: IdempotentContext & Use<'notifications'>,
+  rawInput: RefundInput,
+): Promise<string> {
+  const { actor, database } = context
+  assertMay(actor, 'store:administer')
+  const input = parse(refundInput, rawInput)
+  return once(context, 'refundOrder', input, async () => {
+    const { orderId, amount, reason } = input
+    const { uuid, ...refundable } = await readRefundable(context, orderId)
+    const error = errorOf(refundable, amount)
+    if (error) throw error
+    const refund = newUuid()
+    const [inserted] = await database.query(refundOrderStatement, {
+      ...{ refund, order: uuid, subject: orderId, amount: amount ?? null, reason },
+      ...auditorOf(actor),
+      ...idempotencyParams(context),
+    })
+    if (!inserted) throw errorOf(await readRefundable(context, orderId), amount) ?? orderBusy()
+    for (const user of inserted.feeds) context.notifications.notify(user)
+    return refund
+  })
+}
+
+/** Quotes `refundOrder`. All other errors are problems of the quote. Throws NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+export async function quoteRefundOrder(context: Reader, rawInput: RefundInput): Promise<RefundQuote> {
+  assertMay(context.actor, 'store:administer')
+  const { data, refusals } = inspect(refundInput, rawInput)
+  const refundable = await readRefundable(context, rawInput.orderId)
+  const error = errorOf(refundable, data.amount)
+  const problems = [...refusals, ...(error ? [error] : [])].flatMap(problemsOf)
+  return { ...splitOf(refundable, data.amount), problems }
+}
+
+/** Returns a refund by its UUID, or null if it does not exist or the actor may not see it. */
+export async function findRefund(
+  { actor, database }: Reader,
+  uuid: string,
+  query: RefundQuery = {},
+): Promise<Refund | null> {
+  return database.read.refund.findFirst({ ...query, where: { id: uuid, ...visibleRefunds(actor) } })
+}
+
+/** Returns a refund by its UUID. Throws NOT_FOUND. */
+export async function getRefund(context: Reader, uuid: string, query?: RefundQuery): Promise<Refund> {
+  const refund = await findRefund(context, uuid, query)
+  if (!refund) throw notFound('Refund')
+  return refund
+}
+
+/** Buyers see the refunds of their own orders. Administrators see all. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+async function whereOf({ actor, database }: Reader, orderId: string, search: Search): Promise<Prisma.RefundWhereInput> {
+  assertMay(actor, 'order:read')
+  const id = uuidFrom(orderId, 'order', 'Order')
+  const visible = canAdminister(actor) ? {} : visibleOrders(actor)
+  if (!(await database.read.order.count({ where: { id, ...visible } }))) throw notFound('Order')
+  return { orderId: id, ...searched<Prisma.RefundWhereInput>(search, (word) => [{ reason: word }]) }
+}
+
+/** Returns the refunds of an order, oldest first. Throws NOT_AUTHENTICATED, NOT_FOUND. */
+export async function listRefunds(
+  context: Reader,
+  { orderId, search }: { orderId: string; search: Search },
+  query: Omit<Prisma.RefundFindManyArgs, 'where'>,
+): Promise<Refund[]> {
+  const where = await whereOf(context, orderId, search)
+  return context.database.read.refund.findMany({
+    ...query,
+    orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }],
+    where,
+  })
+}
+
+/** Returns the number of refunds on all pages of `listRefunds`. */
+export async function countRefunds(
+  context: Reader,
+  { orderId, search }: { orderId: string; search: Search },
+): Promise<number> {
+  return context.database.read.refund.count({ where: await whereOf(context, orderId, search) })
+}

@@ -1,0 +1,146 @@
+import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { builder } from '../../graphql/builder.ts'
+import { openToStaleTokens } from '../../graphql/expired-token.ts'
+import { characters, pageOf } from '../../graphql/limits/sizes.ts'
+import { offsetArg, searchArg, totalCountDescription, totalCountOf } from '../../graphql/lists.ts'
+import { Node } from '../../graphql/node.ts'
+import { toId } from '../../shared/ids.ts'
+import { add } from '../../shared/money.ts'
+import { type Pricing, readPricing } from './quote.ts'
+import { countTransfers, listTransfers, type StatementLine } from './statement.ts'
+
+/** `Wallet`, which only its owner can read. */
+export const WalletType = builder.prismaObject('Wallet', {
+  description: "A user's custodial key pair and balances.",
+  select: { userId: true, address: true, num: true, points: true },
+  fields: (t) => ({
+    address: t.expose('address', {
+      type: 'Address',
+      description:
+        "The key pair's address on the chain. Coins of plain transactions to it and the configured token are credited to the wallet " +
+        'after enough confirmations. `deposits` shows them before. Coins that a contract sends are not credited automatically.',
+    }),
+    num: t.expose('num', { type: 'Decimal', description: 'Balance in currency units.' }),
+    points: t.expose('points', {
+      type: 'Decimal',
+      description: 'Balance in points. One point pays for one currency unit. Points are spent before currency units.',
+    }),
+    spendable: t.field({
+      type: 'Decimal',
+      description: 'The spendable amount: num and points together.',
+      resolve: (wallet) => add(wallet.num, wallet.points),
+    }),
+  }),
+})
+
+const PricingType = builder.objectRef<Pricing>('Pricing').implement({
+  description: 'Prices of paid operations, in currency units.',
+  fields: (t) => ({
+    assetUpdateFee: t.expose('assetUpdateFee', {
+      type: 'Decimal',
+      description: 'Price of each commit: registering or updating an asset.',
+    }),
+    gasFee: t.expose('gasFee', {
+      type: 'Decimal',
+      description:
+        'Fee for the chain transaction that carries a commit. The operator can let it follow the gas price within limits. `quote` returns ' +
+        'the current fee, and `maxCost` limits it.',
+    }),
+    total: t.expose('total', { type: 'Decimal', description: 'Total cost of a commit.' }),
+    currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),
+  }),
+})
+
+builder.queryField('pricing', (t) =>
+  t.field({
+    ...openToStaleTokens,
+    type: PricingType,
+    description: 'Prices of paid operations.',
+    resolve: (_root, _args, context) => readPricing(context),
+  }),
+)
+
+const pages = pageOf(1_000)
+
+const TransferKind = builder.enumType('TransferKind', {
+  description: 'Reason of a transfer.',
+  values: {
+    SIGN_UP: { description: 'Points that a new account gets.' },
+    COMMIT: { description: 'The charge for a commit.' },
+    REFUND: { description: 'The refund of a commit that could not reach the chain.' },
+    ORDER: { description: 'The payment of an order, or the income of the network app’s owner from it.' },
+    ORDER_REFUND: { description: 'The refund of an order.' },
+    DEPOSIT: { description: 'Currency units that were deposited over the chain.' },
+    DEPOSIT_FREEZE: { description: 'The reversal of a credited deposit whose block left the chain.' },
+    DEPOSIT_RELEASE: { description: 'The credit of a frozen deposit that is on the chain again.' },
+    DEPOSIT_COLLECTION: { description: 'A debt from a frozen deposit that the operator collected.' },
+    GRANT: { description: 'Points from an administrator.' },
+    WITHDRAWAL: { description: 'Currency units that were withdrawn, with the fee.' },
+    WITHDRAWAL_REFUND: { description: 'The refund of a withdrawal that was cancelled or failed.' },
+    OTHER: { description: 'Any other reason.' },
+  } as const,
+})
+
+const Balance = builder.objectRef<StatementLine['balance']>('WalletBalance').implement({
+  description: 'The balances of a wallet at one time.',
+  fields: (t) => ({
+    num: t.expose('num', { type: 'Decimal', description: 'Balance in currency units.' }),
+    points: t.expose('points', { type: 'Decimal', description: 'Balance in points.' }),
+  }),
+})
+
+const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
+  description: 'One change of the balances of a wallet, as its owner sees it.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `transfer_01h2x…`.', resolve: ({ id }) => toId('transfer', id) }),
+    kind: t.expose('kind', { type: TransferKind, description: 'Reason of the transfer.' }),
+    subjectId: t.exposeID('subjectId', {
+      nullable: true,
+      description:
+        'ID of the commit, order, grant, withdrawal or user that caused the transfer. For a deposit: the hash of its transaction.',
+    }),
+    num: t.expose('num', {
+      type: 'Decimal',
+      description: 'Change of your balance in currency units. Negative for a charge.',
+    }),
+    points: t.expose('points', {
+      type: 'Decimal',
+      description: 'Change of your balance in points. Negative for a charge.',
+    }),
+    balance: t.expose('balance', { type: Balance, description: 'Your balances after the transfer.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the transfer.' }),
+  }),
+})
+
+const TransferConnection = builder.connectionObject(
+  {
+    type: TransferType,
+    name: 'TransferConnection',
+    description: 'A page of transfers.',
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'TransferEdge', description: 'A transfer with its cursor.' },
+)
+
+builder.queryField('transfers', (t) =>
+  t.connection(
+    {
+      type: TransferType,
+      ...pages,
+      description: 'The statement of your wallet: all transfers, newest first. Raises NOT_AUTHENTICATED.',
+      args: {
+        search: searchArg(t, 'the kind'),
+        offset: offsetArg(t),
+      },
+      resolve: async (_root, { offset, search, ...args }, context) => ({
+        ...(await resolveCursorConnection<Promise<StatementLine[]>>(
+          { args, ...pages, toCursor: ({ id }) => toId('transfer', id) },
+          (page) => listTransfers(context, { ...page, offset: offset ?? 0, search }),
+        )),
+        totalCount: () => countTransfers(context, search),
+      }),
+    },
+    TransferConnection,
+  ),
+)
