@@ -1,5 +1,6 @@
 /**
- * Limits of connections: their number, and the time in which a reader must read (test/unit/http/slow-readers.test.ts). An open connection uses a file
+ * Limits of connections: their number, and the time in which a reader must read (test/unit/http/slow-readers.test.ts). Also corrects how Node ends
+ * connections with rejected bodies. An open connection uses a file
  * and memory before its caller is known. Unread responses stay in memory, so a reader has a time limit for each step of progress. An idle stream of
  * events holds no bytes and stays open. Node's socket timeout would close it.
  */
@@ -161,4 +162,68 @@ export function closeSlowReaders(
     /** Returns the oldest open response of a connection. */
     currentAnswer: (socket: object): ServerResponse | undefined => connections.get(socket as Socket)?.answers[0],
   }
+}
+
+/** Time to read and discard a rejected body, in milliseconds. A caller whose connection is cut at once never reads the response. */
+const LINGER_MS = 30_000
+
+/**
+ * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
+ * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
+ * closed until its body has arrived (test/api/http/broken-bodies.test.ts).
+ */
+export function discardRest(req: IncomingMessage, res: ServerResponse) {
+  req.once('excess', () => {
+    if (res.headersSent) req.socket.destroy()
+  })
+  // Before Node's own listener, which ends the connection.
+  res.prependOnceListener('finish', () => {
+    if (req.complete) return
+    req.resume()
+    const { socket } = req
+    const close = socket.destroySoon
+    let ends = false
+    socket.destroySoon = () => {
+      ends = true
+      socket.end()
+    }
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    const forget = () => {
+      clearTimeout(timer)
+      socket.off('close', forget)
+      socket.destroySoon = close
+      if (ends) close.call(socket)
+    }
+    req.once('close', forget)
+    // An answered request has no event for the end of its connection.
+    socket.once('close', forget)
+  })
+}
+
+/**
+ * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
+ * response without a length (test/api/files/gateway.test.ts).
+ */
+export function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
+  const { destroy } = socket
+  socket.destroy = (error) => {
+    socket.destroy = destroy
+    return res.headersSent && !res.writableFinished ? socket.resetAndDestroy() : destroy.call(socket, error)
+  }
+  res.once('finish', () => {
+    socket.destroy = destroy
+  })
+}
+
+/**
+ * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
+ * (test/api/http/broken-bodies.test.ts).
+ */
+export function keepHeadBehindContinue(res: ServerResponse) {
+  const { writeHead } = res
+  res.writeHead = ((...given: Parameters<typeof writeHead>) => {
+    writeHead.apply(res, given)
+    res.flushHeaders()
+    return res
+  }) as typeof writeHead
 }

@@ -9,13 +9,13 @@ import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
 
-/** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
+/** Returns the secret of `Authorization: token <secret>`. An unknown scheme counts as anonymous. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
 
 const noCredentials = { token: undefined, apiKey: undefined }
 const credentialsOf = (headers: IncomingHttpHeaders) => ({
   token: tokenOf(headers.authorization),
-  // Apps that were built without a key send an empty one.
+  // Apps without an API key send an empty header.
   apiKey: (headers['x-api-key'] as string | undefined) || undefined,
 })
 
@@ -46,7 +46,6 @@ interface ContextOptions {
 
 interface Dependencies {
   shared: SharedContext
-  /** The log of a request. */
   logOf(res: ServerResponse): Context['requestLog']
   watch: RequestWatch
   /** Returns the address of the caller behind trusted proxies. */

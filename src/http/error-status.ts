@@ -1,8 +1,8 @@
-/** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
+/** HTTP status and `error.type` of each error code. */
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../shared/errors.ts'
 import { isJsonObject } from '../shared/json-input.ts'
 
-/** The status and the type of each refusal; callers go by both, so that neither is ever changed. */
+/** Callers depend on both values, so they must not change. It does not compile if a code is missing. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
   ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
@@ -47,10 +47,10 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
 
-/** A field's name as REST has it. */
+/** Returns the REST name of a field. */
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** A refusal before it is shaped. */
+/** An error before it is presented. */
 export interface Refusal {
   code: ErrorCode
   message: string
@@ -61,12 +61,12 @@ export interface Refusal {
 const inSnakeCase = (details: object) =>
   Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
 
-/** The error body every caller reads unguarded. `detail` repeats the message for two SDKs that read only that. */
-export function presentRefusal({ code, message: told, details: found }: Refusal) {
+/** Returns the body of an error. Callers read it without checks. `detail` repeats the message for two SDKs that read only that field. */
+export function presentRefusal({ code, message: given, details: found }: Refusal) {
   const { status, type } = statuses[code]
   const details = isJsonObject(found) ? inSnakeCase(found) : found
-  // The message names the first field, which has another name here.
-  const message = code === 'VALIDATION_FAILED' && isJsonObject(details) ? firstProblem(details as FieldErrors) : told
+  // The message starts with the first field, which has another name in REST.
+  const message = code === 'VALIDATION_FAILED' && isJsonObject(details) ? firstProblem(details as FieldErrors) : given
   return {
     error: { type, message, ...(details !== undefined && { details }) },
     status_code: status,
@@ -74,7 +74,6 @@ export function presentRefusal({ code, message: told, details: found }: Refusal)
   }
 }
 
-/** Headers a refusal carries. */
 export function refusalHeaders({ code, retryAfter }: Refusal): Record<string, string> {
   return {
     ...(statuses[code].status === 401 && { 'WWW-Authenticate': 'Token' }),
@@ -82,7 +81,6 @@ export function refusalHeaders({ code, retryAfter }: Refusal): Record<string, st
   }
 }
 
-/** A refusal as an answer of its own. */
 export const presentError = (error: DomainError) => ({
   status: statuses[error.code].status,
   headers: refusalHeaders(error),

@@ -8,8 +8,11 @@ import { DomainError, type ErrorCode } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { systemReason } from '../shared/operator-errors.ts'
 import {
+  abortByReset,
   closeSlowReaders,
   createDropLogger,
+  discardRest,
+  keepHeadBehindContinue,
   maxConnections,
   type SlowReaderOptions,
   slowReaderDefaults,
@@ -32,9 +35,6 @@ const requestTimeouts: RequestTimeouts = { request: 300_000, headers: 30_000, ch
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 const CLOSE_IDLE_EVERY_MS = 50
 
-/** Time to read and discard a rejected body, in milliseconds. A caller whose connection is cut at once never reads the response. */
-const LINGER_MS = 30_000
-
 /** Maximum characters of a path parameter. A CID in base 2 has 289. */
 const MAX_PARAM_LENGTH = 512
 
@@ -42,7 +42,7 @@ const MAX_PARAM_LENGTH = 512
 export interface HttpServer {
   /**
    * Listens at a port and returns it. The host `localhost` means both loopback addresses, IPv4 and IPv6. May be called again for another port: each
-   * has its own queue of connections. Raises an Error that names `variable` when the port is taken.
+   * has its own queue of connections. Throws an Error that names `variable` when the port is taken.
    */
   listen(port: number, host: string, variable?: string): Promise<number>
   /** Answers requests by these routes from now on. */
@@ -93,7 +93,7 @@ export interface RequestTelemetry {
   rejected(request: RejectedRequest): void
 }
 
-const followingNothing: RequestTelemetry = {
+const noopTelemetry: RequestTelemetry = {
   serve: (_req, _res, answer) => answer(),
   refused() {},
   rejected() {},
@@ -109,10 +109,10 @@ const requestIdOf = ({ headers }: IncomingMessage) => {
 
 /** The parts and limits of an HTTP server. */
 export interface HttpServerOptions {
-  /** Presents an error that no route answers. */
+  /** Presents an error of a request that reaches no route. */
   presentError: (error: DomainError) => ErrorAnswer
   log: Log
-  /** Where callers reach the service, if that is known. */
+  /** Base URL of the service, if configured. */
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
   /** Maximum number of open connections at one port. Connections above it are closed when they arrive. */
@@ -171,67 +171,6 @@ const isHeadPacket = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subar
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/**
- * Reads the rest of a rejected body for a while and discards it. Node destroys a connection that ends with its response
- * (`Connection: close`, HTTP/1.0), and the bytes that still arrive would then discard the response. So such a connection is half
- * closed until its body has arrived (test/api/http/broken-bodies.test.ts).
- */
-function discardRest(req: IncomingMessage, res: ServerResponse) {
-  req.once('excess', () => {
-    if (res.headersSent) req.socket.destroy()
-  })
-  // Before Node's own listener, which ends the connection.
-  res.prependOnceListener('finish', () => {
-    if (req.complete) return
-    req.resume()
-    const { socket } = req
-    const close = socket.destroySoon
-    let ends = false
-    socket.destroySoon = () => {
-      ends = true
-      socket.end()
-    }
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    const forget = () => {
-      clearTimeout(timer)
-      socket.off('close', forget)
-      socket.destroySoon = close
-      if (ends) close.call(socket)
-    }
-    req.once('close', forget)
-    // An answered request has no event for the end of its connection.
-    socket.once('close', forget)
-  })
-}
-
-/**
- * Aborts an incomplete HTTP/1.0 response by a reset. A reader by HTTP/1.0, such as nginx, treats the end of the connection as the end of a
- * response without a length (test/api/files/gateway.test.ts).
- */
-function abortByReset({ socket }: IncomingMessage, res: ServerResponse) {
-  const { destroy } = socket
-  socket.destroy = (error) => {
-    socket.destroy = destroy
-    return res.headersSent && !res.writableFinished ? socket.resetAndDestroy() : destroy.call(socket, error)
-  }
-  res.once('finish', () => {
-    socket.destroy = destroy
-  })
-}
-
-/**
- * Keeps `100 Continue` before the head of a response that waits for an earlier one on its connection. Node would put the head first
- * (test/api/http/broken-bodies.test.ts).
- */
-function keepHeadBehindContinue(res: ServerResponse) {
-  const { writeHead } = res
-  res.writeHead = ((...given: Parameters<typeof writeHead>) => {
-    writeHead.apply(res, given)
-    res.flushHeaders()
-    return res
-  }) as typeof writeHead
-}
-
 /** Creates a server that listens to nothing yet. It answers 503 until `serve` is called. */
 export function createHttpServer({
   presentError,
@@ -239,7 +178,7 @@ export function createHttpServer({
   publicUrl,
   slowReaders = slowReaderDefaults,
   connections = maxConnections(),
-  telemetry = followingNothing,
+  telemetry = noopTelemetry,
   timeouts = requestTimeouts,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)

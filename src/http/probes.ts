@@ -1,25 +1,23 @@
-/** What supervisors and balancers ask a process, whatever it is there for. */
+/** Probes of supervisors and load balancers. Every process serves them. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { notFound } from '../shared/errors.ts'
 import type { RequestWatch } from '../telemetry/telemetry-types.ts'
 import { presentError } from './error-status.ts'
 
-/** What probes tell of. */
 export interface ProbeParts {
-  /** What is not ready; empty when everything can be served. */
+  /** Returns the unavailable parts without which no request can be served. */
   missing(): Promise<string[]>
-  /** What is away, while most can be served without it. */
+  /** Returns the unavailable parts without which most requests can be served. */
   degraded(): Promise<string[]>
   version: string
 }
 
-/** What a probe is answered. */
 export interface ProbeAnswer {
   status: number
   body: object
 }
 
-/** The probes, by the names of their addresses. */
+/** Probes by path. */
 export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
 
 /** Creates the probes of this process. */
@@ -27,14 +25,14 @@ export function createProbes(parts: ProbeParts): Probes {
   async function checkReadiness(): Promise<ProbeAnswer> {
     const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
     if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
-    // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
+    // All processes share this part. With 503 the load balancer would remove every process, although most requests work.
     return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
   }
   let checking: Promise<ProbeAnswer> | undefined
 
   return {
     healthz: async () => ({ status: 200, body: { status: 'ok' } }),
-    // Probes count against no limit: requests that come during a check share its result, so they cannot overload the parts.
+    // Probes count against no limit. Concurrent probes share one check, so that they cannot overload the parts.
     readyz() {
       checking ??= checkReadiness().finally(() => {
         checking = undefined
@@ -45,19 +43,17 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-/** Parts of an installation that can be away while the process serves. */
 interface Parts {
   contentStore: { isReachable(): Promise<boolean> }
   missingFolders(): Promise<string[]>
 }
 
-/** Returns the names of the parts that are away, or whose folders are not those of this installation. */
+/** Returns the names of unavailable parts, and of parts whose folder belongs to another installation. */
 export async function findAwayParts({ contentStore, missingFolders }: Parts): Promise<string[]> {
   const [isReachable, folders] = await Promise.all([contentStore.isReachable(), missingFolders()])
   return [...(isReachable ? [] : ['file store']), ...folders]
 }
 
-/** Sends the answer of a probe. */
 export const sendProbe = (reply: FastifyReply, { status, body }: ProbeAnswer): FastifyReply =>
   sendUncached(reply.code(status), body)
 

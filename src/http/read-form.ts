@@ -1,5 +1,5 @@
 /**
- * Reads multipart forms from the socket: fields into memory, files to their takers. `graphql-upload-ts` and `@fastify/multipart` lack what these
+ * Reads multipart forms from the socket: fields into memory, files to their handlers. `graphql-upload-ts` and `@fastify/multipart` lack what these
  * tests check: test/api/graphql/multipart.test.ts (no byte of a file before permission), test/api/http/small-chunks.test.ts (bounded memory).
  */
 import type { IncomingMessage } from 'node:http'
@@ -10,9 +10,9 @@ import { assertDeclared, holdBody, onBroken, tooLarge } from './request-body.ts'
 
 /** Maximum number of fields of a form in any encoding. */
 export const MAX_FIELDS = 100
-/** Maximum number of parts that are files, also of those that no one takes. */
+/** Maximum number of parts that are files, including dropped ones. */
 const MAX_FILE_PARTS = 10
-/** Maximum number of parts, also of those without a name. */
+/** Maximum number of parts, including those without a name. */
 const MAX_PARTS = MAX_FIELDS + MAX_FILE_PARTS
 /** Bytes of boundaries and part headers, and of bytes that are not parsed yet. */
 const FRAMING_BYTES = 131_072
@@ -26,7 +26,7 @@ export interface FormFile {
   bytes: Readable
 }
 
-/** The limits of a form and the takers of its parts. */
+/** The limits of a form and the handlers of its parts. */
 export interface FormParts {
   /** Maximum size of all parts but the files, in bytes. */
   maxBytes: number
@@ -35,15 +35,15 @@ export interface FormParts {
   maxFiles: number
   /** Returns whether a part of this name is a field even if it comes as a file, as a `Blob` of text does. */
   isText?(name: string): boolean
-  /** Takes a field. `value` is undefined if its bytes are not UTF-8. May raise an error. */
+  /** Handles a field. `value` is undefined if its bytes are not UTF-8. May throw. */
   onField(name: string, value: string | undefined): void
-  /** Takes a file. The next part is read after the promise resolves. Returns undefined to drop the file. May raise an error. */
+  /** Handles a file. The next part is read after the promise resolves. Returns undefined to drop the file. May throw. */
   onFile(name: string, file: FormFile): Promise<void> | undefined
 }
 
 /** A form that is being read. */
 export interface Form {
-  /** Resolves when all parts are taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and errors of the takers. */
+  /** Resolves when all parts are taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, UNAVAILABLE and errors of the handlers. */
   whole: Promise<void>
   /** Stops reading. */
   cancel(): void
@@ -84,7 +84,7 @@ function createParser({ headers }: IncomingMessage, fileSize: number) {
   }
 }
 
-/** Reads a form. Raises PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read. */
+/** Reads a form. Throws PAYLOAD_TOO_LARGE and PARSE_ERROR before anything is read. */
 export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const { maxBytes, maxFileBytes, maxFiles, isText, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
@@ -114,7 +114,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     parser.destroy()
     // The parser does not destroy its streams, and their readers would wait forever.
     for (const stream of streams) stream.destroy(error instanceof Error ? error : undefined)
-    // Takers close what they opened first.
+    // Handlers close their files first.
     void turn.then(() => reject(error))
   }
 
@@ -182,7 +182,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   parser.on('file', (name: string | undefined, stream: BusboyFileStream, filename, encoding, mimetype) => {
     const disposition = dispositionNow()
     streams.add(stream)
-    // Reported by the parser, or by the taker of the part.
+    // Reported by the parser, or by the handler of the part.
     stream.on('error', () => {})
     stream.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
     turn = turn.then(() => takePart(name, stream, filename, disposition, encoding, mimetype)).catch(fail)
@@ -211,7 +211,10 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** A private field of the form parser: its parser of parts. */
+/**
+ * A private field of Busboy: its parser of parts. Busboy 3.2.6 ignores `filename*` after `filename` (test/api/http/file-names.test.ts). The public `Dicer`
+ * has no limits of files and parts.
+ */
 interface FormParser {
   _parser: {
     parser: {

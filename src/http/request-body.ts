@@ -80,7 +80,7 @@ export function holdBody(refuse: (error: DomainError) => void) {
 }
 
 /** Collects the pieces of a body in one buffer. Small buffers of their own would take several times the size of the body. */
-export class ByteGatherer {
+export class ChunkBuffer {
   #room: Buffer = Buffer.alloc(0)
   #isOwn = false
   /** Number of bytes that wait to be taken. */
@@ -136,7 +136,7 @@ const COMPRESSED = /\b(?:x-)?(?:gzip|compress|deflate|br|zstd)\b/i
 export const tooLarge = (maxBytes: number) =>
   new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${maxBytes} bytes.`)
 
-/** Checks the headers of a body. Raises UNSUPPORTED_MEDIA_TYPE if it is compressed, and PAYLOAD_TOO_LARGE. */
+/** Checks the headers of a body. Throws UNSUPPORTED_MEDIA_TYPE if it is compressed, and PAYLOAD_TOO_LARGE. */
 export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (COMPRESSED.test(req.headers['content-encoding'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body is compressed (Content-Encoding). Send it as it is.')
@@ -146,7 +146,7 @@ export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
 
 function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const bytes = new ByteGatherer()
+    const bytes = new ChunkBuffer()
     const settle = (finish: () => void) => {
       forget()
       body.release()
@@ -169,7 +169,7 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads a body as text. Raises PAYLOAD_TOO_LARGE, also for too many small pieces, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or
+ * Reads a body as text. Throws PAYLOAD_TOO_LARGE, also for too many small pieces, UNAVAILABLE, and PARSE_ERROR if the body is incomplete or
  * not UTF-8.
  */
 export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {

@@ -34,7 +34,7 @@ export const sendPage = (reply: FastifyReply, { status, headers, html }: HtmlRes
   reply.code(status).headers(headers).send(html)
 
 /**
- * Sends the parts of a body while they are read, each after the caller has read the one before. Sends no body for HEAD. Raises the error
+ * Sends the parts of a body while they are read, each after the caller has read the one before. Sends no body for HEAD. Throws the error
  * of a part: the connection must then be aborted, because an incomplete body must not look complete. A caller that leaves is not an error.
  */
 export async function sendParts(
@@ -58,7 +58,7 @@ interface Download {
   content: AsyncIterable<string | Uint8Array>
 }
 
-/** Sends a file to be saved. It is not cached. Raises the error of its content: the connection must then be aborted. */
+/** Sends a file to be saved. It is not cached. Throws the error of its content: the connection must then be aborted. */
 export function sendDownload(
   req: IncomingMessage,
   res: ServerResponse,

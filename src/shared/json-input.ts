@@ -71,7 +71,7 @@ const markInexact = (token: string) => (NUMBER.test(token) && !isExact(token) ? 
 
 /**
  * Parses JSON, with a mark in place of each number that JavaScript would change. A reviver also receives the source of a number, but takes
- * seconds for a megabyte. Raises a SyntaxError.
+ * seconds for a megabyte. Throws a SyntaxError.
  */
 export const parseJson = (text: string): unknown =>
   JSON.parse(SUSPICIOUS.test(text) ? text.replace(TOKENS, markInexact) : text)
@@ -81,7 +81,7 @@ export const MAX_JSON_VALUES = 20_000
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Array.from('"\\,[{', (character) => character.charCodeAt(0))
 
-/** Counts the values of a JSON text before it is parsed. Raises PAYLOAD_TOO_LARGE. */
+/** Counts the values of a JSON text before it is parsed. Throws PAYLOAD_TOO_LARGE. */
 function assertFewValues(text: string): void {
   if (text.length <= MAX_JSON_VALUES) return
   let count = 0
@@ -102,7 +102,7 @@ function assertFewValues(text: string): void {
 export const jsonError = (problem: string, cause?: unknown): DomainError =>
   new DomainError('PARSE_ERROR', `JSON parse error - ${problem}`, { cause })
 
-/** Parses a JSON body. Raises PARSE_ERROR, PAYLOAD_TOO_LARGE. */
+/** Parses a JSON body. Throws PARSE_ERROR, PAYLOAD_TOO_LARGE. */
 export function readJson(text: string): unknown {
   assertFewValues(text)
   try {

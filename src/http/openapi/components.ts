@@ -1,55 +1,53 @@
 /** Shared components of the OpenAPI document, and JSON Schema made from zod schemas. */
 import { z } from 'zod'
 
-/** The media type of every answer that is no file. */
 export const JSON_TYPE = 'application/json'
 
-/** Headers of answers. */
+/** Response headers. */
 export const headers = {
-  ETag: { description: 'The version of what is answered.', schema: { type: 'string' } },
+  ETag: { description: 'The version of the resource.', schema: { type: 'string' } },
   IdempotencyReplayed: {
-    description: '`true` when the answer is that of an earlier request with the same key.',
+    description: '`true` if this is the stored response of an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
-  RequestId: { description: 'What the request is called in the log.', schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds after which to ask again.', schema: { type: 'integer', minimum: 0 } },
-  WwwAuthenticate: { description: 'How to sign in.', schema: { type: 'string', const: 'Token' } },
+  RequestId: { description: 'ID of the request in the log.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which you may retry.', schema: { type: 'integer', minimum: 0 } },
+  WwwAuthenticate: { description: 'The authentication scheme.', schema: { type: 'string', const: 'Token' } },
 }
 
-/** What is sent besides path, body and the query that a route has of its own. */
+/** Common request headers. */
 export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'A name of this request, best a UUID: a repetition with the same name is carried out once.',
+    description: 'Unique key of this request, preferably a UUID. Requests with the same key are executed once.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of the answer one has: when it is the same, the answer is 304.',
+    description: 'The `ETag` of an earlier response. Returns 304 if it has not changed.',
     schema: { type: 'string' },
   },
 }
 
-/** How callers say who they are. */
+/** Authentication schemes. */
 export const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The token of a session, from `POST /api/v3/auth/token/login`. `Authorization: token …` is read, too.',
+    description:
+      'The token of a session, from `POST /api/v3/auth/token/login`. `Authorization: token …` is also accepted.',
   },
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'x-api-key',
-    description: 'The key of a trusted service, which an administrator issues.',
+    description: 'The API key of a trusted service. Administrators issue it.',
   },
 }
 
-/** A reference to a header. */
 export const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
-/** A reference to a parameter. */
 export const parameter = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` })
 
 /** A JSON Schema. */
@@ -63,13 +61,12 @@ export interface JsonSchema {
   $ref?: string
 }
 
-/** Schemas that have a name, under it. */
 export type Components = Record<string, JsonSchema>
 
 const isRepeated = (schema: JsonSchema, key: string, value: unknown) =>
   JSON.stringify(schema[key]) === JSON.stringify(value)
 
-/** Of what is always null: a text or null, since few generators have a type for null alone. */
+/** Describes a constant null as text or null. Few generators have a type for null alone. */
 function allowText(schema: JsonSchema): void {
   schema.type = ['string', 'null']
   delete schema.const
@@ -78,7 +75,7 @@ function allowText(schema: JsonSchema): void {
 /** Removes what formats and types already say, and replaces what generators do not support. */
 function tidy(schema: JsonSchema): void {
   if (schema.type === 'null' && 'const' in schema) allowText(schema)
-  // Python's generator holds true and false against their names.
+  // Python's generator compares true and false with their names.
   if (schema.type === 'boolean') delete schema.const
   if (schema.type === 'number' && Number.isInteger(schema.const)) schema.type = 'integer'
   if (schema.format === 'date-time') delete schema.pattern
@@ -95,13 +92,13 @@ function tidy(schema: JsonSchema): void {
 const REFERENCE = '#/$defs/'
 const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** A list of types as alternatives of one each: few generators read it, but for a type or null. */
+/** Converts a list of types to alternatives. Few generators support lists, except of a type and null. */
 const alternativesOf = (types: unknown[]) => types.map((type) => ({ type }))
 
 const isListOfTypes = (key: string, value: unknown): value is unknown[] =>
   key === 'type' && Array.isArray(value) && value.filter((type) => type !== 'null').length > 1
 
-/** What zod wrote, with references to the components of the document instead of to definitions beside the schema. */
+/** Replaces references to definitions by references to components. */
 function adapted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(adapted)
   if (typeof value !== 'object' || value === null) return value
@@ -113,19 +110,16 @@ function adapted(value: unknown): unknown {
   )
 }
 
-/** How descriptions are found that are said elsewhere. Raises an Error for what is nowhere. */
+/** Returns a description of the GraphQL schema. Throws an Error without one. */
 export type DescriptionOf = (coordinate: string) => string
 
-/**
- * Makes JSON Schema of zod, of what is sent: schemas with an `id` become components, and are referred to. Raises an Error
- * for what JSON does not have, and for two schemas of one name.
- */
+/** Converts zod schemas to JSON Schema. Schemas with an `id` become components. Throws an Error for a duplicate `id`, and for types that JSON lacks. */
 export function createSchemas(descriptionOf: DescriptionOf) {
   const components: Components = {}
 
   const add = (name: string, schema: JsonSchema) => {
     const known = components[name]
-    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`Two schemas are called ${name}.`)
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`Two schemas have the name ${name}.`)
     components[name] = schema
     return refTo(name)
   }
@@ -144,14 +138,14 @@ export function createSchemas(descriptionOf: DescriptionOf) {
     return { root: adapted(made) as JsonSchema, definitions: adapted($defs) as Components }
   }
 
-  /** A reference to the schema where it has a name. */
+  /** Returns the schema, or a reference if it has a name. */
   function schemaOf(schema: z.ZodType): JsonSchema {
     const { root, definitions } = convert(schema)
     for (const [name, definition] of Object.entries(definitions)) add(name, definition)
     return root
   }
 
-  /** What a schema with a name says; it becomes no component. Raises an Error for a schema without one. */
+  /** Returns a named schema without adding it to the components. Throws an Error without a name. */
   function bodyOf(schema: z.ZodType): { name: string; body: JsonSchema } {
     const name = schema.meta()?.id
     if (name === undefined) throw new Error('The schema of a body has no id.')
@@ -168,7 +162,7 @@ const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(op
 const isJsonText = ({ contentMediaType }: JsonSchema) => contentMediaType === 'application/json'
 const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
 
-/** A schema with these options instead of its own. */
+/** Returns a schema with other options. */
 function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema {
   const { anyOf, ...rest } = schema
   return options.length > 1 ? { ...rest, anyOf: options } : { ...(anyOf && rest), ...options[0] }

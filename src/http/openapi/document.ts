@@ -1,4 +1,4 @@
-/** The description of the REST interface as an OpenAPI 3.1 document, made from the route table. */
+/** Creates the OpenAPI 3.1 document of the REST API from the route table. */
 import { type GraphQLSchema, OperationTypeNode } from 'graphql'
 import type { z } from 'zod'
 import { hasOpenField } from '../../graphql/expired-token.ts'
@@ -23,24 +23,23 @@ import { describeWebhooks } from './webhooks.ts'
 
 type Json = Record<string, unknown>
 
-/** A request and its answer, as they really were: by the operation's identifier. */
+/** Recorded requests and responses, by operation ID. */
 export type Examples = Record<string, { request?: unknown; answer?: unknown }>
 
-/** What the document is made from. */
 export interface DocumentSources {
   schema: GraphQLSchema
   routes: Route[]
   directRoutes: DirectRoute[]
-  /** Of the package. */
+  /** Version of the package. */
   version: string
   examples: Examples
   errorExamples: ErrorExamples
 }
 
-/** `/api/v3/assets/{nid}` of `/api/v3/assets/:nid`. */
+/** Returns the OpenAPI form of a path: `/api/v3/assets/{nid}` for `/api/v3/assets/:nid`. */
 const template = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
 
-/** Descriptions of the GraphQL schema, by coordinate. */
+/** Returns a description of the GraphQL schema by coordinate. */
 const descriptionIn =
   (schema: GraphQLSchema) =>
   (coordinate: string): string => {
@@ -51,13 +50,13 @@ const descriptionIn =
     return inRest(field.description)
   }
 
-/** Raises an Error for a route whose description cannot be made. */
+/** Creates the document. Throws an Error for a route that cannot be described. */
 export function createDocument({ schema, routes, directRoutes, version, examples, errorExamples }: DocumentSources) {
   const jsonSchemas = createSchemas(descriptionIn(schema))
   const { components, schemaOf } = jsonSchemas
   const refusals = createRefusals(schemaOf, errorExamples)
 
-  /** Parameters, one for each field of an object. */
+  /** Returns a parameter for each field of an object. */
   function parametersIn(place: 'path' | 'query' | 'header', fields: z.ZodObject | undefined): Json[] {
     if (!fields) return []
     const { properties = {}, required = [] } = schemaOf(fields)
@@ -77,13 +76,13 @@ export function createDocument({ schema, routes, directRoutes, version, examples
         'Idempotency-Replayed': header('IdempotencyReplayed'),
       }),
     }
-    const notModified = { description: 'It is as you have it.', headers: { ...common, ETag: header('ETag') } }
-    if (status === 204) return { 204: { description: 'It is done.', headers: common } }
+    const notModified = { description: 'Not modified.', headers: { ...common, ETag: header('ETag') } }
+    if (status === 204) return { 204: { description: 'Done.', headers: common } }
     const { answer: example } = examples[operationId] ?? {}
     const links = linksOf(route, routes)
     return {
       [status]: {
-        description: status === 201 ? 'It was made.' : 'The answer.',
+        description: status === 201 ? 'Created.' : 'Success.',
         headers: { ...common, ...(etag && { ETag: header('ETag') }) },
         content: { [JSON_TYPE]: { schema: schemaOf(route.answer), ...(example !== undefined && { example }) } },
         ...(links && { links }),
@@ -183,10 +182,10 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       title: 'Annal',
       version,
       summary: 'Registers assets, records every change of their metadata on a blockchain, and sells paid actions.',
-      description: createGuide(refusals.told),
+      description: createGuide(refusals.used),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: '/', description: 'Where this document comes from.' }],
+    servers: [{ url: '/', description: 'The server of this document.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
     components: {
@@ -228,17 +227,17 @@ const LISTED = '$response.body#/results/0/id'
 
 const has = (answer: z.ZodType, field: string) => 'shape' in answer && field in (answer.shape as object)
 
-/** Where the answer of a route names a thing of its list, as a runtime expression of OpenAPI; undefined where it names none. */
+/** Returns the runtime expression for the ID in the response of a route, or undefined. */
 function nameIn({ method, answer, status = 200 }: Route): string | undefined {
   if (method === 'POST' && status === 201 && has(answer, 'id')) return MADE
   return method === 'GET' && has(answer, 'results') ? LISTED : undefined
 }
 
-/** The parameter by which a route asks for a thing of the list at `path`. */
+/** Returns the path parameter of a route below the list at `path`. */
 const parameterBelow = (path: string, route: Route) =>
   route.path.startsWith(`${path}/:`) ? /^:(\w+)/.exec(route.path.slice(path.length + 1))?.[1] : undefined
 
-/** The `links` of a route's answer; undefined when it leads nowhere. */
+/** Returns the `links` of a response: from the response that contains an ID to the routes with that ID. Undefined without one. */
 function linksOf(route: Route, routes: readonly Route[]): Record<string, object> | undefined {
   const name = nameIn(route)
   const links = routes.flatMap((other) => {

@@ -1,4 +1,4 @@
-/** Refusals as the description tells them: each code has a schema, and a route has those that it can be refused with. */
+/** Error responses in the OpenAPI document: a schema for each code, and the codes of each route. */
 import { z } from 'zod'
 import { type ErrorCode, errorCodes, errorMeanings } from '../../shared/errors.ts'
 import { allowsAnonymous } from '../../shared/policy.ts'
@@ -8,8 +8,8 @@ import { header, JSON_TYPE, type JsonSchema } from './components.ts'
 
 const fieldErrors = z
   .record(z.string(), z.array(z.string()))
-  .describe('What is wrong, by field; `non_field_errors` is about no field or several.')
-const neededAmount = z.string().describe('Words, and after `: ` the amount that is needed.')
+  .describe('Problems by field. `non_field_errors` has problems of no field or of several.')
+const neededAmount = z.string().describe('A sentence that ends with `: ` and the required amount.')
 const knownAssets = z
   .array(
     z.object({
@@ -17,12 +17,12 @@ const knownAssets = z
       cid: z.string().describe('The same as `id`.'),
     }),
   )
-  .describe('The asset that is registered already.')
+  .describe('The registered asset.')
 
-/** What a refusal tells in `error.details`, where it tells something. */
+/** Schemas of `error.details`. */
 const details: Partial<Record<ErrorCode, z.ZodType>> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: neededAmount,
-  CONFLICT: z.string().optional().describe('What it is now; of an asset its head commit.'),
+  CONFLICT: z.string().optional().describe('The current version. Of an asset: its head commit.'),
   DUPLICATE_ASSET: knownAssets,
   DUPLICATE_EMAIL: fieldErrors.optional(),
   DUPLICATE_USERNAME: fieldErrors.optional(),
@@ -30,7 +30,7 @@ const details: Partial<Record<ErrorCode, z.ZodType>> = {
   VALIDATION_FAILED: fieldErrors.optional(),
 }
 
-/** A sentence of the other interface: a code is told by its type, and what it has among its extensions has a place of its own. */
+/** Converts a sentence about the GraphQL API: codes become types, and extensions become their REST fields. */
 export const inRest = (sentence: string) =>
   sentence
     .replaceAll(/\b[A-Z]+(_[A-Z]+)+\b/g, (code) =>
@@ -43,10 +43,9 @@ export const inRest = (sentence: string) =>
     .replace('`extensions.details`', '`error.details`')
     .replace('`extensions.retryAfter` seconds', 'the time in `Retry-After`')
 
-/** What a refusal means to a caller of REST. */
 export const meaningOf = (code: ErrorCode) => inRest(errorMeanings[code])
 
-/** `NotFound` of `NOT_FOUND`. */
+/** Returns `NotFound` for `NOT_FOUND`. */
 export const errorName = (code: ErrorCode) =>
   code
     .toLowerCase()
@@ -56,26 +55,26 @@ export const errorName = (code: ErrorCode) =>
 
 const errorRecord = (code: ErrorCode) => {
   const { status, type } = statuses[code]
-  const told = details[code]
+  const detailsSchema = details[code]
   return z
     .object({
       error: z.object({
-        type: z.literal(type).describe('What went wrong, for programs: it is never changed.'),
-        message: z.string().describe('What went wrong, for a person.'),
-        ...(told && { details: told }),
+        type: z.literal(type).describe('Type of the error, for programs. It does not change.'),
+        message: z.string().describe('Description of the error, for people.'),
+        ...(detailsSchema && { details: detailsSchema }),
       }),
-      status_code: z.literal(status).describe('The status of the answer.'),
+      status_code: z.literal(status).describe('HTTP status.'),
       detail: z.string().describe('The same as `error.message`.'),
     })
     .meta({ id: `${errorName(code).replace(/Error$/, '')}Error`, description: meaningOf(code) })
 }
 
-/** The body of each refusal. */
+/** Schema of the response body, by code. */
 export const errorRecords: ReadonlyMap<ErrorCode, z.ZodType> = new Map(
   errorCodes.map((code) => [code, errorRecord(code)]),
 )
 
-/** Whatever is asked for: limits, parts that are away, requests that are no HTTP or carry a bad key. */
+/** Errors of every request: limits, unavailable parts, invalid HTTP, invalid idempotency keys. */
 const ofEveryRequest: ErrorCode[] = [
   'HEADERS_TOO_LARGE',
   'INTERNAL',
@@ -86,10 +85,10 @@ const ofEveryRequest: ErrorCode[] = [
   'VALIDATION_FAILED',
 ]
 const ofBodies: ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-/** What it changes may be held by somebody else for longer than anybody waits; and its key may be another request's. */
+/** Errors of changes: a row may be locked for too long, and the idempotency key may be in use. */
 const ofChanges: ErrorCode[] = ['CONFLICT', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED']
 
-/** What the policy refuses strangers, and those who are no administrators. */
+/** Errors of the policy. */
 function refusalsOf(action: Route['action']): ErrorCode[] {
   if (allowsAnonymous(action)) return []
   return action === 'store:administer' ? ['NOT_AUTHENTICATED', 'PERMISSION_DENIED'] : ['NOT_AUTHENTICATED']
@@ -97,10 +96,10 @@ function refusalsOf(action: Route['action']): ErrorCode[] {
 
 const inOrder = (codes: ErrorCode[]) => [...new Set(codes)].sort()
 
-/** What a refused stale token is told, unless the route is where one gets in again, or looks at no token. */
+/** The error of an expired token, unless the route accepts it. */
 const staleToken = (isOpenToStaleTokens: boolean): ErrorCode[] => (isOpenToStaleTokens ? [] : ['AUTHENTICATION_FAILED'])
 
-/** Every code that a route can be refused with. `changes`: whether its operation is a mutation. */
+/** Returns the error codes of a route. `changes`: true for a mutation. */
 export const errorsOfRoute = (
   route: Route,
   { isOpenToStaleTokens, changes }: { isOpenToStaleTokens: boolean; changes: boolean },
@@ -116,7 +115,7 @@ export const errorsOfRoute = (
     ...(route.errors ?? []),
   ])
 
-/** The same of a direct route. */
+/** Returns the error codes of a direct route. */
 export const errorsOfDirectRoute = (
   { errors = [], params, access }: DirectDescription,
   { isOpenToStaleTokens }: { isOpenToStaleTokens: boolean },
@@ -131,7 +130,7 @@ export const errorsOfDirectRoute = (
 
 type Json = Record<string, unknown>
 
-/** Refusals as they really were, by code. */
+/** Recorded error responses, by code. */
 export type ErrorExamples = Partial<Record<ErrorCode, unknown>>
 
 const describeCodes = (codes: ErrorCode[]) =>
@@ -139,11 +138,11 @@ const describeCodes = (codes: ErrorCode[]) =>
     ? meaningOf(codes[0]!)
     : codes.map((code) => `- \`${statuses[code].type}\`: ${meaningOf(code)}`).join('\n')
 
-/** Collects the refusals that routes are described with. `told`: their codes. */
+/** Collects the error responses of all routes. `used`: their codes. */
 export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, known: ErrorExamples) {
   const responses: Record<string, Json> = {}
   const examples: Record<string, Json> = {}
-  const told = new Set<ErrorCode>(['METHOD_NOT_ALLOWED'])
+  const used = new Set<ErrorCode>(['METHOD_NOT_ALLOWED'])
 
   function exampleOf(code: ErrorCode): Json {
     examples[errorName(code)] = { summary: statuses[code].type, value: known[code] }
@@ -151,7 +150,7 @@ export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, know
   }
 
   function contentOf(codes: ErrorCode[]): Json {
-    for (const code of codes) told.add(code)
+    for (const code of codes) used.add(code)
     const refs = codes.map((code) => schemaOf(errorRecords.get(code)!))
     const shown = codes.filter((code) => known[code])
     return {
@@ -182,8 +181,8 @@ export function createRefusals(schemaOf: (schema: z.ZodType) => JsonSchema, know
   return {
     responses,
     examples,
-    told,
-    /** The answers with these codes, by status, but for the statuses that stand for something else. */
+    used,
+    /** Returns the responses for these codes, by status. Leaves out `others`: statuses with another meaning. */
     responsesOf(codes: ErrorCode[], others: string[] = []): Json {
       const byStatus = Map.groupBy(codes, (code) => statuses[code].status)
       const described = [...byStatus].filter(([status]) => !others.includes(String(status)))

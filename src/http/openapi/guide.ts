@@ -1,4 +1,4 @@
-/** What holds for every route: the text at the head of the description. */
+/** The introduction of the OpenAPI document: rules for every route. */
 import type { ErrorCode } from '../../shared/errors.ts'
 import { MAX_JSON_VALUES } from '../../shared/json-input.ts'
 import { statuses } from '../error-status.ts'
@@ -11,36 +11,35 @@ const errorTable = (codes: Iterable<ErrorCode>) =>
     .map(({ status, type, meaning }) => `| ${status} | \`${type}\` | ${meaning} |`)
     .join('\n')
 
-/** The text, as Markdown; its table tells of these codes. */
+/** Returns the introduction as Markdown, with a table of these codes. */
 export const createGuide = (
   codes: Iterable<ErrorCode>,
-) => `Everything here can be done over GraphQL at \`/graphql\`, too; both interfaces keep the same rules.
+) => `The GraphQL API at \`/graphql\` offers the same operations with the same rules.
 
 ## Signing in
 
-\`POST /api/v3/auth/token/login\` answers a token. Send it as \`Authorization: Bearer <token>\` or \`Authorization: token <token>\`.
-Orders also need an API key, which identifies a trusted service: \`x-api-key: <key>\`. An expired or revoked token is refused with
-401, except by sign-up, login and password reset, and by addresses where everybody is answered the same (probes, descriptions,
-\`app-info\`), which ignore it. 401 always means "who are you?"; what you may not do is 403.
+\`POST /api/v3/auth/token/login\` returns a token. Send it as \`Authorization: Bearer <token>\` or \`Authorization: token <token>\`.
+Orders also need the API key of a trusted service: \`x-api-key: <key>\`. An expired or revoked token is rejected with 401, except by sign-up, login,
+password reset, and paths that are equal for all callers (probes, documents, \`app-info\`). 401 means that you are not identified. 403 means that you
+are signed in but not allowed.
 
 ## Addresses and bodies
 
-Every address works with and without a slash at its end, and those of \`/api/v3/auth/…\` also as \`/auth/…\`. A body may be JSON,
-\`multipart/form-data\` or \`application/x-www-form-urlencoded\`; a file needs \`multipart/form-data\`. A JSON body has at
+Every path works with and without a trailing slash. Paths of \`/api/v3/auth/…\` are also served as \`/auth/…\`. A body may be JSON,
+\`multipart/form-data\` or \`application/x-www-form-urlencoded\`. A file needs \`multipart/form-data\`. A JSON body has at
 most 256 KB, ${MAX_JSON_VALUES.toLocaleString('en')} values and 16 levels. Other bodies have at most 1 MB besides their files. An empty body is an empty object, and unknown fields and parameters are ignored.
 
-White space at both ends of a text is removed before the text is checked and stored, also over GraphQL. Passwords and JSON
-texts (\`meta\`, \`signed_metadata\`, \`signature\`) stay as they are.
+White space at both ends of a text is removed before the text is validated and stored. Passwords and JSON texts (\`meta\`, \`signed_metadata\`,
+\`signature\`) stay unchanged.
 
-Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
-expected, \`True\` for \`true\`, JSON with the Content-Type \`text/json\` or \`text/plain\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field as one that was left out,
-and the JSON \`null\` and \`[]\` as an empty body.
+For backward compatibility, these are also accepted: numbers and booleans where text is expected, \`True\` for \`true\`, JSON with the Content-Type
+\`text/json\` or \`text/plain\`, JSON as text, a text that comes as a file (a \`Blob\`), an empty field for a missing one, and the JSON \`null\` and
+\`[]\` for an empty body.
 
 ## Answers
 
-Times are ISO 8601 in UTC. Money is a decimal string, never a number; one point is worth one currency unit. Answers get new
-fields from time to time, so readers ignore those that they do not know; none is ever taken away. Every answer has an
-\`X-Request-Id\`: tell it when you ask for help.
+Times are ISO 8601 in UTC. Money is a decimal string, never a number. One point is worth one currency unit. Responses may get new fields, so ignore
+fields that you do not know. Fields are never removed. Every response has an \`X-Request-Id\`. Mention it when you ask for help.
 
 Lists return \`{count, next, previous, results}\`. \`next\` and \`previous\` are absolute URLs. A history has the key \`commits\` instead
 of \`results\`. A page has as many records as you ask for while records remain, however large they are. A long page is sent while it is
@@ -52,27 +51,26 @@ Choose a page by \`limit\` and \`offset\`, or by \`page\` and \`page_size\`, but
 
 ## Retrying
 
-Send an \`Idempotency-Key\` (1 to 255 characters, best a UUID) with every POST and PATCH, and repeat the request with the same key
-when no answer comes: it is carried out once, and answered as the first time with \`Idempotency-Replayed: true\`. Keys are kept for
-7 days unless the operator says otherwise, a day at least. After 429 and 503 wait for the seconds of \`Retry-After\`.
+Send an \`Idempotency-Key\` (1 to 255 characters, preferably a UUID) with every POST and PATCH. If no response arrives, repeat the request with the same
+key. The request is executed once, and the stored response has \`Idempotency-Replayed: true\`. Keys are stored for 7 days unless the operator sets another
+time of at least a day. After 429 and 503, wait for the seconds in \`Retry-After\`.
 
 Every paid request has a quote: \`POST /api/v3/quotes/…\` takes the same fields. It returns the cost and every reason for which the
-request would be refused. It changes nothing. \`max_cost\`, in the body or the query, makes a request fail if it costs more. Existing
+request would be rejected. It changes nothing. \`max_cost\`, in the body or the query, makes a request fail if it costs more. Existing
 callers may also send a paid request with \`?dry_run=true\`: the response is the quote, with status 200.
 
-An asset's \`ETag\` changes with whatever is answered of it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
+The \`ETag\` of an asset changes with its response. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
 it only if it has not.
-
 
 ## Errors
 
-Every refusal has the same shape. Read \`error.type\`, not the message; the top-level \`detail\` repeats the message.
+Every error has the same shape. Use \`error.type\`, not the message. The top-level \`detail\` repeats the message.
 
 \`\`\`json
 { "error": { "type": "resource_not_found", "message": "Asset not found." }, "status_code": 404, "detail": "Asset not found." }
 \`\`\`
 
-Besides what each route names, any address answers 405 \`method_not_allowed\`, with \`Allow\`, to a method that it does not have.
+In addition to the errors of each route, any path returns 405 \`method_not_allowed\` with \`Allow\` for a method that it does not support.
 
 | status | \`error.type\` | meaning |
 |---|---|---|

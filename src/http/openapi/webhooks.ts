@@ -1,4 +1,4 @@
-/** Describes the calls to the webhook of a network app. Their bodies are typed by the same schemas. */
+/** Describes the calls to the webhook of a network app. The same schemas type the bodies that are sent. */
 import { z } from 'zod'
 import { orderPaidBody, orderRefundedBody, webhookTestBody } from '../../modules/webhooks/webhook-bodies.ts'
 import type { JsonSchema } from './components.ts'
@@ -14,68 +14,66 @@ const webhooks: Record<string, Webhook> = {
   'order.paid': {
     operationId: 'onOrderPaid',
     summary: 'An order was paid',
-    description: 'Carry its action out. The order is a success once this call is taken.',
+    description: 'Execute the action of the order. The order is successful when you return a 2xx status.',
     body: orderPaidBody,
   },
   'order.refunded': {
     operationId: 'onOrderRefunded',
-    summary: 'Money of an order was given back',
+    summary: 'An order was refunded',
     description:
-      'By an administrator, whole or in part. Events come in no order: go by the totals. One may come without a payment before it.',
+      'Completely or in part. Events may arrive in any order, so use the totals. A refund can arrive without an earlier `order.paid`.',
     body: orderRefundedBody,
   },
   'webhook.test': {
     operationId: 'onWebhookTest',
-    summary: 'An administrator tries the receiver',
-    description: 'It is about no order: there is nothing to do but to answer.',
+    summary: 'An administrator tests the receiver',
+    description: 'The event has no order. Return a 2xx status.',
     body: webhookTestBody,
   },
 }
 
-/** What every call carries besides its body, as Standard Webhooks has it. */
+/** Headers of every call (Standard Webhooks). */
 const headers = z.object({
-  'webhook-id': z
-    .string()
-    .describe('Identifier of the event. It is the same in every attempt: whoever knows it has the event already.'),
+  'webhook-id': z.string().describe('ID of the event. It is equal in every attempt, so use it to ignore duplicates.'),
   'webhook-timestamp': z
     .string()
     .regex(/^\d+$/)
-    .describe('When this attempt was made, in seconds since 1970. Refuse what is more than five minutes off.'),
+    .describe('Time of this attempt, in seconds since 1970. Reject calls that differ by more than five minutes.'),
   'webhook-signature': z
     .string()
     .describe(
-      '`v1,` and the HMAC-SHA256, in base64, of `{webhook-id}.{webhook-timestamp}.{body}` under the secret of the network app. Two, with a space between them, while a secret is rotated: either one will do. Verify it on the bytes as they came.',
+      '`v1,` and the HMAC-SHA256, in base64, of `{webhook-id}.{webhook-timestamp}.{body}` with the secret of the network app. While a secret is rotated there are two signatures, separated by a space; accept either. Verify the received bytes.',
     ),
-  traceparent: z.string().optional().describe('The trace it belongs to (W3C), where traces are kept.'),
+  traceparent: z.string().optional().describe('W3C trace context, if traces are on.'),
 })
 
-/** What follows from an answer. */
+/** Effects of a response. */
 const responses = {
-  '2XX': { description: 'Taken. The status counts; of the body 64 KiB are read.' },
-  410: { description: 'The receiver is gone: the webhook is disabled until its URL is set again.' },
+  '2XX': { description: 'Delivered. At most 64 KiB of the body are read.' },
+  410: { description: 'The webhook is disabled until its URL is set again.' },
   429: {
-    description: 'Not now: called again after `Retry-After`, in 24 hours at most.',
+    description: 'Retried after `Retry-After`, at most 24 hours.',
     headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
   },
   default: {
     description:
-      'A failure, as is no answer within 15 seconds: called again, ten times in about three days. Redirects are not followed.',
+      'Failed, as is no response within 15 seconds. Retried ten times in about three days. Redirects are not followed.',
   },
 }
 
 interface Tools {
   schemaOf(schema: z.ZodType): JsonSchema
   parametersIn(place: 'header', fields: z.ZodObject): Record<string, unknown>[]
-  /** A body that was really sent, by the operation's identifier. */
+  /** Returns a recorded body by operation ID. */
   exampleOf(operationId: string): unknown
 }
 
-/** The address of a call: that of the network app which is created. */
+/** URL of a call, from the request that creates the network app. */
 export const WEBHOOK_ADDRESS = '{$request.body#/webhook_url}'
 
 /**
- * Describes the calls by the type of their events, as callbacks of the operation that creates a network app. In `webhooks` of OpenAPI 3.1,
- * openapi-generator makes API classes of them that do not compile.
+ * Describes the calls by event type, as callbacks of the operation that creates a network app. For `webhooks` of OpenAPI 3.1, openapi-generator
+ * generates classes that do not compile.
  */
 export function describeWebhooks({ schemaOf, parametersIn, exampleOf }: Tools): Record<string, object> {
   const described = Object.entries(webhooks).map(([type, { operationId, summary, description, body }]) => {

@@ -1,4 +1,4 @@
-/** A route is data: method, path, a checked-in operation, its variables from the request, and a presenter for the answer. */
+/** Types of routes. A route is data: method, path, GraphQL operation, its variables from the request, and a presenter of the response. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
@@ -13,18 +13,18 @@ import type { Fields } from './read-body.ts'
 
 /** Chapters of the OpenAPI document, in its order. */
 export const tags = {
-  Account: 'Signing up, one’s own record, e-mail address, username and password.',
-  Sessions: 'Signing in and out, and the devices on which somebody is signed in.',
-  Assets: 'Registering files, changing what is said of them, and their histories.',
-  Files: 'Bytes of registered files, as HTTP and as a trustless gateway of the file network.',
+  Account: 'Sign up, and manage your account, e-mail address, username and password.',
+  Sessions: 'Sign in and out, and manage your sessions and devices.',
+  Assets: 'Register files, change their metadata, and read their histories.',
+  Files: 'Download registered files, over HTTP or as a trustless IPFS gateway.',
   Quotes: 'The cost of a paid request, and every reason for which it would be refused. Nothing is written or charged.',
-  Orders: 'Buying actions of network apps.',
-  Wallet: 'The statement of one’s wallet.',
-  Events: 'What happened to what is one’s own, as pages and as a stream.',
+  Orders: 'Buy actions of network apps.',
+  Wallet: 'Read the statement of your wallet.',
+  Events: 'Follow events of your assets, orders and wallet, as pages or as a stream.',
   Store: 'Network apps, API keys, webhook deliveries and grants of points, for administrators.',
-  Webhooks: 'What the receiver of a network app is called with, after Standard Webhooks 1.0.',
-  Service: 'Whether the service lives, can serve, and which version it is.',
-  'Earlier apps': 'Constants and empty lists for apps that stop when they get none. Nothing new needs them.',
+  Webhooks: 'Calls to the webhook of a network app (Standard Webhooks 1.0).',
+  Service: 'Probes, the version, and this document.',
+  'Earlier apps': 'Constants and empty lists for existing apps. Do not use them in new programs.',
 } as const
 
 export type Tag = keyof typeof tags
@@ -35,35 +35,34 @@ export type Order = 'newest' | 'oldest'
 /** HTTP method of a route. HEAD uses GET. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** A request as variables and presenters see it. */
 export interface RestRequest {
   /** Path parameters. */
   params: Record<string, string>
   query: URLSearchParams
   body: Fields
   header(name: string): string | undefined
-  /** Collects the problems of body fields that a quote cannot read. Undefined for other requests, which are refused for them. */
+  /** Problems of body fields that a quote could not read. Undefined for other requests, which are rejected instead. */
   unread?: FieldErrors
   /** Absolute URL of the request's path, without its query. */
   url: string
 }
 
-/** What the description of the interface tells of a route; what it does tells the rest. */
+/** Description of a route in the OpenAPI document. */
 export interface Description {
-  /** Never changed: generated clients name their functions by it. */
+  /** Must not change, because generated clients name their functions after it. */
   operationId: string
   tag: Tag
-  /** A few words, without a full stop. */
+  /** A few words without a full stop. */
   summary: string
-  /** What there is to know besides, as Markdown. */
+  /** Further information, as Markdown. */
   description?: string
-  /** Parameters of the path; each has a description. */
+  /** Path parameters. Each has a description. */
   params?: z.ZodObject
-  /** Parameters of the query that are read. */
+  /** Query parameters. Others are ignored. */
   query?: z.ZodObject
-  /** Refusals of its own, besides those that follow from what the route is. */
+  /** Specific error codes, in addition to those of every route of its kind. */
   errors?: readonly ErrorCode[]
-  /** For callers that exist already, and for nobody new. */
+  /** True for routes that exist only for earlier callers. */
   deprecated?: boolean
 }
 
@@ -115,29 +114,29 @@ export interface Route<
   Body extends z.ZodType = z.ZodType,
 > extends Description {
   method: Method
-  /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
+  /** Path below `/api/v3`, without a trailing slash. `auth/…` is also served without the prefix. */
   path: string
-  /** Asked of the policy before a body is read. */
+  /** Checked by the policy before the body is read. */
   action: Action
-  /** Whether a trusted service has to speak for the caller, or may. */
+  /** Whether an API key is required or accepted. */
   apiKey?: 'needed' | 'possible'
-  /** Headers that are read, besides those that every route of its kind reads. */
+  /** Specific request headers. */
   headers?: z.ZodObject
-  /** Fields of the body that are read. It describes and checks nothing: services tell what is wrong. */
+  /** Fields of the body, for the description only. Use cases validate input. */
   body?: z.ZodObject
   /** Checks limits and funds before the body is read. `declaredBytes`: its `Content-Length`. */
   admit?: (context: Context, declaredBytes: number) => Promise<void>
-  /** Names of the body's fields in which a file is taken. */
+  /** Names of the body fields that accept a file. */
   files?: readonly string[]
-  /** Of one file; left out, as large as an asset may be. */
+  /** Maximum size of one file, in bytes. The maximum size of an asset when missing. */
   maxFileBytes?: number
-  /** Name under which a body that is a JSON list is read; without one such a body is refused. */
+  /** Field name for a body that is a JSON list. Without a name, such a body is rejected. */
   listAs?: string
   operation: TypedDocumentNode<Data, Variables>
   variables: (request: RestRequest) => Variables
-  /** 200 when left out; 204 sends no body. */
+  /** 200 when missing. 204 sends no body. */
   status?: number
-  /** What is answered; with 204 `nothing`. */
+  /** Schema of the response body. `nothing` for 204. */
   answer: Body
   /** Makes the response body. A list has a source instead. */
   present?: (data: Data, request: RestRequest) => z.output<Body>
@@ -146,26 +145,24 @@ export interface Route<
   quote?: Route
   /** True when the route is a quote. It reports fields that it cannot read instead of rejecting the request. */
   isQuote?: true
-  /** The version of what is answered. */
+  /** Returns the version of the resource. */
   etag?: (data: Data) => string | undefined
 }
 
-/** An answer of a direct route that is no refusal. */
+/** A successful response of a direct route. */
 export interface DirectAnswer {
-  /** A sentence. */
   description: string
-  /** What it is; without one it has no body. */
+  /** MIME type of the response. Omit for an empty body. */
   mediaType?: string
   schema?: z.ZodType
-  /** Whether it has an `ETag`. */
+  /** True if the response has an `ETag`. */
   isVersioned?: boolean
 }
 
-/** What the description of the interface tells of a direct route. */
 export interface DirectDescription extends Description {
   access: 'everybody' | 'user'
   headers?: z.ZodObject
-  /** By status. */
+  /** Responses by status. */
   answers: Record<number, DirectAnswer>
 }
 
@@ -180,25 +177,25 @@ export interface DirectRequest {
   context: Context
 }
 
-/** What cannot be an operation. The table names the reason. */
+/** A route that executes no GraphQL operation. `reason` says why. */
 export interface DirectRoute {
   method: Method
   path: string
   reason: string
-  /** Left out of pages, which are for people, of what describes the other door, and of further addresses of what is described already. */
+  /** Missing for pages, for the GraphQL schema, and for aliases. */
   description?: DirectDescription
-  /** Whether it answers everybody the same, so that no credentials are looked at: neither good nor bad ones change anything. */
+  /** True if the response is the same for every caller. Credentials are ignored, even invalid ones. */
   ignoresCredentials?: boolean
-  /** True when it counts against no limit, so that supervisors and balancers get a response also when a limit is exhausted. */
+  /** True for probes: the request counts against no limit. */
   isUncounted?: boolean
-  /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
+  /** True if a caller with an expired token counts as anonymous, such as on the sign-in page. */
   isOpenToStaleTokens?: boolean
-  /** How a refusal is told that comes before the route is asked; as JSON where this is left out. */
+  /** Presents an error that occurs before the route is called. Errors are JSON when missing. */
   presentRefusal?: (refusal: Refusal, req: IncomingMessage) => PageAnswer
   handle: (input: DirectRequest) => Promise<void>
 }
 
-/** Ties the operation's types to variables and presenter, and the presenter to the answer; then the table holds them as one kind. */
+/** Checks that the types of operation, variables, presenter and response match. Returns the route without these types. */
 export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
   route: Route<Data, Variables, Body> & Required<Pick<Route<Data, Variables, Body>, 'present'>> & { list?: never },
 ): Route => route as unknown as Route

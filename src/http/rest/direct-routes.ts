@@ -16,13 +16,12 @@ import type { DirectDescription, DirectRequest, DirectRoute } from './define-rou
 import { createFileRoutes, type FileParts } from './file-routes.ts'
 import { always } from './values.ts'
 
-/** What direct routes need of the process. */
 export interface DirectParts extends FileParts, ProbeParts {
-  /** The schema of the GraphQL door; null when it is not told. */
+  /** Returns the GraphQL schema. Null if introspection is off. */
   schemaText: (() => string) | null
   homePage: (req: DirectRequest['req']) => PageAnswer
   docs: DocsPage
-  /** Instead of the home page, and of the one that shows the description. */
+  /** Presents an error of the home page and the API reference. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
 }
 
@@ -33,8 +32,8 @@ interface DocsPage {
 }
 
 const openApi = z
-  .looseObject({ openapi: z.string().describe('The version of OpenAPI.') })
-  .meta({ id: 'Description', description: 'A description of this interface.' })
+  .looseObject({ openapi: z.string().describe('OpenAPI version.') })
+  .meta({ id: 'Description', description: 'An OpenAPI document.' })
 
 /** Loads a file at the first request and keeps it. */
 const once = (load: () => Promise<Buffer>) => memoizeAsync(async () => prepareFile(await load()))
@@ -83,7 +82,7 @@ function createDocsRoutes(
         summary: 'Read this document',
         answers: {
           200: { description: 'OpenAPI 3.1.', mediaType: 'application/json', schema: openApi, isVersioned: true },
-          304: { description: 'It is as you have it.', isVersioned: true },
+          304: { description: 'Not modified.', isVersioned: true },
         },
       },
     },
@@ -118,7 +117,7 @@ const describeConstant = (
   schema: z.ZodType,
 ): DirectDescription => ({
   ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
-  answers: { 200: { description: 'The same for everybody.', mediaType: 'application/json', schema } },
+  answers: { 200: { description: 'The same for all callers.', mediaType: 'application/json', schema } },
 })
 
 const getConstant = (
@@ -156,15 +155,15 @@ const bootstrapRoutes: DirectRoute[] = [
   ...Object.entries(appInfos).map(([operationId, path]) =>
     getConstant(
       path,
-      'Tells apps whether to update themselves: a constant.',
-      describeConstant(operationId, 'Whether an app has to update itself', 'everybody', appInfoRecord),
+      'A constant that tells apps not to update.',
+      describeConstant(operationId, 'Check for an app update', 'everybody', appInfoRecord),
       ({ reply }) => void sendJson(reply, appInfo),
     ),
   ),
   ...Object.entries(openLists).map(([operationId, path]) =>
     getConstant(
       path,
-      'Old apps open this list at their start; Annal has no such thing, so it is empty.',
+      'Existing apps read this list at start. It is always empty.',
       describeConstant(operationId, `The empty list ${path}`, 'everybody', emptyPageRecord),
       ({ reply }) => void sendJson(reply, emptyPage),
     ),
@@ -172,7 +171,7 @@ const bootstrapRoutes: DirectRoute[] = [
   ...Object.entries(ownLists).map(([operationId, path]) =>
     getConstant(
       path,
-      'Old apps open this list of theirs at their start; Annal has no such thing, so it is empty.',
+      'Existing apps read this list at start. It is always empty.',
       describeConstant(operationId, `The empty list ${path}`, 'user', emptyPageRecord),
       (request) => {
         assertMay(request.context.actor, 'account:read')
@@ -190,36 +189,39 @@ const probeDescription = (
   answers: DirectDescription['answers'],
 ): DirectDescription => ({ operationId, summary, tag: 'Service', access: 'everybody', answers })
 
-const missing = z.array(z.string()).describe('The parts that are away.')
+const missing = z.array(z.string()).describe('Unavailable parts.')
 const probeDescriptions = {
-  healthz: probeDescription('getHealth', 'Whether the process lives', {
-    200: json('It does.', z.object({ status: z.literal('ok') }).meta({ id: 'Health', description: 'It lives.' })),
-  }),
-  readyz: probeDescription('getReadiness', 'Whether requests can be served', {
+  healthz: probeDescription('getHealth', 'Check that the process runs', {
     200: json(
-      'They can; `degraded`: most of them.',
+      'The process runs.',
+      z.object({ status: z.literal('ok') }).meta({ id: 'Health', description: 'The process runs.' }),
+    ),
+  }),
+  readyz: probeDescription('getReadiness', 'Check readiness', {
+    200: json(
+      'Requests can be served. `degraded`: most of them.',
       z
         .object({ status: z.enum(['ok', 'degraded']), missing: missing.optional() })
         .meta({ id: 'Readiness', description: 'Requests can be served.' }),
     ),
     503: json(
-      'They cannot.',
+      'Requests cannot be served.',
       z
         .object({ status: z.enum(['unavailable', 'starting', 'stopping']), missing: missing.optional() })
         .meta({ id: 'Unreadiness', description: 'Requests cannot be served.' }),
     ),
   }),
-  version: probeDescription('getVersion', 'Which version is running', {
+  version: probeDescription('getVersion', 'Read the version', {
     200: json(
       'The version.',
       z
-        .object({ version: z.string().describe('As the package has it.') })
-        .meta({ id: 'Version', description: 'What is running.' }),
+        .object({ version: z.string().describe('Version of the package.') })
+        .meta({ id: 'Version', description: 'The running version.' }),
     ),
   }),
 }
 
-/** All direct routes but the pages with forms. */
+/** Creates all direct routes except pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   const get = (
     path: string,
@@ -247,12 +249,12 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   })
 
   return [
-    probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.'),
-    probe('readyz', 'Asked by balancers: tells whether requests can be served.'),
-    probe('version', 'Asked by operators.'),
+    probe('healthz', 'Liveness probe of supervisors. Checks no other part.'),
+    probe('readyz', 'Readiness probe of load balancers.'),
+    probe('version', 'Read by operators.'),
     sameForAll(
       '/schema.graphql',
-      'A document: read by code generators that do not ask GraphQL itself.',
+      'A document for code generators that do not use introspection.',
       async ({ reply }) => {
         if (!parts.schemaText) throw notFound('Schema')
         reply.headers({ 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
@@ -263,15 +265,10 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       ...sameForAll('/', 'A page for people.', async ({ req, reply }) => void sendPage(reply, parts.homePage(req))),
       presentRefusal: parts.homeRefusal,
     },
-    get(
-      '/api/v3/events/stream',
-      'Server-sent events: an answer that goes on for as long as somebody reads.',
-      streamEvents,
-      streamDescription,
-    ),
-    // The phone app knows this family without the prefix.
+    get('/api/v3/events/stream', 'Server-sent events: a response without an end.', streamEvents, streamDescription),
+    // The phone app uses these paths without the prefix.
     get('/api/v3/auth/users/me/export', 'A document of any size, streamed.', sendExport, exportDescription),
-    get('/auth/users/me/export', 'The same for the phone app.', sendExport),
+    get('/auth/users/me/export', 'Alias for the phone app.', sendExport),
     get('/api/v3/assets/:nid/proof', 'A file of any size, streamed.', sendProof, proofDescription),
     ...createDocsRoutes(parts.docs, parts.homeRefusal),
     ...bootstrapRoutes,

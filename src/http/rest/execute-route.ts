@@ -1,4 +1,4 @@
-/** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
+/** Executes the GraphQL operation of a route in-process, with the schema, context and error handling of the GraphQL API. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql'
 import { maskError, refusedFields } from '../../graphql/mask-error.ts'
@@ -20,25 +20,23 @@ export interface Answer {
   etag?: string
 }
 
-/** What operations run on. */
 export interface Executor {
   schema: GraphQLSchema
   tracer: Tracer
-  /** Carries an operation out. */
   execute: (execution: {
     schema: GraphQLSchema
     document: DocumentNode
     variableValues: Record<string, unknown>
     contextValue: Context
   }) => Promise<ExecutionResult>
-  /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
+  /** Runs an operation. Operations with large results wait in a queue. */
   admit: <T>(
     asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Context['actor'] },
     run: () => Promise<T>,
   ) => Promise<T>
 }
 
-/** A refusal on its way to the error body. */
+/** An error of a route, ready to be presented. */
 export class RouteRefused extends Error {
   override readonly name = 'RouteRefused'
   readonly refusal: Refusal
@@ -49,14 +47,14 @@ export class RouteRefused extends Error {
   }
 }
 
-/** The operation of a route. Raises an Error when its document has none. */
+/** Returns the operation of a document. Throws an Error without one. */
 export const operationOf = ({ operation }: { operation: DocumentNode }) => {
   const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
   if (!definition) throw new Error('A route needs a document with one operation.')
   return definition
 }
 
-/** The refusal that an error is told as; a fault is logged and told as INTERNAL. */
+/** Returns how an error is presented. A bug is logged and becomes INTERNAL. */
 export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>): Refusal => {
   if (error instanceof RouteRefused) return error.refusal
   const { message, extensions } = maskError(error, context.requestLog)
@@ -69,7 +67,7 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'requestLog'>):
 }
 
 /**
- * Executes an operation in-process. Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the
+ * Executes an operation in-process. Throws VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the
  * execution.
  */
 export async function executeOperation<Data, Variables extends Record<string, unknown>>(
@@ -93,7 +91,7 @@ export async function executeOperation<Data, Variables extends Record<string, un
   return result.data!
 }
 
-/** Executes the operation of a route. Raises VALIDATION_FAILED for unacceptable input, RouteRefused with the first error of the execution. */
+/** Executes the operation of a route. Throws VALIDATION_FAILED for unacceptable input, RouteRefused with the first error of the execution. */
 export async function executeRoute(
   executor: Executor,
   route: Route,

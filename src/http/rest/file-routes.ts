@@ -9,9 +9,8 @@ import { sendJson } from '../send.ts'
 import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { fileBytes, nidParam, url } from './values.ts'
 
-/** What these routes need of the process. */
 export interface FileParts {
-  /** Nids of documents that everybody may read: the descriptions of actions. */
+  /** Nids of public documents: the descriptions of actions. */
   publicDocuments: ReadonlySet<string>
   links: { verify(cid: string, query: URLSearchParams): string | undefined }
   gateway: {
@@ -34,19 +33,19 @@ const queryOfFiles = {
     .enum(['raw', 'car'])
     .optional()
     .describe(
-      '`raw`: the one block; `car`: its blocks as a CAR. Without it `Accept` says so, as `application/vnd.ipld.raw` or `application/vnd.ipld.car`; else the bytes come as they are.',
+      '`raw` returns one block, `car` its blocks as a CAR. `Accept: application/vnd.ipld.raw` or `application/vnd.ipld.car` has the same effect. Default: the bytes of the file.',
     ),
   'dag-scope': z
     .enum(['block', 'entity', 'all'])
     .optional()
-    .describe('Of a CAR: the first block alone, or all blocks of the file (`entity` and `all` are the same here).'),
+    .describe('For a CAR: the first block only, or all blocks of the file (`entity` and `all` are equal).'),
   'entity-bytes': z
     .string()
     .optional()
     .describe(
-      'Of a CAR: only the blocks that these bytes are read from, the first and the last, as in `0:1023`. Below zero they count from the end; `*` is the end.',
+      'For a CAR: only the blocks of a range of bytes, first and last, such as `0:1023`. Negative positions count from the end. `*` is the end.',
     ),
-  'car-version': z.enum(['1']).optional().describe('Of a CAR: its version. Also a parameter of the type in `Accept`.'),
+  'car-version': z.enum(['1']).optional().describe('For a CAR: its version. Also a parameter of the type in `Accept`.'),
   'car-order': z
     .enum(['dfs', 'unk'])
     .optional()
@@ -152,18 +151,18 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
   },
 ]
 
-/** Bytes, raw block and CAR have one address, and what is private has answers for its owner alone: also on refusals. */
+/** Formats share one URL, and responses about private files depend on the caller. Also set for errors. */
 const VARY = 'Accept, Authorization'
 
 const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
 
-/** What belongs to nobody; undefined for all else. */
+/** Returns a public document, or undefined. */
 const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
   if (publicDocuments.has(cid)) return { mimeType: 'application/json', fileName: `${cid}.json` }
   return gateway.isProbe(cid) ? octets(cid) : undefined
 }
 
-/** What the reader may see of this CID: a file, or else one of the blocks of a file. */
+/** Returns the file of a CID, or else the block, that the caller may read. */
 async function findReadable({ links }: FileParts, { query, context }: DirectRequest, cid: string) {
   const file = await findFile(context, cid, links.verify(cid, query))
   if (file) return { ...file, takeApart: () => indexBlocks(context, cid) }
@@ -181,14 +180,14 @@ async function sendFile(parts: FileParts, request: DirectRequest) {
   if (file)
     return parts.gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner', file.takeApart)
   if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
-  // Nothing is ever fetched from elsewhere, so that it is not here in any case.
+  // Annal never fetches files from elsewhere.
   res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
 }
 
 async function sendSignedFile({ gateway, links }: FileParts, { req, res, params, query, context }: DirectRequest) {
   const nid = params.nid!
   res.setHeader('Vary', VARY)
-  // Who has a link to the file may have it so, too, unless its owner keeps such files.
+  // A link to the file also gives access to its signed copy, unless the owner disabled it.
   const { cid, ...file } = await context.services.contentCredentials.find(context.actor, nid, links.verify(nid, query))
   const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
   await gateway.send(req, res, cid, query, file, audience, () => indexBlocks(context, cid))

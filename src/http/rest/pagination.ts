@@ -33,7 +33,7 @@ const wholeNumber = (text: string | undefined) =>
 /** The error for a page number that does not exist, with the message of Django REST framework. */
 export const invalidPage = () => new DomainError('NOT_FOUND', 'Invalid page.')
 
-/** Raises NOT_FOUND for anything but a positive whole number or `last`, as Django REST framework does. */
+/** Throws NOT_FOUND for anything but a positive whole number or `last`, as Django REST framework does. */
 function pageNumberFrom(text: string): number | 'last' {
   if (text === 'last') return text
   const number = wholeNumber(text.trim())
@@ -56,7 +56,7 @@ interface Ordering {
 }
 
 /**
- * The first known term of `ordering`; undefined without one. Unknown terms are ignored, as in Django REST framework. Raises
+ * The first known term of `ordering`; undefined without one. Unknown terms are ignored, as in Django REST framework. Throws
  * VALIDATION_FAILED for a list that is to be sorted both ways.
  */
 export function orderingFrom(query: URLSearchParams): Ordering | undefined {
@@ -75,12 +75,12 @@ export function orderingFrom(query: URLSearchParams): Ordering | undefined {
   return first && { time: first[0], order: first[1] }
 }
 
-/** The time that sorts a list which records both times; undefined when the caller gives no order. Raises VALIDATION_FAILED. */
+/** The time that sorts a list which records both times; undefined when the caller gives no order. Throws VALIDATION_FAILED. */
 export const orderByFrom = (query: URLSearchParams): OrderingTime | undefined => orderingFrom(query)?.time
 
 /**
  * The page that a request asks for, of a list that is sorted in `order` unless the caller says otherwise. An invalid size is the default,
- * and a size above the maximum is the maximum. Raises VALIDATION_FAILED for parameters that contradict each other, NOT_FOUND for an invalid
+ * and a size above the maximum is the maximum. Throws VALIDATION_FAILED for parameters that contradict each other, NOT_FOUND for an invalid
  * page number.
  */
 export function pageFrom({ query }: { query: URLSearchParams }, order: Order): AskedPage {
@@ -177,7 +177,7 @@ export const firstPart = (asked: AskedPage, partSize: number): Part =>
   partFrom(asked, Math.min(asked.limit, partSize), { cursor: null, offset: asked.offset })
 
 /**
- * The page with its number and position, and the place where it starts. Far into a list that is a cursor. Raises NOT_FOUND for a page number
+ * The page with its number and position, and the place where it starts. Far into a list that is a cursor. Throws NOT_FOUND for a page number
  * beyond the end.
  */
 async function locate(
@@ -212,7 +212,7 @@ async function locate(
 
 /**
  * Reads a page. The parts of a page that one operation does not return are read while the page is sent. Its `next` is then the last key,
- * because it can depend on the last part. Raises VALIDATION_FAILED, NOT_FOUND for a page number that does not exist, and what the operation
+ * because it can depend on the last part. Throws VALIDATION_FAILED, NOT_FOUND for a page number that does not exist, and what the operation
  * raises.
  */
 export async function readPage(

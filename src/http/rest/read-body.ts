@@ -52,8 +52,8 @@ export interface BodyOptions extends MultipartOptions {
   listAs?: string | undefined
 }
 
-/** What programs without anything to say have made of their `nil`, their empty text and their empty array. */
-const saysNothing = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
+/** Existing clients send these values for an empty body. */
+const isEmptyValue = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** Maximum size of a JSON body, in bytes. The metadata of an asset needs less. */
 const MAX_JSON_BYTES = 256_000
@@ -65,7 +65,7 @@ function readObject(text: string, listAs: string | undefined): Record<string, un
   const value = readJson(text)
   if (isJsonObject(value)) return value
   if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
-  if (saysNothing(value)) return {}
+  if (isEmptyValue(value)) return {}
   throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
@@ -78,7 +78,7 @@ const readField = (field: string) =>
 
 /**
  * Fields without a value cost the reader the square of their number, so they are counted first: 120,000 took a second.
- * Raises PAYLOAD_TOO_LARGE.
+ * Throws PAYLOAD_TOO_LARGE.
  */
 function parseForm(text: string, { maxFields }: BodyOptions) {
   if (text.split('&', maxFields + 1).length > maxFields)
@@ -127,7 +127,7 @@ export async function readMultipart(
 
 /**
  * Reads the fields of a body. An empty body is an empty object whatever its type, and so are `null`, `""` and `[]` in JSON. A form or plain text that
- * starts with `{` is read as JSON. No credentials travel in cookies, so another site gains nothing from such a request. Raises PARSE_ERROR,
+ * starts with `{` is read as JSON. No credentials travel in cookies, so another site gains nothing from such a request. Throws PARSE_ERROR,
  * UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
@@ -144,35 +144,35 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
 }
 
-/** Reads fields by the type that is wanted. Each method raises VALIDATION_FAILED for what no value may hold. */
+/** Fields of a body. Each method returns undefined for a missing field, and throws VALIDATION_FAILED for an invalid value. */
 export interface Fields {
-  /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
+  /** Converts numbers and booleans of JSON bodies to text. */
   text(name: string): string | undefined
-  /** Like `text`, but a number is not text: it may be written in several ways, and a password must be exact. */
+  /** Rejects numbers, because a password must be exact. */
   exactText(name: string): string | undefined
-  /** Like `text`; JSON null and empty text are null: the field is to be emptied. */
+  /** Like `text`. Returns null for JSON null and empty text, which clear a field. */
   textOrNull(name: string): string | null | undefined
-  /** The word's value; words count in any case. Raises VALIDATION_FAILED for another one. */
+  /** Returns the value of one of these words. Case does not matter. */
   choice<Value>(name: string, values: Record<string, Value>): Value | undefined
-  /** A decimal string; numbers of JSON bodies count as their text. Empty text is no amount. Raises VALIDATION_FAILED. */
+  /** Returns a decimal string. Numbers of JSON bodies are accepted. */
   amount(name: string): string | undefined
-  /** `true`/`false` in any case, `1`/`0`. Raises VALIDATION_FAILED. */
+  /** Accepts `true`, `1`, `yes`, `on` and their opposites in any case. */
   flag(name: string): boolean | undefined
-  /** An object, or JSON text of one. Raises VALIDATION_FAILED. */
+  /** Accepts an object, or JSON text of one. */
   object(name: string): Record<string, unknown> | undefined
-  /** A list, or JSON text of one. Raises VALIDATION_FAILED. */
+  /** Accepts a list, or JSON text of one. */
   list(name: string): unknown[] | undefined
-  /** Everything that was sent, but for files. */
+  /** Returns all fields except files. */
   all(): Record<string, unknown>
-  /** JSON text; other JSON is put into text. */
+  /** Returns JSON text. Converts other JSON values to text. */
   json(name: string): string | undefined
-  /** As GraphQL's Upload scalar takes it. Raises VALIDATION_FAILED when no file was sent. */
+  /** Returns a value of GraphQL's Upload scalar. Throws VALIDATION_FAILED without a file. */
   upload(name: string): Upload
-  /** Undefined when none was sent; JSON null and empty text are null. Raises VALIDATION_FAILED for other text. */
+  /** Like `upload`. Returns undefined without a file, and null for JSON null and empty text. */
   uploadOrNull(name: string): Upload | null | undefined
 }
 
-/** A number as it is written without an exponent, which no amount may have. */
+/** Returns a number without an exponent, for amounts. */
 function digitsOf(number: number): string {
   const text = String(number)
   return text.includes('e') ? number.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 17 }) : text
@@ -182,7 +182,7 @@ const NOT_A_STRING = 'Not a valid string.'
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
-/** Rejects values that no field may have. Services check texts. */
+/** Rejects values that no field may have. Use cases validate the rest. */
 function assertSound(name: string, value: unknown): void {
   if (value === NOT_UTF8) throw invalid(name, textProblem(value)!)
   const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
@@ -207,21 +207,19 @@ function parseObject(name: string, value: unknown): Record<string, unknown> {
   throw invalid(name, NOT_AN_OBJECT)
 }
 
-/** How the body came. */
 export interface FieldsOptions {
   files?: Record<string, IncomingFile>
-  /** Browsers make every line break of a form CRLF, and hashes over JSON texts would not match any more. */
+  /** True for forms: browsers send line breaks as CRLF, which would change the hash of a JSON text. */
   isForm?: boolean
 }
 
-/** Returns the value of a variable of the type Upload. */
 function uploadOf(file: IncomingFile): Upload {
   const upload = new Upload()
   upload.resolve(fileUpload(file, async () => file))
   return upload
 }
 
-/** The fields of a body that was read. */
+/** Creates the fields of a body. */
 export function createFields(
   values: Record<string, unknown>,
   { files = {}, isForm = false }: FieldsOptions = {},
@@ -297,7 +295,7 @@ export function createFields(
     },
     uploadOrNull(name) {
       const file = files[name]
-      // What a browser sends for an input where nobody chose a file.
+      // A browser sends a file without a name for an input where no file was chosen.
       if (file) return file.filename === '' ? undefined : uploadOf(file)
       const sent = textOrNull(name)
       if (sent) throw invalid(name, 'The submitted data was not a file.')

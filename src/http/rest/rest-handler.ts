@@ -21,7 +21,7 @@ export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
   /**
-   * Authenticates the caller. Raises the errors of authentication and of `admit`, and then those of the headers. `ignoresCredentials`: the
+   * Authenticates the caller. Throws the errors of authentication and of `admit`, and then those of the headers. `ignoresCredentials`: the
    * caller is anonymous. `isUncounted`: the request counts against no limit.
    */
   createContext: (
@@ -221,7 +221,7 @@ function preflight(reply: FastifyReply, methods: string[]) {
   return reply.code(204).send()
 }
 
-/** Sends a response. Raises the error of a body that is read while it is sent: the connection must then be aborted. */
+/** Sends a response. Throws the error of a body that is read while it is sent: the connection must then be aborted. */
 function send(
   { raw: req, method }: FastifyRequest,
   reply: FastifyReply,
@@ -263,7 +263,7 @@ const words = new Map([
   ['0', false],
 ])
 
-/** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Raises VALIDATION_FAILED. */
+/** Reads a boolean parameter, in any case (Python writes `True`). Undefined when it is missing or empty. Throws VALIDATION_FAILED. */
 export function queryFlag(query: URLSearchParams, name: string): boolean | undefined {
   const word = query.get(name)
   if (!word) return undefined
@@ -274,7 +274,7 @@ export function queryFlag(query: URLSearchParams, name: string): boolean | undef
 
 const CONTRADICTION = 'Give this parameter once. Its values contradict each other.'
 
-/** Rejects a parameter with different values. Parameters that the route does not read are ignored. Raises VALIDATION_FAILED. */
+/** Rejects a parameter with different values. Parameters that the route does not read are ignored. Throws VALIDATION_FAILED. */
 export function assertSingleValues(
   { method, query: described }: Pick<Route, 'method' | 'query'>,
   query: URLSearchParams,
@@ -287,7 +287,7 @@ export function assertSingleValues(
 
 /**
  * Returns the route that answers a request: with `?dry_run=true`, the quote of the addressed route. Rejects `dry_run` on a change
- * without a quote, so that nobody makes the change by mistake. Raises VALIDATION_FAILED.
+ * without a quote, so that nobody makes the change by mistake. Throws VALIDATION_FAILED.
  */
 export function routeFor<Each extends Pick<Route, 'method' | 'isQuote'> & { quote?: Each }>(
   route: Each,
