@@ -28,7 +28,8 @@ interface UnpaidOrder extends Funds {
 function problemsOf(order: UnpaidOrder, cost: string | undefined): DomainError[] {
   const problems = validateCharge('order', order, { funds: order, maxCost: cost })
   if (isExpired(order)) return [orderExpired(), ...problems]
-  if (!order.is_sold) return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The seller is gone.'), ...problems]
+  if (!order.is_sold)
+    return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The seller deleted their account.'), ...problems]
   if (order.status === 'CREATED') return problems
   return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The order was cancelled.'), ...problems]
 }

@@ -59,10 +59,10 @@ const unable = (message: string) => new DomainError('UNABLE_TO_REFUND_ORDER', me
 function errorOf({ paid, gone, points, num }: Refundable, amount: string | undefined): DomainError | undefined {
   const left = add(points, num)
   if (!paid) return unable('The order is not paid.')
-  if (left === '0') return unable('Nothing is left to give back.')
+  if (left === '0') return unable('The order is already completely refunded.')
   if (gone) return unable('The buyer’s account is deleted.')
   if (amount === undefined || toUnits(amount) <= toUnits(left)) return undefined
-  return validationFailed({ amount: [`Ensure this value is at most ${left}, which is what can still be given back.`] })
+  return validationFailed({ amount: [`Ensure this value is at most ${left}, which can still be refunded.`] })
 }
 
 /** Splits an amount like the statement `refundOrder`: currency units are refunded before points. */

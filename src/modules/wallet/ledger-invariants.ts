@@ -4,7 +4,6 @@ import type { Invariant } from '../../db/invariants/invariant.ts'
 import { text } from '../../db/sql.ts'
 import { NIL_UUID } from '../../shared/ids.ts'
 
-/** Those of books and wallets, in the order in which they are told. */
 export const bookInvariants: Invariant[] = [
   {
     id: 'I1',
@@ -27,7 +26,7 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'C9',
     sentence:
-      'The balance that is noted at a transfer is the sum of the wallet’s entries up to it, and none is missing.',
+      'Each stored balance of a statement is the sum of the wallet’s entries up to its transfer, and none is missing.',
     columns: { subject: text, transfer: text, num: text, points: text, num_entries: text, points_entries: text },
     query: `with parts as (
               select s.*, e.num as num_since, e.points as points_since
@@ -38,12 +37,12 @@ export const bookInvariants: Invariant[] = [
                   from entries where wallet_id = s.wallet_id and transfer_id <= s.transfer_id
                     and transfer_id > coalesce(s.earlier, '${NIL_UUID}')
                 ) e
-            ), told as (
+            ), summed as (
               select *, sum(num_since) over up as num_entries, sum(points_since) over up as points_entries
               from parts window up as (partition by wallet_id order by transfer_id)
             )
             select 'user:' || wallet_id as subject, 'transfer:' || transfer_id as transfer, num::text, points::text, num_entries::text, points_entries::text
-              from told where num <> num_entries or points <> points_entries
+              from summed where num <> num_entries or points <> points_entries
             union all
             select 'user:' || e.wallet_id, 'transfer:' || e.transfer_id, null, null, null, null from entries e
               where e.wallet_id is not null and notes_balance(e.transfer_id)
@@ -71,8 +70,8 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'C6',
     sentence:
-      'What came in is in the books exactly while it counts: not before, and not when the chain has lost it; what wallets owe for frozen deposits stands in SHORTFALL.',
-    query: `select d.reference as subject, 'the books say ' || booked.amount::text || ' of a deposit that is ' || d.status as problem
+      'Deposits are in the ledger exactly while they are credited. The account SHORTFALL has the debts of wallets from frozen deposits.',
+    query: `select d.reference as subject, 'the ledger has ' || booked.amount::text || ' for a deposit with the status ' || d.status as problem
               from deposits d, lateral (
                 select coalesce(-sum(e.amount), 0) as amount from entries e join transfers t on t.id = e.transfer_id
                 where e.book in ('DEPOSITS', 'TOKENS') and t.reference in (
@@ -82,14 +81,14 @@ export const bookInvariants: Invariant[] = [
               ) booked
               where booked.amount <> case d.status when 'CREDITED' then d.amount else 0 end
             union all
-            select 'SHORTFALL', 'the book says ' || booked || ' and the deposits ' || owed from (
+            select 'SHORTFALL', 'the account has ' || booked || ', the deposits ' || owed from (
                 select (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL') as booked,
                   (select coalesce(sum(shortfall), 0) from deposits) as owed) sums where booked <> owed`,
   },
   {
     id: 'C7',
     sentence:
-      'What is under way and what lies in the treasury is what the moves of coins say; each was signed, and settled, in the books once.',
+      'The accounts UNDER_WAY and TREASURY match the coin transfers. Each coin transfer was posted once when it was signed, and once when it was settled.',
     columns: { subject: text, booked: text, moved: text },
     query: `with booked as (
               select coalesce(sum(e.amount) filter (where e.book = 'UNDER_WAY'), 0) as under_way,
@@ -113,23 +112,23 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'C8',
     sentence:
-      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; none is confirmed whose coins were refused; what has not arrived stands in WITHDRAWALS.',
-    query: `select coalesce('withdrawal:' || x.id, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
+      'Every withdrawal was charged once, and refunded exactly if it failed or was cancelled. No withdrawal is confirmed whose coin transfer failed. The account WITHDRAWALS has the coins that have not arrived.',
+    query: `select coalesce('withdrawal:' || x.id, t.reference) as subject, 'a withdrawal without its transfer, or a transfer without its withdrawal' as problem
               from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
               where x.id is null or t.reference is null
             union all
-            select 'withdrawal:' || x.id, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
+            select 'withdrawal:' || x.id, 'a different amount was charged' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
               left join entries e on e.transfer_id = t.id and e.wallet_id = x.wallet_id
               group by x.id having coalesce(-sum(e.amount), 0) <> x.amount + x.fee
             union all
-            select 'withdrawal:' || x.id, 'given back without being over, or over without being given back' from withdrawals x
+            select 'withdrawal:' || x.id, 'refunded without having failed or been cancelled, or the reverse' from withdrawals x
               left join transfers t on t.reference = 'withdrawal-refund:' || x.id
               where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
             union all
-            select 'withdrawal:' || x.id, 'confirmed, and its move failed' from withdrawals x join coin_moves m on m.id = x.move_id
+            select 'withdrawal:' || x.id, 'confirmed, but its coin transfer failed' from withdrawals x join coin_moves m on m.id = x.move_id
               where x.status = 'CONFIRMED' and m.status = 'FAILED'
             union all
-            select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
+            select 'WITHDRAWALS', 'the account has ' || booked || ', the withdrawals ' || moved from (
               select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
                 (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
                   where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL')
@@ -140,7 +139,7 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, noted balances, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled; and of no table is a trigger or a reference switched off.',
+      'Triggers prevent changes of transfers, entries, stored balances, commits and recent events. They exist and are enabled, and no trigger or foreign key of any table is disabled.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
             from (values ('transfers'), ('entries'), ('statement_balances'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
@@ -148,7 +147,7 @@ export const bookInvariants: Invariant[] = [
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
                 and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)
             union all
-            select r.relname, coalesce('reference ' || c.conname, 'trigger ' || t.tgname) || ' is switched off'
+            select r.relname, coalesce('foreign key ' || c.conname, 'trigger ' || t.tgname) || ' is disabled'
             from pg_trigger t join pg_class r on r.oid = t.tgrelid left join pg_constraint c on c.oid = t.tgconstraint and c.contype = 'f'
             where r.relnamespace = 'public'::regnamespace and t.tgenabled not in ('O', 'A')`,
   },

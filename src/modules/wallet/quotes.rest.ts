@@ -178,8 +178,8 @@ const isSameAmount = (one: string, other: string) =>
   one === other || ([one, other].every((each) => AMOUNT.test(each)) && toUnits(one) === toUnits(other))
 
 /**
- * Returns the maximum cost that a caller accepts, from the body or the query. Raises VALIDATION_FAILED if the two differ; a quote
- * reports that instead.
+ * Returns the maximum cost that a caller accepts, from the body or the query. Throws VALIDATION_FAILED if they differ. A quote
+ * reports that as a problem.
  */
 export function maxCostOf({ body, query, unread }: RestRequest): string | undefined {
   const inBody = body.amount('max_cost')

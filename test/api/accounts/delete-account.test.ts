@@ -36,7 +36,7 @@ describe.each(bothApis)('delete an account over $name', (api) => {
     ;(await api.deleteAccount(store.owner)).ok()
     const rejected = await api.confirmOrder(buyer, { id }, options)
     rejected.fails('UNABLE_TO_CONFIRM_ORDER')
-    expect(rejected.text).toContain('The seller is gone.')
+    expect(rejected.text).toContain('The seller deleted their account.')
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
     ;(await api.createOrder(buyer, { networkApp: store.appId }, options)).fails('INVALID_NETWORK_APP_NAME')
     const document = 'query ($id: ID!) { node(id: $id) { ... on NetworkApp { isActive owner { displayName email } } } }'

@@ -36,7 +36,7 @@ describe('an administrator at the pages', () => {
     const wrong = await submit(at, { amount: '1', reason: 'It <b>broke</b>', 'current-password': 'wrong' })
     expect([wrong.status, wrong.text.includes('This is not your password.')]).toEqual([400, true])
     const more = await submit(at, { amount: '3', reason: 'x', ...guarded })
-    expect([more.status, more.text.includes('which is what can still be given back')]).toEqual([400, true])
+    expect([more.status, more.text.includes('which can still be refunded')]).toEqual([400, true])
     const { text } = await ask(at)
     const [token, key] = ['form-token', 'key'].map(
       (name) =>
