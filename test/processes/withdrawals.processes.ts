@@ -585,7 +585,9 @@ it('that was confirmed, reorganized away and then failed is refunded', async () 
   await set('CONFIRMED')
   const { broken } = await findings()
   expect(broken.map(({ invariant }) => invariant.id)).toEqual(['C8'])
-  expect(broken[0]!.rows).toContainEqual(expect.objectContaining({ problem: 'confirmed, but its coin transfer failed' }))
+  expect(broken[0]!.rows).toContainEqual(
+    expect.objectContaining({ problem: 'confirmed, but its coin transfer failed' }),
+  )
   await set('FAILED')
 })
 

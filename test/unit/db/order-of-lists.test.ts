@@ -367,7 +367,7 @@ it("stores no time of a gateway's clock, except IDs that are created before the 
 /** Durations, certificates, file ages and the parsing of `Retry-After`. */
 const usesOwnClock = [
   'http/upload-folder.ts',
-  'modules/assets/store-and-pin.ts',
+  'modules/assets/pinned-files.ts',
   'modules/content-credentials/content-credentials.ts',
   'modules/webhooks/webhook-sender.ts',
 ]
