@@ -66,7 +66,7 @@ it('a killed export leaves no file under the final name, and an interrupted one 
   expect(await readdir(dir)).toEqual([expect.stringMatching(/^person\.json\.part-/)])
   const interrupted = await whileItWaits(lock, taking, (child) => child.kill('SIGTERM'))
   expect(await interrupted.ended).toEqual([1, null])
-  expect(await interrupted.said).toEqual(['', 'It was interrupted.\n'])
+  expect(await interrupted.said).toEqual(['', 'Interrupted.\n'])
   expect(await readdir(dir)).toHaveLength(1)
   const whole = await runAnnal(app.env.ANNAL_DIR!, taking, { env: app.env })
   expect(whole.code).toBe(0)
