@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
-import { keyPairs } from '../src/chain/key-pairs.ts'
+import { keyPairs } from '../src/chain/transaction.ts'
 import { readConfig } from '../src/config.ts'
 import { invariants } from '../src/db/invariants/check-invariants.ts'
 import { prepareDatabase } from '../src/db/prepare-database.ts'

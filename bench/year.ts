@@ -15,7 +15,6 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { createApp } from '../src/app.ts'
 import { startLoops } from '../src/background.ts'
-import { connectChain } from '../src/chain/connect-chain.ts'
 import { readConfig } from '../src/config.ts'
 import { checkInvariants } from '../src/db/invariants/check-invariants.ts'
 import { prepareDatabase } from '../src/db/prepare-database.ts'
@@ -24,6 +23,7 @@ import { presentError } from '../src/http/error-status.ts'
 import { createHttpServer } from '../src/http/http-server.ts'
 import { openInfrastructure } from '../src/infrastructure.ts'
 import { eraseOrderArguments, expireOrders } from '../src/modules/store/expire-orders.ts'
+import { openChain } from '../src/open-chain.ts'
 import { roles } from '../src/shared/process.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { openTelemetry } from '../src/telemetry/telemetry.ts'
@@ -68,11 +68,11 @@ const server = createHttpServer({ presentError, log, telemetry: telemetry.reques
 const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: true })
 await sql(queueClockSql)
-const chain = await connectChain(installation, url)
+const chain = await openChain(installation, url)
 const app = createApp({
   ...installation,
   relay: chain.relay,
-  coins: chain.chainCoins,
+  coins: chain.coins,
   histories: chain.histories,
   publicUrl: url,
   missing: async () => [],

@@ -2,14 +2,15 @@
  * F19: an account is deleted 50 times at once, while 50 changes of its asset and 50 confirms of its orders are under way
  * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
  */
-import { keyPairs } from '../src/chain/key-pairs.ts'
+
 import { createRegistry, registrySetting } from '../src/chain/registry/registry.ts'
+import { keyPairs } from '../src/chain/transaction.ts'
 import { arrayOf, boolean, int, statement, text, uuid } from '../src/db/sql.ts'
 import { createCustody } from '../src/keys/custody.ts'
 import { createLocalKeyVault } from '../src/keys/key-vault.ts'
 import { createDeletionService } from '../src/modules/accounts/deletion-service.ts'
-import { noCoins } from '../src/modules/coins/coin-types.ts'
 import type { CommitData } from '../src/modules/commits/commit-data.ts'
+import { noCoins } from '../src/services.ts'
 import { until } from '../test/support/eventually.ts'
 import { trySend } from '../test/support/http-client.ts'
 import { startReceiver } from '../test/support/receiver.ts'

@@ -3,7 +3,7 @@
  * answered alike and leave the same. Single deeds and several at once: wallets, orders, commits, deletion, the clock.
  */
 import fc from 'fast-check'
-import { keyPairs } from '../src/chain/key-pairs.ts'
+import { keyPairs } from '../src/chain/transaction.ts'
 import { createDatabase } from '../src/db/database.ts'
 import { statement } from '../src/db/sql.ts'
 import { createCustody } from '../src/keys/custody.ts'

@@ -1,6 +1,5 @@
 /** All background work of a process, with the role of each part. `test/contract/loops.test.ts` finds work that is not listed here. */
 
-import type { ChainConnection } from './chain/connect-chain.ts'
 import type { Infrastructure } from './infrastructure.ts'
 import { type Jobs, startJobs, type WorkOptions } from './jobs/jobs.ts'
 import type { JobData } from './jobs/queues.ts'
@@ -8,6 +7,7 @@ import { done, type Repetition, repeat } from './jobs/repeat.ts'
 import { requestThumbnails } from './modules/assets/thumbnails.ts'
 import { eraseOrderArguments, expireOrders } from './modules/store/expire-orders.ts'
 import { deliveryWork } from './modules/webhooks/delivery-service.ts'
+import type { OpenChain } from './open-chain.ts'
 import type { ServiceLayer } from './services.ts'
 import type { Log } from './shared/log.ts'
 import type { Role } from './shared/process.ts'
@@ -15,7 +15,7 @@ import type { Role } from './shared/process.ts'
 /** Parts that the background work needs. */
 export interface LoopParts {
   infrastructure: Infrastructure
-  chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'gasQuote'>
+  chain: Pick<OpenChain, 'relay' | 'deposits' | 'treasuryWorker' | 'gasQuote'>
   layer: Pick<ServiceLayer, 'context' | 'services' | 'maintenance' | 'jobs'>
 }
 
@@ -29,7 +29,7 @@ export interface RunningLoops {
 const watches = {
   relay: { role: 'relay' },
   deposits: { role: 'relay' },
-  coins: { role: 'relay' },
+  treasuryWorker: { role: 'relay' },
 } satisfies Partial<Record<keyof LoopParts['chain'], { role: Role }>>
 
 interface QueueWork<Name extends keyof JobData> {

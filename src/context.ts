@@ -3,14 +3,13 @@
  * function `(context, input)` that names the few fields it needs: `Pick<Context, 'actor' | 'database'>`, short `Use<'actor' | 'database'>`.
  */
 import type { KeyObject } from 'node:crypto'
-import type { Chain, Histories } from './chain/chain-types.ts'
+import type { Chain, Coins, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/database-types.ts'
 import type { ContentStore, PictureMaker } from './files/file-types.ts'
 import type { Custody, EnvelopeCipher, KeyVault, PasswordHasher } from './keys/key-types.ts'
 import type { ComposeMail, Mailer } from './mail/mail-types.ts'
 import type { Uploads } from './modules/assets/uploads.ts'
-import type { Coins } from './modules/coins/coin-types.ts'
 import type { FeedNotifications } from './modules/events/notification-types.ts'
 import type { ActionArgs } from './modules/store/action-args.ts'
 import type { Actor } from './shared/actor.ts'

@@ -152,7 +152,7 @@ function checkContentCredentials({ contentCredentials, dir }: Config): void {
 }
 
 /** The curve's library takes 0.2 seconds to load, and many commands use no key pair. */
-const loadKeyPairs = async () => (await import('./chain/key-pairs.ts')).keyPairs
+const loadKeyPairs = async () => (await import('./chain/transaction.ts')).keyPairs
 const keyPairs = {
   createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
   signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).signText(privateKey, text),

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
 import type { App } from './app.ts'
 import { startLoops } from './background.ts'
-import { assertRegistryChosen, type ChainConnection, connectChain } from './chain/connect-chain.ts'
+import { assertRegistryChosen } from './chain/create-chain.ts'
 import type { Config } from './config.ts'
 import { BEAT_EVERY_MS, createPresence } from './db/heartbeat.ts'
 import { presentError } from './http/error-status.ts'
@@ -12,6 +12,7 @@ import { createHttpServer, type HttpServer } from './http/http-server.ts'
 import { addProbes, createProbes, findAwayParts } from './http/probes.ts'
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts'
 import { repeat } from './jobs/repeat.ts'
+import { type OpenChain, openChain } from './open-chain.ts'
 import { createServices, type ServiceLayer } from './services.ts'
 import { ABANDON_MS, roles as allRoles, type StopReason, stopSignal } from './shared/process.ts'
 import { createLifecycleLog, createLog, logUnhandledRejections } from './telemetry/log.ts'
@@ -57,7 +58,7 @@ async function run(config: Config, opened: Opened): Promise<never> {
   logUnhandledRejections(log)
   const { shutdownDelayMs } = config
   let opening: Promise<Infrastructure> | undefined
-  let connecting: Promise<ChainConnection> | undefined
+  let connecting: Promise<OpenChain> | undefined
   const abandon = async (reason: StopReason) => {
     lifecycle.stopped(reason)
     await Promise.allSettled([connecting?.then((chain) => chain.close()), opening?.then((parts) => parts.abandon())])
@@ -82,13 +83,13 @@ async function run(config: Config, opened: Opened): Promise<never> {
   await assertRegistryChosen(config, infrastructure)
   const { database } = infrastructure
   const presence = createPresence({ database, roles: config.roles })
-  connecting = connectChain(infrastructure, publicUrl)
+  connecting = openChain(infrastructure, publicUrl)
   const chain = await connecting
   opened.unshift(chain.close)
   const parts = {
     ...infrastructure,
     relay: chain.relay,
-    coins: chain.chainCoins,
+    coins: chain.coins,
     gasFee: chain.gasQuote?.current,
     histories: chain.histories,
     publicUrl,

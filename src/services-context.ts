@@ -4,9 +4,6 @@ import type { AppContext, Context as UseCaseContext } from './context.ts'
 import type { AccountServices } from './modules/accounts/account-services.ts'
 import type { StatisticsService } from './modules/admin/statistics.ts'
 import type { AuditService } from './modules/audit/audit-service.ts'
-import type { createDepositService } from './modules/coins/deposit-service.ts'
-import type { HeldCoinService } from './modules/coins/held-coin-service.ts'
-import type { WithdrawalService } from './modules/coins/withdrawal-service.ts'
 import type { ContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
 import type { EventService } from './modules/events/event-service.ts'
 import type { createDeliveryService } from './modules/webhooks/delivery-service.ts'
@@ -16,13 +13,10 @@ import type { RequestQuota } from './shared/rate-limiter.ts'
 /** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
 export interface Services extends AccountServices {
   deliveries: ReturnType<typeof createDeliveryService>
-  deposits: ReturnType<typeof createDepositService>
   audit: AuditService
   contentCredentials: ContentCredentialsService
   events: EventService
   statistics: StatisticsService
-  withdrawals: WithdrawalService
-  heldCoins: HeldCoinService
   idempotency: Idempotency
   requestQuota: RequestQuota
 }

@@ -3,8 +3,7 @@
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
-import type { Histories } from './chain/chain-types.ts'
-import { createExplorerUrl } from './chain/explorer.ts'
+import type { Coins, Histories } from './chain/chain-types.ts'
 import type { Config } from './config.ts'
 import type { AppContext, LinkConfig } from './context.ts'
 import type { Database } from './db/database-types.ts'
@@ -31,10 +30,6 @@ import { storeAndPin } from './modules/assets/pinned-files.ts'
 import { makeThumbnail } from './modules/assets/thumbnails.ts'
 import { createUploads } from './modules/assets/uploads.ts'
 import { createAuditService } from './modules/audit/audit-service.ts'
-import type { Coins } from './modules/coins/coin-types.ts'
-import { createDepositService } from './modules/coins/deposit-service.ts'
-import { createHeldCoinService } from './modules/coins/held-coin-service.ts'
-import { createWithdrawalService } from './modules/coins/withdrawal-service.ts'
 import { actionDocuments, actionNids } from './modules/commits/commit-data.ts'
 import { createContentCredentialsService } from './modules/content-credentials/content-credentials-service.ts'
 import { createManifestReader } from './modules/content-credentials/manifest-reader.ts'
@@ -46,7 +41,7 @@ import { createDeliveryService } from './modules/webhooks/delivery-service.ts'
 import { createWebhookSender } from './modules/webhooks/webhook-sender.ts'
 import type { Services } from './services-context.ts'
 import { createConcurrencyCounter } from './shared/concurrency-counter.ts'
-import { throttled } from './shared/errors.ts'
+import { throttled, unavailable } from './shared/errors.ts'
 import { createIdempotency, createIdempotencySecrets } from './shared/idempotency.ts'
 import type { Log } from './shared/log.ts'
 import { createRateLimiter, createRequestQuota, isServiceKey } from './shared/rate-limiter.ts'
@@ -65,6 +60,7 @@ export interface ServiceDependencies {
   vault: KeyVault
   envelopeCipher: EnvelopeCipher
   mailer: Mailer
+  /** `noCoins` without the module `coins`. */
   coins: Coins
   notifications: FeedNotifications
   /** What a commit's transaction is charged with at this moment; what is configured when left out. */
@@ -106,6 +102,15 @@ export interface ServiceLayer {
   prepare(): Promise<void>
 }
 
+/** Coins of a process without the module `coins`. */
+export const noCoins: Coins = {
+  treasury: async () => ({ address: '', balance: undefined }),
+  async quote() {
+    throw unavailable('The chain')
+  },
+  signLastTransfers: async () => ({ store: async () => true }),
+}
+
 /** Returns how many places a caller holds: a trusted service, which acts for many users, holds more than an account or an address. */
 const perKey = (ofService: number) => (key: string) => (isServiceKey(key) ? ofService : 1)
 
@@ -145,7 +150,8 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const { config, database, contentStore, vault, passwords, log, publicUrl } = deps
   const { meter, tracer } = deps.telemetry
   const nids = actionNids(contentStore)
-  const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
+  const explorer = config.chain.explorerUrl?.replace(/\/+$/, '')
+  const explorerUrl = (transactionHash: string) => (explorer ? `${explorer}/tx/${transactionHash}` : null)
   const links = createFileLinks({ key: vault.derive('file-links') })
   const linkConfig: LinkConfig = {
     publicUrl,
@@ -232,9 +238,6 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...account.services,
     contentCredentials: createContentCredentialsService(contentCredentials),
     deliveries,
-    deposits: createDepositService(deps),
-    withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
-    heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
     events: createEventService(shared),
     statistics: createStatisticsService({ ...shared, config: config.store }),

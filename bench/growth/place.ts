@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { keyPairs } from '../../src/chain/key-pairs.ts'
+import { keyPairs } from '../../src/chain/transaction.ts'
 import { readConfig } from '../../src/config.ts'
 import { prepareDatabase } from '../../src/db/prepare-database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'

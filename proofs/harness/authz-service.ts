@@ -3,12 +3,12 @@
  * was changed by the request. The control needs it in hand, too, to open it.
  */
 import { type App, createApp } from '../../src/app.ts'
-import { type ChainConnection, connectChain } from '../../src/chain/connect-chain.ts'
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
-import { noCoins } from '../../src/modules/coins/coin-types.ts'
+import { type OpenChain, openChain } from '../../src/open-chain.ts'
+import { noCoins } from '../../src/services.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -17,7 +17,7 @@ export interface Service {
   app: App
   installation: Infrastructure
   /** Its relay does not run. */
-  chain: ChainConnection
+  chain: OpenChain
   /** Bytes that one person may have on their way in. */
   uploadRoom: number
 }
@@ -32,7 +32,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const server = createHttpServer({ presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
-  const chain = await connectChain(installation, url)
+  const chain = await openChain(installation, url)
   afterwards(() => chain.close())
   const app = createApp({
     ...installation,

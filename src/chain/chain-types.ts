@@ -1,21 +1,54 @@
-/** The chain, as rules and presenters see it. */
-
+/** The chain as the modules see it. */
 import type { Verification } from '../../packages/verify/src/verification.ts'
+import type { Query } from '../db/sql.ts'
 
 /** Histories on the chain. `readTree` returns the bytes of a tree; undefined when the caller must not read it. */
 export interface Histories {
-  /** Where they stand; undefined before the first commit. No node is asked. */
+  /** Returns the chain and the registry. Undefined before the first commit. Does not call the node. */
   place(): Promise<{ chainId: number; registry: string } | undefined>
   /** Verifies a history. A node or file store that does not answer makes it unsettled. Throws CONFLICT while there is no registry. */
   verify(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): Promise<Verification>
-  /** A history as a CAR that anybody can check. Raises UNAVAILABLE, CONFLICT while nothing is on the chain, before the first piece. */
+  /** Returns the proof of a history as a CAR. Throws UNAVAILABLE, and CONFLICT while nothing is on the chain, before the first chunk. */
   prove(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): AsyncGenerator<Uint8Array>
 }
 
-/** The chain as rules and presenters see it. */
+/** The relay and the block explorer. */
 export interface Chain {
-  /** Is told that a commit waits; returns at once. */
+  /** Wakes the relay because a commit waits. Returns immediately. */
   wake(): void
-  /** Where a person can look at a transaction, or null when no explorer is configured. */
+  /** Returns the page of a transaction in the block explorer. Null when none is configured. */
   explorerUrl(transactionHash: string): string | null
+}
+
+/** The coins of users. The optional module `coins` implements it. */
+export interface Coins {
+  /** Returns the address of the treasury and its balance in wei. The balance is undefined if the node does not answer within two seconds. */
+  treasury(): Promise<{ address: string; balance: bigint | undefined }>
+  /** Quotes the transfer of `value` wei from the treasury to an address that a user entered. Throws UNAVAILABLE. */
+  quote(to: string, value: bigint): Promise<QuotedTransfer>
+  /**
+   * Signs transfers of all coins at a user's address to the treasury, before the user's key is destroyed. If the node does not answer within two
+   * seconds, the ledger tells the balance. Throws UNAVAILABLE if the key vault does not answer.
+   */
+  signLastTransfers(userId: string): Promise<LastTransfers>
+}
+
+/** Cost of a withdrawal. */
+export interface QuotedTransfer {
+  /** With EIP-55 checksum. */
+  address: string
+  /** Currency units, a decimal string. */
+  fee: string
+  gasLimit: number
+  /** Reason why nothing can be sent to the address, in a sentence. */
+  refusal?: string
+}
+
+/** Signed transfers that are not stored yet. */
+export interface LastTransfers {
+  /**
+   * Stores the transfers in the transaction that deletes the account, which has locked the wallet. Returns false if a deposit or a transfer was
+   * added since they were signed: sign again.
+   */
+  store(query: Query): Promise<boolean>
 }

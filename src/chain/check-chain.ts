@@ -4,15 +4,13 @@
  */
 
 import type { Database } from '../db/database-types.ts'
-import { arrayOf, float, int, numeric, orNull, type RowOf, statement, text, uuid } from '../db/sql.ts'
-import { bringsTokens } from '../modules/coins/deposits/finder.ts'
+import { arrayOf, float, int, orNull, type RowOf, statement, text, uuid } from '../db/sql.ts'
 import { keysetPages } from '../shared/async.ts'
 import { NIL_UUID, toId } from '../shared/ids.ts'
 import type { ChainCommit, Registry } from './registry/registry.ts'
 import { commitStatus } from './relay/commit-signer.sql.ts'
 import { transactionsOfSql } from './relay/relay.sql.ts'
-import { hasSucceeded, type ReceiptReply } from './replies.ts'
-import { resultOf } from './rpc.ts'
+import type { ReceiptReply } from './replies.ts'
 
 const commitColumns = {
   commit_id: uuid,
@@ -44,29 +42,7 @@ const findFirstBlock = statement(
   { columns: { block: orNull(int) } },
   'select min(block_number) as block from commit_relays where block_number is not null',
 )
-const depositColumns = {
-  id: uuid,
-  hash: text,
-  /** Index among the token's events of the transaction. Null for coins. */
-  position: orNull(int),
-  wallet_id: uuid,
-  address: text,
-  amount: numeric,
-}
-const findDeposits = statement(
-  'check_chain_deposits',
-  {
-    parameters: { after: uuid, limit: int },
-    columns: depositColumns,
-  },
-  `select d.id, d.transaction_hash as hash, case d.kind when 'TOKEN' then split_part(d.reference, ':', 3)::int end as position,
-     d.wallet_id, w.address, trim_scale(d.amount) as amount
-   from deposits d join wallets w on w.user_id = d.wallet_id
-   where d.status = 'CREDITED' and d.id > $after order by d.id limit $limit`,
-)
-
 const COMMITS_PAGE = 1_000
-const DEPOSITS_PAGE = 500
 
 /** What is held to each other, and how much of what differs is told. */
 export interface ChainCheck {
@@ -92,7 +68,6 @@ const sentences = {
   H2: 'No commit is on the chain twice.',
   H3: 'No commit was refunded that is on the chain.',
   H4: 'The chain has no commit of ours that the database does not know. After a restore: what was made since the backup.',
-  H5: 'Every deposit in the books is on the chain.',
 } as const
 type Id = keyof typeof sentences
 
@@ -104,7 +79,7 @@ const tellOf = (tree: string, time: number, committer: string) => `${tree} ${tim
  * rows of each kind. Raises UNAVAILABLE when the chain does not answer.
  */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
-  const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [], H5: [] }
+  const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [] }
   const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))
   // Before the database: what is stored is stored before it is sent.
   const events = await readOurEvents(check)
@@ -142,7 +117,6 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
     if (wanted > 0) continue
     for (const event of same) if (!ours.has(event)) add('H4', strangerOf(event))
   }
-  for await (const row of lostDeposits(check)) add('H5', row)
   // The chain cannot be made to forget what it has, and nothing is wrong with it.
   return (Object.keys(sentences) as Id[]).map((id) => ({
     ...{ id, sentence: sentences[id], rows: found[id], isNote: id === 'H4' },
@@ -188,33 +162,4 @@ async function readOurEvents({ database, registry, recorders }: ChainCheck): Pro
 async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {
   const receipt = await registry.rpc.call<ReceiptReply | null>('eth_getTransactionReceipt', hash)
   return receipt !== null && receipt.logs.length > 0
-}
-
-/** Returns whether a receipt has the deposit. In another block, the same transaction can bring another amount of tokens or pay another address. */
-const isThere = (row: RowOf<typeof depositColumns>, receipt: ReceiptReply | null) => {
-  if (!receipt || !hasSucceeded(receipt)) return false
-  return row.position === null || bringsTokens(receipt.logs, { ...row, position: row.position })
-}
-
-async function* lostDeposits({ database, registry }: ChainCheck) {
-  const pages = keysetPages({
-    first: NIL_UUID,
-    limit: DEPOSITS_PAGE,
-    read: (after, limit) => database.query(findDeposits, { after, limit }),
-    keyOf: ({ id }) => id,
-  })
-  for await (const rows of pages) {
-    const answers = await registry.rpc.batch(
-      rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
-    for (const [index, row] of rows.entries()) {
-      if (isThere(row, resultOf<ReceiptReply | null>(answers[index]))) continue
-      yield {
-        transaction: row.hash,
-        user: toId('user', row.wallet_id),
-        amount: row.amount,
-        problem: 'credited, and the chain does not have it',
-      }
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import { unavailable } from '../shared/errors.ts'
 import type { FeeMarket } from './fees.ts'
-import type { BlockReply } from './replies.ts'
-import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
+import type { BlockReply, FullBlockReply } from './replies.ts'
+import { quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
 
 /** A block. */
 export interface BlockId {
@@ -67,6 +67,26 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
   }
 }
 
+/** An account at one block: balance in wei, and number of its transactions in the chain. */
+export interface SeenAccount {
+  balance: bigint
+  count: number
+}
+
+/** Reads accounts at a block: a number in hexadecimal, or a tag. Throws UNAVAILABLE. */
+export async function readAccounts(rpc: Rpc, addresses: readonly string[], block: string): Promise<SeenAccount[]> {
+  const outcomes = await rpc.batch(
+    addresses.flatMap((address) => [
+      { method: 'eth_getBalance', params: [address, block] },
+      { method: 'eth_getTransactionCount', params: [address, block] },
+    ]),
+  )
+  return addresses.map((_, index) => ({
+    balance: BigInt(resultOf<string>(outcomes[2 * index])),
+    count: Number(resultOf<string>(outcomes[2 * index + 1])),
+  }))
+}
+
 /** Wei of each account. Raises UNAVAILABLE when the node does not answer, RpcError when it refuses. */
 export const readBalances = async (rpc: Rpc, accounts: readonly string[]): Promise<Map<string, bigint>> => {
   const outcomes = await rpc.batch(
@@ -104,4 +124,40 @@ export const isGone = (
 ): boolean => {
   const present = canonical.get(number)
   return present === undefined ? number > head.number : present !== hash
+}
+
+/**
+ * The transaction that used an account's nonce, from blocks up to `newest`; undefined when the node cannot tell, because it
+ * keeps no state from then.
+ */
+export const findSpender = async (
+  rpc: Rpc,
+  account: string,
+  nonce: number,
+  newest: number,
+): Promise<string | undefined> => {
+  const isUsedAt = async (block: number) =>
+    Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
+  try {
+    if (!(await isUsedAt(newest))) return undefined
+    let used = newest
+    let unused = -1
+    for (let step = 1; unused < 0 && used > 0; step *= 2) {
+      const block = Math.max(used - step, 0)
+      if (await isUsedAt(block)) used = block
+      else unused = block
+    }
+    while (used - unused > 1) {
+      const middle = Math.floor((used + unused) / 2)
+      if (await isUsedAt(middle)) used = middle
+      else unused = middle
+    }
+    const block = await rpc.call<FullBlockReply | null>('eth_getBlockByNumber', quantity(used), true)
+    return block?.transactions.find(
+      (each) => each.from.toLowerCase() === account.toLowerCase() && Number(each.nonce) === nonce,
+    )?.hash
+  } catch (error) {
+    if (error instanceof RpcError) return undefined
+    throw error
+  }
 }

@@ -52,13 +52,13 @@ async function checkChain(infrastructure: Infrastructure): Promise<Finding[]> {
   const { database, config } = infrastructure
   const { findSetting, settingKeys } = await import('../db/key-value-store.ts')
   if ((await database.query(findSetting, { key: settingKeys.chain })).length === 0) return []
-  const { recordersOf } = await import('../chain/connect-chain.ts')
+  const { recordersOf } = await import('../chain/create-chain.ts')
   const { findingOf, MOST_ROWS } = await import('../db/invariants/finding.ts')
   const { checkChain: checkCommits } = await import('../chain/check-chain.ts')
-  const { checkCoins } = await import('../modules/coins/treasury/check.ts')
+  const { checkCoins, checkDeposits } = await import('../modules/coins/treasury/check-coins.ts')
   return withChain(infrastructure, async ({ registry }) => {
     const parts = { database, registry, recorders: await recordersOf(config, infrastructure), most: MOST_ROWS + 1 }
-    const findings = [...(await checkCommits(parts)), ...(await checkCoins(parts))]
+    const findings = [...(await checkCommits(parts)), await checkDeposits(parts), ...(await checkCoins(parts))]
     return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))
   })
 }
@@ -105,7 +105,7 @@ export function addCheckCommand(program: Command): void {
       'prints every invariant with the first rows that violate it; "isCut": there are more rows, "isNote": not a problem',
     )
     .action(async ({ json }) => {
-      const findings = await withInfrastructure(checkAll, () => import('../chain/connect-chain.ts'))
+      const findings = await withInfrastructure(checkAll, () => import('../open-chain.ts'))
       const hasProblem = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
       if (hasProblem) fail()
       if (json) {

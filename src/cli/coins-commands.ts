@@ -1,11 +1,11 @@
 /** The commands `coins` and `deposits`. */
 import type { Command } from 'commander'
-import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare.ts'
+import type { ComparedAddress, Comparison } from '../modules/coins/treasury/compare-coins.ts'
 import { formatAmount, fromUnits } from '../shared/money.ts'
 import { blockNumber, command, nameOptions, transactionHash } from './command.ts'
 import { createProgress } from './progress.ts'
 import { counted, fail, green, print, printJson, printTable, red, report } from './terminal.ts'
-import { operator, withChain, withInfrastructure, withServices } from './with-infrastructure.ts'
+import { withChain, withInfrastructure, withServices } from './with-infrastructure.ts'
 
 interface CoinsFlags {
   import?: boolean
@@ -24,7 +24,7 @@ interface Outcome {
 const isExplained = ({ differing }: Comparison) => differing.every(({ problems }) => problems.length === 0)
 
 async function compare({ import: isImport = false, writeOff = [], from }: CoinsFlags): Promise<Outcome> {
-  const { adoptionsOf, compareCoins } = await import('../modules/coins/treasury/compare.ts')
+  const { compareCoins, unknownTransfersOf } = await import('../modules/coins/treasury/compare-coins.ts')
   const { importTransactions } = await import('../modules/coins/import-transactions.ts')
   return withInfrastructure((infrastructure) =>
     withChain(infrastructure, async ({ registry, treasury }) => {
@@ -33,11 +33,11 @@ async function compare({ import: isImport = false, writeOff = [], from }: CoinsF
       try {
         await registry.readChainId()
         const comparison = await compareCoins({
-          ...{ rpc: registry.rpc, database, treasury: treasury.address, from, tell: progress.update },
+          ...{ rpc: registry.rpc, database, treasury: treasury.address, from, onProgress: progress.update },
           borne: new Set(writeOff),
         })
         if (!isImport || !isExplained(comparison)) return { comparison, imported: null, isChanged: false }
-        const transactions = adoptionsOf(comparison)
+        const transactions = unknownTransfersOf(comparison)
         const isDone = await importTransactions(database, transactions)
         return { comparison, imported: isDone ? transactions.length : null, isChanged: !isDone }
       } finally {
@@ -141,10 +141,13 @@ const LISTED = 100
 
 async function settleDeposits({ collect, writeOff }: DepositsFlags) {
   const { toId } = await import('../shared/ids.ts')
-  return withServices(async ({ services: { deposits } }) => {
-    const collected = collect === undefined ? null : await deposits.collect(operator, collect)
-    const writtenOff = writeOff === undefined ? null : await deposits.writeOff(operator, writeOff)
-    const frozen = (await deposits.listFrozen(operator, LISTED)).map((row) => ({
+  const { asSystem } = await import('../context.ts')
+  const { collectShortfall, listFrozenDeposits, writeOffShortfall } = await import('../modules/coins/deposits.ts')
+  return withServices(async (layer) => {
+    const context = asSystem(layer.context)
+    const collected = collect === undefined ? null : await collectShortfall(context, { id: collect })
+    const writtenOff = writeOff === undefined ? null : await writeOffShortfall(context, { id: writeOff })
+    const frozen = (await listFrozenDeposits(context, LISTED)).map((row) => ({
       ...{ id: toId('deposit', row.id), user: toId('user', row.wallet_id), reference: row.reference },
       ...{ amount: row.amount, shortfall: row.shortfall, writtenOff: row.written_off, held: row.held },
       ...{ isBack: row.block_number !== null, frozenAt: row.frozen_at },
@@ -160,12 +163,12 @@ interface CreditFlags {
 }
 
 async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags) {
-  const { creditTransaction } = await import('../modules/coins/deposits/credit.ts')
+  const { creditTransaction } = await import('../modules/coins/deposits/credit-transaction.ts')
   const { createFindAccount, withReason } = await import('../modules/accounts/account-lookup.ts')
   const { notFound } = await import('../shared/errors.ts')
   const { fromId, toId } = await import('../shared/ids.ts')
   const { parse, positiveAmount } = await import('../shared/input.ts')
-  const { createDepositBooks } = await import('../modules/coins/deposit-books.ts')
+  const { createDepositLedger } = await import('../modules/coins/deposit-ledger.ts')
   const input = parse(withReason.extend({ amount: positiveAmount }), { userId: user, amount, reason })
   return withInfrastructure(async (infrastructure) => {
     const { database, config } = infrastructure
@@ -175,7 +178,7 @@ async function creditDeposit(hash: string, { user, amount, reason }: CreditFlags
     if (userId === undefined) throw notFound('User')
     return withChain(infrastructure, async ({ registry }) => {
       const { id, blockNumber, isTraced } = await creditTransaction(
-        { registry, books: createDepositBooks(infrastructure), confirmations: config.chain.depositConfirmations },
+        { registry, ledger: createDepositLedger(infrastructure), confirmations: config.chain.depositConfirmations },
         { transactionHash: hash, userId, amount: input.amount, reason: input.reason },
       )
       return {

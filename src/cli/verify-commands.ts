@@ -52,7 +52,7 @@ async function openProof(path: string) {
 }
 
 async function withLocalSources<T>(work: (sources: Sources) => Promise<T>): Promise<T> {
-  const { recordersOf } = await import('../chain/connect-chain.ts')
+  const { recordersOf } = await import('../chain/create-chain.ts')
   const { filesOf, findRegistry, nodeOf } = await import('../modules/commits/local-sources.ts')
   const { treeReader } = await import('../modules/commits/verify-history.ts')
   return withInfrastructure((infrastructure) =>

@@ -1,8 +1,8 @@
 /** Opens what a command needs, and closes it after the command. Modules are loaded when needed, so that help and usage errors are fast. */
-import type { ChainConnection } from '../chain/connect-chain.ts'
+import type { Coins } from '../chain/chain-types.ts'
 import type { ConnectedDatabase } from '../db/database.ts'
 import type { Infrastructure } from '../infrastructure.ts'
-import type { Coins } from '../modules/coins/coin-types.ts'
+import type { OpenChain } from '../open-chain.ts'
 import type { ServiceLayer } from '../services.ts'
 import { red, report, terminal } from './terminal.ts'
 
@@ -85,12 +85,9 @@ export function localUrl({ host, port }: { host: string; port: number }): string
 const publicUrlOf = ({ config }: Infrastructure) => config.publicUrl ?? `http://localhost:${config.port}`
 
 /** Calls `work` with a connection to the chain. Starts the embedded chain if none runs. */
-export async function withChain<T>(
-  infrastructure: Infrastructure,
-  work: (chain: ChainConnection) => Promise<T>,
-): Promise<T> {
-  const { connectChain } = await import('../chain/connect-chain.ts')
-  const chain = await connectChain(infrastructure, publicUrlOf(infrastructure))
+export async function withChain<T>(infrastructure: Infrastructure, work: (chain: OpenChain) => Promise<T>): Promise<T> {
+  const { openChain } = await import('../open-chain.ts')
+  const chain = await openChain(infrastructure, publicUrlOf(infrastructure))
   try {
     return await work(chain)
   } finally {
@@ -112,12 +109,12 @@ export const withServices = <T>(
   work: (layer: ServiceLayer, infrastructure: Infrastructure) => Promise<T>,
 ): Promise<T> =>
   withInfrastructure(async (infrastructure) => {
-    const { noCoins } = await import('../modules/coins/coin-types.ts')
+    const { noCoins } = await loadServices()
     return work(await openServices(infrastructure, noCoins), infrastructure)
   }, loadServices)
 
 /** Throws WrongChainError. Only warns if the chain does not answer. */
-async function checkChainId({ registry }: ChainConnection): Promise<void> {
+async function checkChainId({ registry }: OpenChain): Promise<void> {
   const { WrongChainError } = await import('../chain/registry/registry.ts')
   await registry.readChainId().catch((error: unknown) => {
     if (error instanceof WrongChainError) throw error
@@ -140,8 +137,8 @@ export const withKeysAndCoins = <T>(
       await assertKeySharesHeld(database, config.dir)
       return withChain(infrastructure, async (chain) => {
         await checkChainId(chain)
-        return work(await openServices(infrastructure, chain.chainCoins), infrastructure)
+        return work(await openServices(infrastructure, chain.coins), infrastructure)
       })
     },
-    () => Promise.all([loadServices(), import('../keys/vault-identity.ts'), import('../chain/connect-chain.ts')]),
+    () => Promise.all([loadServices(), import('../keys/vault-identity.ts'), import('../open-chain.ts')]),
   )

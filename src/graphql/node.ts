@@ -28,7 +28,6 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
   commit: { type: 'Commit', find: ({ uuid }, context) => findCommit(context, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
-  deposit: { type: 'Deposit', find: ({ uuid }, { actor, services }) => services.deposits.find(actor, uuid) },
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, context) => findGrant(context, uuid) },
   key: { type: 'ApiKey', find: ({ id }, context) => findApiKey(context, id) },
@@ -37,8 +36,12 @@ const kinds: Partial<Record<IdPrefix, Kind>> = {
   refund: { type: 'Refund', find: ({ uuid }, context) => findRefund(context, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, context) => findTransfer(context, uuid) },
-  withdrawal: { type: 'Withdrawal', find: ({ uuid }, { actor, services }) => services.withdrawals.find(actor, uuid) },
   user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
+}
+
+/** Adds the type of an optional module. */
+export function addNodeKind(prefix: IdPrefix, kind: Kind): void {
+  kinds[prefix] = kind
 }
 
 async function find(id: string, context: Context): Promise<[object | null, string]> {

@@ -16,8 +16,8 @@ const REPEATS =
   /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreateWatch\(|\bstartJobLoop\(/
 
 const started: Record<string, string> = {
-  'modules/coins/treasury/treasury-worker.ts': 'coins',
-  'modules/coins/deposits/deposits.ts': 'deposits',
+  'modules/coins/treasury/treasury-worker.ts': 'treasuryWorker',
+  'modules/coins/deposits/deposit-watcher.ts': 'deposits',
   'chain/relay/commit-signer.ts': 'relay',
   'chain/relay/relay.ts': 'relay',
   'background.ts': 'every',
@@ -48,7 +48,7 @@ it('whatever goes on by itself is started for one role, or belongs to a part tha
 })
 
 it('nothing but background.ts starts a loop, and there each has its role', () => {
-  const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|coins)\.start\(\)|\.work\('/
+  const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|treasuryWorker)\.start\(\)|\.work\('/
   const mayStart = ['background.ts', 'run-process.ts', 'jobs/jobs.ts', 'jobs/repeat.ts']
   expect(files.filter((file) => starts.test(read(file)) && !mayStart.includes(file))).toEqual([])
   expect(read('run-process.ts').match(/\brepeat\(.*/g)).toEqual([expect.stringMatching(/^repeat\(presence\.beat,/)])

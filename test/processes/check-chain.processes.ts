@@ -5,6 +5,7 @@ import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { checkDeposits } from '../../src/modules/coins/treasury/check-coins.ts'
 import { toId } from '../../src/shared/ids.ts'
 import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
 import { useRelayScene } from '../support/chain/relay-scene.ts'
@@ -24,7 +25,8 @@ const account = createRelayAccount(relayKeys[0]!)
 /** The rows of each finding that has some. */
 async function check({ database }: World = world) {
   const registry = createRegistry({ rpcUrl: chain.url, database })
-  const findings = await checkChain({ database, registry, recorders: [account.address], most: 100 })
+  const check = { database, registry, recorders: [account.address], most: 100 }
+  const findings = [...(await checkChain(check)), await checkDeposits(check)]
   expect(findings.map(({ id, isNote }) => `${id}${isNote ? ', to know' : ''}`)).toEqual([
     ...['H1', 'H2', 'H3', 'H4, to know', 'H5'],
   ])

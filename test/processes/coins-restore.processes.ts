@@ -123,7 +123,7 @@ it('imports transactions that only the chain knows, and pays nothing twice', asy
   }
   const blind = await coins('--write-off', borne, '--import')
   expect(blind).toMatchObject({ code: 1, imported: null })
-  expect(blind.differing[0].problems[0]).toContain('the node does not tell what they are: name a block')
+  expect(blind.differing[0].problems[0]).toContain('the node does not know them. Name a block')
   expect(await coins('--write-off', borne, '--from', '0', '--import')).toMatchObject({ code: 0, imported: 4 })
   proxy.fault = undefined
 
@@ -212,7 +212,7 @@ it('reports coins that others moved, and writes nothing', async () => {
   const { code, differing } = await coins('--import')
   expect(code).toBe(1)
   expect(differing).toHaveLength(1)
-  expect(differing[0].problems.join()).toMatch(new RegExp(`sent coins to ${thief}, which is no treasury`))
+  expect(differing[0].problems.join()).toMatch(new RegExp(`sent coins to ${thief}, which is not a treasury`))
   expect(await movesOf(user)).toEqual([])
   await chain.rpc.call('anvil_stopImpersonatingAccount', user.address)
   const said = await annalHere(app.env, ['coins'])

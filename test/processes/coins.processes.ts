@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { Database } from '../../src/db/database-types.ts'
-import { createCoinService } from '../../src/modules/coins/coin-service.ts'
+import { createCoinLedger } from '../../src/modules/coins/coin-ledger.ts'
 import { NIL_UUID } from '../../src/shared/ids.ts'
 import { fromUnits, toUnits } from '../../src/shared/money.ts'
 import { readState } from '../../src/telemetry/metrics.sql.ts'
@@ -99,7 +99,7 @@ it('another process sends a transaction that a killed process stored', async () 
 it('only one of two processes signs a sweep', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
   const before = await balanceOf(treasuryAddress)
-  const [one, other] = [createCoinService(installation), createCoinService(installation)]
+  const [one, other] = [createCoinLedger(installation), createCoinLedger(installation)]
   const unswept = await one.findUnswept(COIN, NIL_UUID, 10)
   const mine = unswept.find(({ userId }) => userId === users[0]!.id)!
   const key = { chainId: 31337, nonce: 0, to: treasuryAddress, gasLimit: 21_000n, gasPrice: 10n ** 10n }

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-checkpoint.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
+import { asSystem } from '../../src/context.ts'
+import { collectShortfall, listFrozenDeposits, writeOffShortfall } from '../../src/modules/coins/deposits.ts'
 import { toId } from '../../src/shared/ids.ts'
 import { add } from '../../src/shared/money.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -22,7 +24,6 @@ import { waiting, whileHeld } from '../support/held-rows.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
-const system = { kind: 'system' } as const
 let scene: DepositScene
 beforeEach(async () => {
   scene = await openDepositScene(app)
@@ -107,14 +108,16 @@ it('freezes a credited and spent deposit, alerts the operator, and keeps balance
   expect([await shortfall(), await contradictions(app)]).toEqual([owed, []])
   const [line] = expectOk(await user.rest('GET', 'wallet/transfers/?limit=1')).results
   expect(line).toMatchObject({ kind: 'deposit_freeze', subject_id: payment.hash, num: `-${left}`, balance_num: '0' })
-  const { deposits } = app.services
-  const listed = (await deposits.listFrozen(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
+  const system = asSystem(app.context)
+  const listed = (await listFrozenDeposits(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
   expect(listed).toMatchObject([{ shortfall: owed, held: '0' }])
-  await expect(deposits.collect(system, frozen!.id as string)).rejects.toMatchObject({
+  await expect(collectShortfall(system, { id: frozen!.id as string })).rejects.toMatchObject({
     code: 'CONFLICT',
     message: 'Nothing can be collected: the wallet owes nothing for this deposit, or is empty.',
   })
-  await expect(deposits.listFrozen({ kind: 'anonymous', address: '', service: undefined }, 10)).rejects.toMatchObject({
+  await expect(
+    listFrozenDeposits({ ...system, actor: { kind: 'anonymous', address: '', service: undefined } }, 10),
+  ).rejects.toMatchObject({
     code: 'NOT_AUTHENTICATED',
   })
 
@@ -149,26 +152,29 @@ it('lets the operator collect or write off the shortfall, and reverses it if the
   const idOf = async (user: SignedIn) =>
     (await depositsOf(user)).find(({ status }) => status === 'FROZEN')!.id as string
 
-  const { deposits } = app.services
+  const system = asSystem(app.context)
   // What was paid in was locked when it was asked for: it is counted as it is then.
   const had = (await app.wallet(debtor)).num
   const owing = await idOf(debtor)
   await app.sql('update wallets set num = 0 where user_id = $1::uuid', [debtor.id])
   const change = `update wallets set num = ${had} where user_id = '${debtor.id}'`
   const collected = await whileHeld(app, change, async () => {
-    const asked = deposits.collect(system, owing)
+    const asked = collectShortfall(system, { id: owing })
     await waiting(app, 1)
     return { asked }
   })
   expect(await collected.asked).toBe(spent)
-  expect(await deposits.writeOff(system, await idOf(spared))).toBe(spent)
-  await expect(deposits.writeOff(system, await idOf(spared))).rejects.toMatchObject({
+  expect(await writeOffShortfall(system, { id: await idOf(spared) })).toBe(spent)
+  await expect(writeOffShortfall(system, { id: await idOf(spared) })).rejects.toMatchObject({
     code: 'CONFLICT',
     message: 'The wallet owes nothing for this deposit.',
   })
   const unknown = toId('deposit', '00000000-0000-7000-8000-000000000000')
-  for (const settle of [deposits.collect, deposits.writeOff]) {
-    await expect(settle(system, unknown)).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Deposit not found.' })
+  for (const settle of [collectShortfall, writeOffShortfall]) {
+    await expect(settle(system, { id: unknown })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'Deposit not found.',
+    })
   }
   expect(await app.wallet(debtor)).toMatchObject({ num: add('1', `-${spent}`) })
   expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])

@@ -111,7 +111,7 @@ it('credits nothing if the configured token is invalid or has too many decimals,
   const waiting = scene.watch({ token: small.address })
   await eventually(
     () => app.log.lines,
-    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the books have 18')),
+    (lines) => lines.some(({ fields }) => reasonOf(fields).includes('19 decimals; the ledger has 18')),
   )
   await waiting.stop()
   scene.watch({ token: user.address })

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/check-commands.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/jobs/recorded-failures.sql.ts'
-import { createDepositBooks } from '../../src/modules/coins/deposit-books.ts'
+import { createDepositLedger } from '../../src/modules/coins/deposit-ledger.ts'
 import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from '../support/chain/deposit-scene.ts'
 import { cuts, rewriting } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
@@ -200,7 +200,7 @@ it("suspends and lists a deposit that exceeds the ledger's maximum", async () =>
 
 it('stores deposits and scan position together, and credits once with several processes', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  const books = createDepositBooks(app.installation)
+  const books = createDepositLedger(app.installation)
   await books.begin(1, 'start')
   const deposit = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 1, blockHash: '0xbb' }
   const found = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))

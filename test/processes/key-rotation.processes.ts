@@ -1,7 +1,7 @@
 import { link, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keyPairs } from '../../src/chain/key-pairs.ts'
+import { keyPairs } from '../../src/chain/transaction.ts'
 import type { Database } from '../../src/db/database-types.ts'
 import type { Query } from '../../src/db/sql.ts'
 import { createCustody } from '../../src/keys/custody.ts'

@@ -1,7 +1,7 @@
 /** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../proofs/harness/random.ts'
-import type { Relay } from '../../src/chain/relay/options.ts'
+import type { Relay } from '../../src/chain/relay/relay-parts.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { relayKeys, type TestChain } from '../support/chain/anvil.ts'
 import { all, hasRegistry, messagesOn, useRelayScene } from '../support/chain/relay-scene.ts'

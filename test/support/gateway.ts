@@ -1,10 +1,10 @@
 /** A gateway as a process of its own, on the installation that its environment names. Says where it listens, and goes on until it is killed. */
 import { createApp } from '../../src/app.ts'
-import { connectChain } from '../../src/chain/connect-chain.ts'
 import { readConfig } from '../../src/config.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { openInfrastructure } from '../../src/infrastructure.ts'
+import { openChain } from '../../src/open-chain.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 
 const config = readConfig()
@@ -12,7 +12,7 @@ const log = createLog('error')
 const server = createHttpServer({ presentError, log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInfrastructure(config, log, { isService: false })
-const chain = await connectChain(installation, publicUrl)
-const parts = { relay: chain.relay, coins: chain.chainCoins, publicUrl, missing: async () => [] }
+const chain = await openChain(installation, publicUrl)
+const parts = { relay: chain.relay, coins: chain.coins, publicUrl, missing: async () => [] }
 await server.serve(createApp({ ...installation, ...parts }).addRoutes)
 process.stdout.write(`${publicUrl}\n`)

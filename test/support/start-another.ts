@@ -19,7 +19,7 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
   const app = createApp({
     ...installation,
     relay: chain.relay,
-    coins: chain.chainCoins,
+    coins: chain.coins,
     publicUrl: url,
     missing: async () => [],
   })

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
-import { type ChainConnection, connectChain } from '../../src/chain/connect-chain.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/db/invariants/check-invariants.ts'
 import { presentError } from '../../src/http/error-status.ts'
 import { createHttpServer } from '../../src/http/http-server.ts'
 import { type Infrastructure, openInfrastructure } from '../../src/infrastructure.ts'
+import { type OpenChain, openChain } from '../../src/open-chain.ts'
 import { openTelemetry } from '../../src/telemetry/telemetry.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
@@ -34,7 +34,7 @@ export interface TestApp {
   operatorsUrl: string
   env: Record<string, string>
   installation: Infrastructure
-  chain: ChainConnection
+  chain: OpenChain
   context: App['context']
   services: App['services']
   linkConfig: App['linkConfig']
@@ -123,11 +123,11 @@ export async function createTestApp({
     passwords: createTestHasher(),
   }
   const { database } = installation
-  const chain = await connectChain(installation, url)
+  const chain = await openChain(installation, url)
   const app = createApp({
     ...installation,
     relay: chain.relay,
-    coins: chain.chainCoins,
+    coins: chain.coins,
     histories: chain.histories,
     publicUrl: url,
     missing: async () => ((await database.isReachable()) ? [] : ['database']),

@@ -3,16 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getCreateAddress } from 'ethers'
 import type { Database } from '../../db/database-types.ts'
 import { rememberSetting } from '../../db/key-value-store.ts'
-import { readAddresses } from '../../modules/coins/treasury/addresses.ts'
+import { statement, text } from '../../db/sql.ts'
 import type { Log } from '../../shared/log.ts'
-import { chooseFees } from '../fees.ts'
+import { chooseFees, isPoor } from '../fees.ts'
 import { type RelayAccount, toHex } from '../keys.ts'
 import { quantity, RpcError } from '../rpc.ts'
-import { isPoor } from '../sending.ts'
 import { signTransaction } from '../transaction.ts'
-import { readView } from '../view.ts'
+import { readAccounts, readView } from '../view.ts'
 import { registryBytecode } from './abi.ts'
-import { replaceUnusedRegistry } from './registry.sql.ts'
 import { type Registry, registrySetting } from './registry.ts'
 import { noteStart } from './start.ts'
 
@@ -53,7 +51,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   // Of one block: a node that is behind does not have the contract yet, while another one counts what made it.
   const block = quantity(view.head.number)
   if (known && (await registry.hasCode(known, block))) return known
-  const [seen] = await readAddresses(registry.rpc, [account.address], block)
+  const [seen] = await readAccounts(registry.rpc, [account.address], block)
   const nonce = seen!.count
   const next = getCreateAddress({ from: account.address, nonce })
   if (known && known !== next) {
@@ -95,3 +93,10 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   await noteStart({ rpc: registry.rpc, database, chainId, address: next }, signed.hash)
   return next
 }
+
+/** Another address for a registry that no transaction was ever signed for. */
+export const replaceUnusedRegistry = statement(
+  'registry_replace_unused',
+  { parameters: { key: text, value: text }, columns: { value: text } },
+  `update settings set value = $value where key = $key and not exists (select from chain_transactions) returning value`,
+)

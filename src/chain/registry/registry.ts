@@ -1,11 +1,9 @@
 /** The registry contract on its chain: where it is, and what it says about an asset. */
-
 import type { Database } from '../../db/database-types.ts'
 import { findSetting, rememberSetting, settingKeys } from '../../db/key-value-store.ts'
 import type { CommitData } from '../../modules/commits/commit-data.ts'
 import { isUnavailable } from '../../shared/errors.ts'
 import type { Tracer } from '../../telemetry/telemetry-types.ts'
-import { createBlockRange } from '../block-range.ts'
 import { parseCommitData } from '../commit-data.ts'
 import type { LogReply } from '../replies.ts'
 import { createRpc, quantity, type Rpc, RpcError, resultOf } from '../rpc.ts'
@@ -242,5 +240,48 @@ const readLog = (log: LogReply): ChainCommit => {
     blockNumber: Number(log.blockNumber),
     blockHash: log.blockHash,
     logIndex: Number(log.logIndex),
+  }
+}
+
+const FIRST_RANGE = 2_000
+const LARGEST_RANGE = 100_000
+/** Ranges after which one is tried again that was refused: what lies in the blocks may have been too much, and not their number. */
+const FORGOTTEN_AFTER = 50
+
+/** A size that grows while ranges are answered, and stays at what was answered last for a while when a larger one is refused. */
+export interface BlockRange {
+  readonly size: number
+  /** So many blocks were answered. */
+  answered(asked: number): void
+  /** So many were refused. Returns whether there is something smaller to ask for. */
+  refused(asked: number): boolean
+}
+
+/** A range of which nothing is known yet. */
+export function createBlockRange(): BlockRange {
+  let size = FIRST_RANGE
+  let ceiling = LARGEST_RANGE
+  let last = 0
+  let since = 0
+  return {
+    get size() {
+      return size
+    },
+    answered(asked) {
+      last = asked
+      since += 1
+      if (since >= FORGOTTEN_AFTER) {
+        since = 0
+        ceiling = Math.min(ceiling * 2, LARGEST_RANGE)
+      }
+      size = Math.min(size * 2, ceiling)
+    },
+    refused(asked) {
+      since = 0
+      const half = Math.max(Math.floor(asked / 2), 1)
+      size = last < asked ? Math.max(half, last) : half
+      ceiling = size
+      return asked > 1
+    },
   }
 }

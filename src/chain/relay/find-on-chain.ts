@@ -2,19 +2,17 @@
  * Asks the chain itself what became of a commit, before anything is signed for it once more: a receipt may be missing at a
  * node that is behind, and a database may have been restored from before the commit was sent.
  */
-
 import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
-import type { ChainCommit } from '../registry/registry.ts'
-import type { ReceiptReply, TransactionReply } from '../replies.ts'
+import { isCommitLog } from '../registry/abi.ts'
+import type { ChainCommit, Registry } from '../registry/registry.ts'
+import { feeOf, hasSucceeded, type LogReply, type ReceiptReply, type TransactionReply } from '../replies.ts'
 import { resultOf } from '../rpc.ts'
 import { readView } from '../view.ts'
-import { markFound } from './follow.sql.ts'
-import type { ReadHistory } from './histories.ts'
-import type { RelayParts } from './lane.ts'
-import { commitLogsOf, costsOf } from './receipts.ts'
+import { markFound } from './follow-commits.sql.ts'
 import { findLastNonce, transactionsOfSql } from './relay.sql.ts'
+import type { ReadHistory, RelayParts } from './relay-parts.ts'
 
 /** What seeking needs, which is there before any lane is. */
 export type SeekParts = Pick<
@@ -179,4 +177,77 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
       throw notYet(`transactions of ${account} that the database does not know wait to be included`)
   }
   return false
+}
+
+/** A commit's part of what its transaction cost. */
+export interface Cost {
+  gas: number
+  /** Wei. */
+  fee: bigint
+}
+
+/** The events of commits that a transaction left behind, in their order. None when it failed, or went where there is no registry. */
+export const commitLogsOf = (receipt: ReceiptReply): LogReply[] =>
+  hasSucceeded(receipt) ? receipt.logs.filter(isCommitLog) : []
+
+/**
+ * What each event of a transaction cost: gas and fee are shared by the bytes that the events carry. Each takes what all up to it
+ * would cost together, rounded down, less what those before it took; so the shares sum to the whole, to the wei, and
+ * anybody can work them out from the receipt.
+ */
+export const costsOf = (receipt: ReceiptReply): Cost[] => {
+  const sizes = commitLogsOf(receipt).map(({ data }) => BigInt(data.length))
+  const gas = shareOut(BigInt(receipt.gasUsed ?? '0x0'), sizes)
+  const fees = shareOut(feeOf(receipt), sizes)
+  return sizes.map((_, index) => ({ gas: Number(gas[index]), fee: fees[index]! }))
+}
+
+/** Shares an amount out by these weights, of which none is 0. */
+const shareOut = (amount: bigint, weights: readonly bigint[]): bigint[] => {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0n)
+  let before = 0n
+  let taken = 0n
+  return weights.map((weight) => {
+    before += weight
+    const share = (amount * before) / whole - taken
+    taken += share
+    return share
+  })
+}
+
+/** Pages of one asset in one step of the relay; each is one question of the node. */
+const PAGES_AT_ONCE = 4
+/** Assets whose reading is remembered. One that is forgotten is read from its beginning again. */
+const MEMORY = 1_000
+
+/** Reads what our accounts wrote about assets, a few pages a step; asking again goes on where the last step ended. */
+export const createHistories = (readOwn: Registry['readOwn']) => {
+  const reading = new Map<string, { pages: AsyncIterator<ChainCommit[]>; found: ChainCommit[] }>()
+
+  const begin = (nid: string, recorders: ReadonlySet<string>) => {
+    const begun = { pages: readOwn(nid, [...recorders])[Symbol.asyncIterator](), found: [] }
+    reading.set(nid, begun)
+    const [oldest] = reading.keys()
+    if (reading.size > MEMORY && oldest !== undefined) reading.delete(oldest)
+    return begun
+  }
+
+  return (recorders: ReadonlySet<string>): ReadHistory =>
+    async (nid) => {
+      const { pages, found } = reading.get(nid) ?? begin(nid, recorders)
+      try {
+        for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
+          const { value, done } = await pages.next()
+          if (!done) for (const commit of value) found.push(commit)
+          else {
+            reading.delete(nid)
+            return found
+          }
+        }
+        return undefined
+      } catch (error) {
+        reading.delete(nid)
+        throw error
+      }
+    }
 }

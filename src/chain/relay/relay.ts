@@ -9,22 +9,27 @@ import { createPace } from '../cpu-yield.ts'
 import { createRelayAccount } from '../keys.ts'
 import { createLease } from '../lease.ts'
 import { createLogDeduper } from '../log-dedupe.ts'
-import { findRecorders } from '../recorders.ts'
 import { ensureRegistry } from '../registry/deploy.ts'
 import { WrongChainError } from '../registry/registry.ts'
 import { type ChainView, readBalances, readView } from '../view.ts'
-import { takesBatches } from './batch.ts'
+import { closeGap } from './close-gap.ts'
 import { createPreparer } from './commit-signer.ts'
-import { takeFromChain } from './find-on-chain.ts'
-import { follow } from './follow.ts'
-import { createHistories } from './histories.ts'
-import { createLane, forgetSettled, type Lane, type RelayParts } from './lane.ts'
-import { defaultPauses, type Relay, type RelayOptions, type RelayStatus } from './options.ts'
-import { closeGap } from './recover.ts'
+import { createHistories, takeFromChain } from './find-on-chain.ts'
+import { follow } from './follow-commits.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay.sql.ts'
-import { replaceStuck } from './replace.ts'
-import { send, sendAgain } from './send.ts'
-import { signNext } from './sign.ts'
+import {
+  createLane,
+  defaultPauses,
+  findRecorders,
+  forgetSettled,
+  type Lane,
+  type Relay,
+  type RelayOptions,
+  type RelayParts,
+  type RelayStatus,
+} from './relay-parts.ts'
+import { replaceStuck, send, sendAgain } from './send-commits.ts'
+import { signNext, takesBatches } from './sign-transactions.ts'
 import { createHeadWatch, noteAccountsAhead } from './stale-node-guard.ts'
 
 /** Transactions signed in one step. */

@@ -5,11 +5,10 @@
  */
 import { getCreateAddress } from 'ethers'
 import { unavailable } from '../../shared/errors.ts'
-import { findSpender } from '../spender.ts'
-import { type BlockId, type ChainView, isGone, readBlockHashes, readView } from '../view.ts'
-import { type BlockRow, findNewestPlaced } from './follow.sql.ts'
-import { type Lane, type RelayParts, reportLane } from './lane.ts'
+import { type BlockId, type ChainView, findSpender, isGone, readBlockHashes, readView } from '../view.ts'
+import { type BlockRow, findNewestPlaced } from './follow-commits.sql.ts'
 import { findLastNonce, rememberAhead } from './relay.sql.ts'
+import { type Lane, type RelayParts, reportLane } from './relay-parts.ts'
 
 /** Whether the block that a commit or transaction stood in is gone; `canonical` as `readBlockHashes` has it. */
 export const isDisplaced = (

@@ -199,7 +199,7 @@ export async function checkDeposits(parts: Parts): Promise<Diagnosis[]> {
     )
   } else diagnoses.push(ok(`Deposits are credited after ${depositConfirmations} confirmations.`))
   if (tokenAddress === undefined) return diagnoses
-  const { readDecimals } = await import('../../modules/coins/deposits/finder.ts')
+  const { readDecimals } = await import('../../modules/coins/deposits/deposit-finder.ts')
   try {
     const decimals = await readDecimals(rpc, tokenAddress)
     diagnoses.push(
@@ -226,11 +226,11 @@ export async function checkTreasury(parts: Parts): Promise<Diagnosis[]> {
   const { createTreasury, earlierTreasurySentence, findEarlierTreasuries } = await import(
     '../../modules/coins/treasury/treasury.ts'
   )
-  const { createCoinService } = await import('../../modules/coins/coin-service.ts')
+  const { createCoinLedger } = await import('../../modules/coins/coin-ledger.ts')
   const { address } = createTreasury(chain.treasuryKey, createLocalKeyVault({ ...keys, dir }))
   const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
-  const books = createCoinService({ database, notifications: { notify() {} } })
-  const previous = await findEarlierTreasuries(rpc, books, address)
+  const ledger = createCoinLedger({ database, notifications: { notify() {} } })
+  const previous = await findEarlierTreasuries(rpc, ledger, address)
   return [
     ok(`The treasury ${address} holds ${fromUnits(balance)} coins.`),
     ...previous.map((each) =>

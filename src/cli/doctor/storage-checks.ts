@@ -163,7 +163,7 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   }
   const { createCustody } = await import('../../keys/custody.ts')
   const { createEnvelopeCipher } = await import('../../keys/envelope-cipher.ts')
-  const { keyPairs } = await import('../../chain/key-pairs.ts')
+  const { keyPairs } = await import('../../chain/transaction.ts')
   const { createKeyRotation } = await import('../../keys/key-rotation.ts')
   const custody = createCustody({ vault, keyPairs })
   const envelopeCipher = createEnvelopeCipher({ vault })

@@ -1,4 +1,4 @@
-import { boolean, int, orNull, type RowOf, statement, text, uuid } from '../../db/sql.ts'
+import { boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../../db/sql.ts'
 import { byAddressSql } from './email-lookup-sql.ts'
 
 const columns = {
@@ -48,4 +48,25 @@ export const isOver = statement(
   'account_mail_over',
   { parameters: { since: text, seconds: int }, columns: { over: boolean } },
   'select true as over where now() >= $since::timestamptz + make_interval(secs => $seconds)',
+)
+
+const withdrawalColumns = {
+  amount: numeric,
+  fee: numeric,
+  recipient: text,
+  status: textOf<'WAITING' | 'SENDING' | 'CONFIRMED' | 'FAILED' | 'CANCELLED'>('withdrawal_status'),
+  /** True if a transaction was sent, which costs the fee. */
+  isSent: boolean,
+  dueAt: timestamp,
+}
+/** A withdrawal as mails show it. */
+export type MailedWithdrawal = RowOf<typeof withdrawalColumns>
+
+/** A withdrawal of a user. */
+export const findWithdrawal = statement(
+  'account_mail_withdrawal',
+  { parameters: { user: uuid, withdrawal: uuid }, columns: withdrawalColumns },
+  `select x.amount, x.fee, x.recipient, x.status, coalesce(m.status <> 'SIGNED', false) as "isSent", x.due_at as "dueAt"
+   from withdrawals x left join coin_moves m on m.id = x.move_id
+   where x.id = $withdrawal and x.wallet_id = $user`,
 )

@@ -7,8 +7,15 @@ import { dropIfRejected } from '../../shared/errors.ts'
 import { toId } from '../../shared/ids.ts'
 import type { Log } from '../../shared/log.ts'
 import { formatAmount } from '../../shared/money.ts'
-import { findWithdrawal, type Withdrawal } from '../coins/withdrawals.sql.ts'
-import { type AddresseeRow, findAddressee, findAddresseeByEmail, findAwaiting, isOver } from './account-mail.sql.ts'
+import {
+  type AddresseeRow,
+  findAddressee,
+  findAddresseeByEmail,
+  findAwaiting,
+  findWithdrawal,
+  isOver,
+  type MailedWithdrawal,
+} from './account-mail.sql.ts'
 import { addressCounts } from './email-lookup-sql.ts'
 import { lifetimes, type OneTimeTokens, type Purpose } from './one-time-token.ts'
 
@@ -17,7 +24,7 @@ const asked = new Set<AccountMailJob['template']>(['password-reset', 'email-veri
 
 /** What a mail tells of a withdrawal as it stands. */
 function withdrawalMessage(
-  { status, dueAt, transactionHash }: Withdrawal,
+  { status, dueAt, isSent }: MailedWithdrawal,
   facts: AccountFacts & WithdrawalFacts,
 ): AccountMessage {
   switch (status) {
@@ -27,8 +34,7 @@ function withdrawalMessage(
     case 'CONFIRMED':
       return { template: 'withdrawal-confirmed', ...facts }
     case 'FAILED':
-      // What was never sent cost nothing.
-      return { template: 'withdrawal-failed', keepsFee: transactionHash !== null, ...facts }
+      return { template: 'withdrawal-failed', keepsFee: isSent, ...facts }
     case 'CANCELLED':
       return { template: 'withdrawal-cancelled', ...facts }
   }

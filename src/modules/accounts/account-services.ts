@@ -1,5 +1,6 @@
 /** All about accounts, made from their parts: who somebody is, how they get in, and what becomes of them. */
 
+import type { Coins } from '../../chain/chain-types.ts'
 import type { Database } from '../../db/database-types.ts'
 import type { PictureMaker } from '../../files/file-types.ts'
 import type { Custody, KeyVault, PasswordHasher } from '../../keys/key-types.ts'
@@ -9,7 +10,6 @@ import type { Log } from '../../shared/log.ts'
 import type { RateLimiter, RequestQuota } from '../../shared/rate-limiter.ts'
 import type { Semaphore } from '../../shared/semaphore.ts'
 import type { Meter } from '../../telemetry/telemetry-types.ts'
-import type { Coins } from '../coins/coin-types.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import { createAccountMail } from './account-mail.ts'
@@ -95,8 +95,8 @@ export function createAccountServices(deps: Dependencies) {
       passwords: createPasswordService(credentials),
       identities: createIdentityService(credentials),
       users: createLockService(deps),
+      ownPassword,
     },
     jobs: { accountMail: mail.handle, forgetKey: deletions.forget },
-    ownPassword,
   }
 }

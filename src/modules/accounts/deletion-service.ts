@@ -3,6 +3,7 @@
  * they must. Contract: `DELETE /api/v3/auth/users/me/` and `deleteAccount`.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { Coins } from '../../chain/chain-types.ts'
 import type { Database } from '../../db/database-types.ts'
 import { plainSweep } from '../../jobs/batch-job.ts'
 import type { ForgetKeyJob } from '../../jobs/queues.ts'
@@ -15,7 +16,6 @@ import { fromId, NIL_UUID, toId } from '../../shared/ids.ts'
 import { parse } from '../../shared/input.ts'
 import type { Log } from '../../shared/log.ts'
 import { assertOperator, assertUserMay } from '../../shared/policy.ts'
-import type { Coins } from '../coins/coin-types.ts'
 import { failCommit } from '../commits/fail-commit.ts'
 import type { FeedNotifications } from '../events/notification-types.ts'
 import { ORDERS_AT_ONCE } from '../store/orders.sql.ts'
@@ -58,7 +58,6 @@ import {
   findLeftWebhooks,
   forfeitLeftOver,
 } from './deletion-cleanup.sql.ts'
-import { createLastMoves } from './deletion-coins.ts'
 
 interface Dependencies {
   database: Database
@@ -96,7 +95,6 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 export function createDeletionService(deps: Dependencies) {
   const { database, custody, coins, vault, notifications, log } = deps
   const findAccount = createFindAccount(deps)
-  const lastCoins = createLastMoves({ database, custody, coins, log })
   const sweeper = createSweeper({ database, log })
   const sweeps = [
     plainSweep('forfeit-left-over', findLeftOver, forfeitLeftOver),
@@ -140,7 +138,7 @@ export function createDeletionService(deps: Dependencies) {
    * AUTHENTICATION_FAILED.
    */
   async function tryDelete(user: string, reason: string | null): Promise<boolean> {
-    const [{ signed, lost }, lastMoves] = await Promise.all([signAccepted(user), lastCoins.sign(user)])
+    const [{ signed, lost }, lastTransfers] = await Promise.all([signAccepted(user), coins.signLastTransfers(user)])
     let isOvertaken = false
     let tokens = '0'
     const work = async (query: Database['query']) => {
@@ -157,7 +155,7 @@ export function createDeletionService(deps: Dependencies) {
       const orders = idsOf(await query(lockMoreOrders, { user }))
       const assets = idsOf(await query(lockMoreAssets, { user }))
       const [latecomers] = await query(findLatecomers, { user, orders, assets })
-      isOvertaken = latecomers?.some === true || !(await lastCoins.store(query, user, lastMoves))
+      isOvertaken = latecomers?.some === true || !(await lastTransfers.store(query))
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
       tokens = (await query(sumTokens, { user }))[0]!.amount

@@ -4,7 +4,7 @@
  */
 import { arrayOf, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
+import { isCoinSql, isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
 
 /** The nonce after all that were ever signed for an address. */
 export const findNextNonce = statement(

@@ -8,8 +8,9 @@ import {
   totalCountOf,
   withOffset,
 } from '../../graphql/lists.ts'
-import { Node } from '../../graphql/node.ts'
+import { addNodeKind, Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
+import { countConfirmations, countDeposits, findDeposit, listDeposits } from './deposits.ts'
 
 /** The currency of a deposit. */
 export const DepositKind = builder.enumType('DepositKind', {
@@ -57,7 +58,7 @@ const DepositType = builder.prismaObject('Deposit', {
     confirmations: t.int({
       nullable: true,
       description: 'How many blocks lie on top of it; null when the chain does not have it.',
-      resolve: ({ blockNumber }, _args, { services }) => services.deposits.confirmations(blockNumber),
+      resolve: ({ blockNumber }, _args, context) => countConfirmations(context, blockNumber),
     }),
     shortfall: t.field({
       type: 'Decimal',
@@ -79,6 +80,8 @@ const DepositType = builder.prismaObject('Deposit', {
     }),
   }),
 })
+
+addNodeKind('deposit', { type: 'Deposit', find: ({ uuid }, context) => findDeposit(context, uuid) })
 
 const DepositConnection = builder.connectionObject(
   {
@@ -103,11 +106,10 @@ builder.queryField('deposits', (t) =>
         search: searchArg(t, 'the hash of the transaction'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status, search }, { actor, services }) =>
-        services.deposits.count(actor, omitNullish({ status, search })),
-      resolve: (query, _root, { status, search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { status, search }, context) => countDeposits(context, omitNullish({ status, search })),
+      resolve: (query, _root, { status, search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.deposits.list(actor, omitNullish({ status, search }), withOffset(query, offset))
+        return listDeposits(context, omitNullish({ status, search }), withOffset(query, offset))
       },
     },
     DepositConnection,

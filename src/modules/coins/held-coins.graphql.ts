@@ -5,7 +5,14 @@ import { toId } from '../../shared/ids.ts'
 import { MAX_PER_PAGE } from '../../shared/lists.ts'
 import { add } from '../../shared/money.ts'
 import { DepositKind, DepositStatus } from './deposits.graphql.ts'
-import type { HeldCoins } from './held-coin-service.ts'
+import {
+  countAccountDeposits,
+  countAccountWithdrawals,
+  type HeldCoins,
+  listAccountDeposits,
+  listAccountWithdrawals,
+  readHeldCoins,
+} from './held-coins.ts'
 import { hashOf, WithdrawalStatus } from './withdrawals.graphql.ts'
 
 const HeldCoinsType = builder.objectRef<HeldCoins>('HeldCoins').implement({
@@ -186,7 +193,7 @@ builder.queryFields((t) => ({
   heldCoins: t.field({
     type: HeldCoinsType,
     description: `Where the coins of users lie, and what waits for them; for administrators. ${adminOnly}.`,
-    resolve: (_root, _args, { actor, services }) => services.heldCoins.look(actor),
+    resolve: (_root, _args, context) => readHeldCoins(context),
   }),
   accountDeposits: t.prismaConnection(
     {
@@ -198,11 +205,11 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: AccountDepositFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, offset }, { actor, services }) =>
-        services.heldCoins.countDeposits(actor, omitNullish(filter ?? {}), offset),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, offset }, context) =>
+        countAccountDeposits(context, omitNullish(filter ?? {}), offset),
+      resolve: (query, _root, { filter, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.heldCoins.listDeposits(actor, omitNullish(filter ?? {}), withOffset(query, offset))
+        return listAccountDeposits(context, omitNullish(filter ?? {}), withOffset(query, offset))
       },
     },
     AccountDepositConnection,
@@ -217,11 +224,11 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: AccountWithdrawalFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter, offset }, { actor, services }) =>
-        services.heldCoins.countWithdrawals(actor, omitNullish(filter ?? {}), offset),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { filter, offset }, context) =>
+        countAccountWithdrawals(context, omitNullish(filter ?? {}), offset),
+      resolve: (query, _root, { filter, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.heldCoins.listWithdrawals(actor, omitNullish(filter ?? {}), withOffset(query, offset))
+        return listAccountWithdrawals(context, omitNullish(filter ?? {}), withOffset(query, offset))
       },
     },
     AccountWithdrawalConnection,

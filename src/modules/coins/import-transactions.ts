@@ -4,9 +4,9 @@ import type { Database } from '../../db/database-types.ts'
 import { orNull, statement, uuid } from '../../db/sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
-import { columnsOf, storeMove } from './coin-service.ts'
+import { storeSweep, transferParams } from './coin-ledger.ts'
 import { signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
-import type { Adoption } from './coin-types.ts'
+import type { UnknownTransfer } from './coin-types.ts'
 import { storeWithdrawal } from './withdrawals.sql.ts'
 
 /** Stores a payment that no withdrawal in the database asks for. The platform bears it. No row if another move has the nonce. */
@@ -35,19 +35,19 @@ const storeUnclaimed = statement(
  */
 export async function importTransactions(
   { query }: Pick<Database, 'query'>,
-  adoptions: readonly Adoption[],
+  transfers: readonly UnknownTransfer[],
 ): Promise<boolean> {
-  for (const adoption of adoptions) {
-    const stored = await store(query, adoption)
+  for (const transfer of transfers) {
+    const stored = await store(query, transfer)
     if (!stored) return false
   }
   return true
 }
 
-async function store(query: Database['query'], adoption: Adoption): Promise<boolean> {
-  if (adoption.kind === 'GATHERING') return storeMove(query, adoption.move)
-  const { move, claim } = adoption
-  const columns = columnsOf(move)
+async function store(query: Database['query'], transfer: UnknownTransfer): Promise<boolean> {
+  if (transfer.kind === 'GATHERING') return storeSweep(query, transfer.move)
+  const { move, claim } = transfer
+  const columns = transferParams(move)
   const stored = claim
     ? await query(storeWithdrawal, { ...columns, user: claim.userId, withdrawal: claim.id })
     : await query(storeUnclaimed, { ...columns, user: null })

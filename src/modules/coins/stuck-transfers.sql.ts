@@ -2,7 +2,7 @@
 import { arrayOf, int, numeric, statement, text } from '../../db/sql.ts'
 import { postTransferSql } from '../wallet/ledger-sql.ts'
 import { leavesSql } from './coin-transfers.sql.ts'
-import { isOpenSql, isSignedSql, unsweptSql } from './unswept-coins.ts'
+import { isOpenSql, isSignedSql, unsweptSql } from './treasury.sql.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */
 const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`

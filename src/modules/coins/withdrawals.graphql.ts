@@ -10,9 +10,12 @@ import {
   totalCountOf,
   withOffset,
 } from '../../graphql/lists.ts'
-import { Node } from '../../graphql/node.ts'
+import { addNodeKind, Node } from '../../graphql/node.ts'
 import { toId } from '../../shared/ids.ts'
 import { add } from '../../shared/money.ts'
+import { addQuote, QuoteInterface } from '../wallet/quotes.graphql.ts'
+import { quoteWithdrawal, type WithdrawalQuote, withdraw } from './withdraw.ts'
+import { cancelWithdrawal, countWithdrawals, findWithdrawal, getWithdrawal, listWithdrawals } from './withdrawals.ts'
 
 /** How far a withdrawal is. */
 export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
@@ -92,8 +95,10 @@ export const WithdrawalType = builder.prismaObject('Withdrawal', {
   }),
 })
 
+addNodeKind('withdrawal', { type: 'Withdrawal', find: ({ uuid }, context) => findWithdrawal(context, uuid) })
+
 /** Input fields of a withdrawal and of its quote. */
-export const withdrawalFields = (t: InputFields) => ({
+const withdrawalFields = (t: InputFields) => ({
   amount: t.field({
     type: 'Decimal',
     required: true,
@@ -113,6 +118,30 @@ const WithdrawInput = builder.inputType('WithdrawInput', {
     ...withdrawalFields(t),
     currentPassword: t.string({ required: true, description: 'Your password.' }),
   }),
+})
+
+builder.objectRef<WithdrawalQuote & { typeName: string }>('WithdrawalQuote').implement({
+  description: 'The cost of a withdrawal.',
+  interfaces: [QuoteInterface],
+  fields: (t) => ({
+    amount: t.expose('amount', { type: 'Decimal', description: 'The amount that would arrive.' }),
+    fee: t.expose('fee', { type: 'Decimal', description: 'Fee for the chain transaction, at the present gas price.' }),
+    leftToday: t.expose('leftToday', {
+      type: 'Decimal',
+      description: 'The amount that can still be withdrawn in these 24 hours.',
+    }),
+  }),
+})
+
+addQuote({
+  field: 'withdraw',
+  input: builder.inputType('QuoteWithdrawInput', {
+    description: 'A withdrawal, without the password.',
+    fields: withdrawalFields,
+  }),
+  description: 'A withdrawal. Returns a WithdrawalQuote.',
+  typeName: 'WithdrawalQuote',
+  quote: (context, input) => quoteWithdrawal(context, omitNullish(input)),
 })
 
 const withdrawalPayload = (name: string, description: string) =>
@@ -137,9 +166,9 @@ builder.mutationFields((t) => ({
       'Takes currency units out of your wallet and sends them to an address on the chain; points stay. A mail tells you. It can be cancelled until it is ' +
       'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
-    resolve: showing('withdrawal', async (query, { input }, { actor, services, idempotency }) => {
-      const id = await services.withdrawals.withdraw(actor, omitNullish(input), idempotency)
-      return { withdrawal: await services.withdrawals.get(actor, id, query()) }
+    resolve: showing('withdrawal', async (query, { input }, context) => {
+      const id = await withdraw(context, omitNullish(input))
+      return { withdrawal: await getWithdrawal(context, id, query()) }
     }),
   }),
   cancelWithdrawal: t.field({
@@ -147,9 +176,9 @@ builder.mutationFields((t) => ({
     description:
       'Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
-    resolve: showing('withdrawal', async (query, { input: { id } }, { actor, services, idempotency }) => {
-      const uuid = await services.withdrawals.cancel(actor, id, idempotency)
-      return { withdrawal: await services.withdrawals.get(actor, uuid, query()) }
+    resolve: showing('withdrawal', async (query, { input }, context) => {
+      const id = await cancelWithdrawal(context, input)
+      return { withdrawal: await getWithdrawal(context, id, query()) }
     }),
   }),
 }))
@@ -175,10 +204,10 @@ builder.queryField('withdrawals', (t) =>
         search: searchArg(t, 'the recipient, the hash of the transaction or the failure'),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { search }, { actor, services }) => services.withdrawals.count(actor, search),
-      resolve: (query, _root, { search, offset, ...page }, { actor, services }) => {
+      totalCount: (_connection, { search }, context) => countWithdrawals(context, search),
+      resolve: (query, _root, { search, offset, ...page }, context) => {
         assertCursors('id', page)
-        return services.withdrawals.list(actor, search, withOffset(query, offset))
+        return listWithdrawals(context, search, withOffset(query, offset))
       },
     },
     WithdrawalConnection,

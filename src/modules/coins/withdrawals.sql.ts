@@ -3,19 +3,7 @@
  * WITHDRAWALS, which is emptied by what arrives and by what is given back.
  */
 
-import {
-  arrayOf,
-  boolean,
-  int,
-  numeric,
-  orNull,
-  type RowOf,
-  statement,
-  text,
-  textOf,
-  timestamp,
-  uuid,
-} from '../../db/sql.ts'
+import { arrayOf, boolean, int, numeric, orNull, statement, text, timestamp, uuid } from '../../db/sql.ts'
 import { remembered, rememberSql } from '../../shared/idempotency.ts'
 import { accountMailSql } from '../accounts/account-mail-sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
@@ -23,34 +11,6 @@ import { eventSql } from '../events/event-sql.ts'
 import { nextTransferSql, postTransferSql } from '../wallet/ledger-sql.ts'
 import { signedColumns, storeMoveSql } from './coin-transfers.sql.ts'
 import { isTreasuryCertainSql } from './treasury.sql.ts'
-
-const columns = {
-  id: uuid,
-  amount: numeric,
-  fee: numeric,
-  recipient: text,
-  status: textOf<'WAITING' | 'SENDING' | 'CONFIRMED' | 'FAILED' | 'CANCELLED'>('withdrawal_status'),
-  /** Of the transaction that carries it; null until one was sent. */
-  transactionHash: orNull(text),
-  failure: orNull(text),
-  createdAt: timestamp,
-  dueAt: timestamp,
-  settledAt: orNull(timestamp),
-}
-/** A withdrawal as its owner sees it. */
-export type Withdrawal = RowOf<typeof columns>
-
-const withdrawalSql = `
-   select x.id, x.amount, x.fee, x.recipient, x.status, case when m.status <> 'SIGNED' then m.transaction_hash end as "transactionHash",
-     x.failure, x.created_at as "createdAt", x.due_at as "dueAt", x.settled_at as "settledAt"
-   from withdrawals x left join coin_moves m on m.id = x.move_id`
-
-/** One of a user's withdrawals. */
-export const findWithdrawal = statement(
-  'withdrawal_find',
-  { parameters: { user: uuid, withdrawal: uuid }, columns },
-  `${withdrawalSql} where x.id = $withdrawal and x.wallet_id = $user`,
-)
 
 /** Parameters of what a withdrawal is held to. */
 const held = { user: uuid, recipient: text }

@@ -1,3 +1,4 @@
+import type { InputRef } from '@pothos/core'
 import { builder, omitNullish } from '../../graphql/builder.ts'
 import { atMost, characters } from '../../graphql/limits/sizes.ts'
 import type { Context } from '../../services-context.ts'
@@ -6,8 +7,6 @@ import { RevertAssetInput, registrationFields, UpdateAssetMetadataInput } from '
 import { quoteRegistration } from '../assets/register-asset.ts'
 import { quoteRevert } from '../assets/revert-asset.ts'
 import { quoteUpdate } from '../assets/update-asset.ts'
-import type { WithdrawalQuote } from '../coins/withdrawal-service.ts'
-import { withdrawalFields } from '../coins/withdrawals.graphql.ts'
 import { quoteConfirmOrder } from '../store/confirm-order.ts'
 import { quoteCreateOrder } from '../store/create-order.ts'
 import { ConfirmOrderInput, CreateOrderInput } from '../store/orders.graphql.ts'
@@ -28,13 +27,19 @@ const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   }),
 })
 
-type AnyQuote = Quote | WithdrawalQuote | RefundQuote
+interface QuoteBase {
+  total: string
+  available: string
+  problems: Problem[]
+}
+type AnyQuote = Quote | RefundQuote | (QuoteBase & { typeName: string })
 
-const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
+/** Interface of all quotes. */
+export const QuoteInterface = builder.interfaceRef<AnyQuote>('Quote').implement({
   description: 'The cost of a mutation now, and every reason for which it would be refused.',
   resolveType: (quote) => {
     if ('price' in quote) return 'PaymentQuote'
-    return 'fee' in quote ? 'WithdrawalQuote' : 'RefundQuote'
+    return 'refundable' in quote ? 'RefundQuote' : quote.typeName
   },
   fields: (t) => ({
     total: t.expose('total', {
@@ -69,19 +74,6 @@ builder.objectRef<Quote>('PaymentQuote').implement({
   }),
 })
 
-builder.objectRef<WithdrawalQuote>('WithdrawalQuote').implement({
-  description: 'The cost of a withdrawal.',
-  interfaces: [QuoteInterface],
-  fields: (t) => ({
-    amount: t.expose('amount', { type: 'Decimal', description: 'The amount that would arrive.' }),
-    fee: t.expose('fee', { type: 'Decimal', description: 'Fee for the chain transaction, at the present gas price.' }),
-    leftToday: t.expose('leftToday', {
-      type: 'Decimal',
-      description: 'The amount that can still be withdrawn in these 24 hours.',
-    }),
-  }),
-})
-
 builder.objectRef<RefundQuote>('RefundQuote').implement({
   description: 'The amount that a refund would return. Currency units are returned before points.',
   interfaces: [QuoteInterface],
@@ -104,10 +96,21 @@ const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
   }),
 })
 
-const QuoteWithdrawInput = builder.inputType('QuoteWithdrawInput', {
-  description: 'A withdrawal, without the password.',
-  fields: withdrawalFields,
-})
+interface AddedQuote<Input> {
+  /** Field of `QuoteInput`, named like the mutation. */
+  field: string
+  input: InputRef<Input>
+  description: string
+  /** GraphQL type of the quote. */
+  typeName: string
+  quote(context: Context, input: Input): Promise<QuoteBase>
+}
+const addedQuotes: AddedQuote<unknown>[] = []
+
+/** Adds the quote of a mutation of an optional module. */
+export function addQuote<Input>(quote: AddedQuote<Input>): void {
+  addedQuotes.push(quote as AddedQuote<unknown>)
+}
 
 const QuoteInput = builder.inputType('QuoteInput', {
   description: 'The mutation to quote, with its input.',
@@ -124,16 +127,20 @@ const QuoteInput = builder.inputType('QuoteInput', {
       description: 'An order. Returns a PaymentQuote with the cost of its confirmation.',
     }),
     confirmOrder: t.field({ type: ConfirmOrderInput, description: 'A confirmation. Returns a PaymentQuote.' }),
-    withdraw: t.field({ type: QuoteWithdrawInput, description: 'A withdrawal. Returns a WithdrawalQuote.' }),
     refundOrder: t.field({
       type: RefundOrderInput,
       description: 'A refund; for administrators. Returns a RefundQuote.',
     }),
+    ...(Object.fromEntries(
+      addedQuotes.map(({ field, input: type, description }) => [field, t.field({ type, description })]),
+    ) as object),
   }),
 })
 
-function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
-  const { actor, services } = context
+async function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<AnyQuote> {
+  const given = input as Record<string, unknown>
+  const added = addedQuotes.find(({ field }) => given[field])
+  if (added) return { ...(await added.quote(context, given[added.field])), typeName: added.typeName }
   if (input.registerAsset) {
     return quoteRegistration(context, omitNullish(input.registerAsset))
   }
@@ -145,7 +152,6 @@ function quote(context: Context, input: typeof QuoteInput.$inferInput): Promise<
   }
   if (input.createOrder) return quoteCreateOrder(context, omitNullish(input.createOrder))
   if (input.confirmOrder) return quoteConfirmOrder(context, omitNullish(input.confirmOrder))
-  if (input.withdraw) return services.withdrawals.quote(actor, omitNullish(input.withdraw))
   return quoteRefundOrder(context, omitNullish(input.refundOrder!))
 }
 

@@ -1,17 +1,17 @@
 /** A service, a chain whose blocks are made by hand with a proxy before it, and what moves coins on it. */
 import { afterEach, beforeEach } from 'vitest'
+import type { Watch } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
 import type { Database } from '../../../src/db/database-types.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { createCoinService } from '../../../src/modules/coins/coin-service.ts'
-import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
-import { createDepositWatcher } from '../../../src/modules/coins/deposits/deposits.ts'
-import { checkCoins } from '../../../src/modules/coins/treasury/check.ts'
+import { createCoinLedger } from '../../../src/modules/coins/coin-ledger.ts'
+import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
+import { createDepositWatcher } from '../../../src/modules/coins/deposits/deposit-watcher.ts'
+import { checkCoins } from '../../../src/modules/coins/treasury/check-coins.ts'
 import {
-  type CoinMover,
-  type CoinMoverOptions,
-  createCoinMover,
+  createTreasuryWorker,
+  type TreasuryWorkerOptions,
 } from '../../../src/modules/coins/treasury/treasury-worker.ts'
 import { fromUnits, toUnits } from '../../../src/shared/money.ts'
 import { atEnd } from '../at-end.ts'
@@ -41,7 +41,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   await chain.rpc.call('anvil_mine', quantity(CONFIRMATIONS + 1))
 
-  let parts: CoinMover[]
+  let parts: Watch[]
   beforeEach(() => {
     parts = []
     proxy.fault = undefined
@@ -59,16 +59,16 @@ export async function createCoinScene(env: Record<string, string> = {}) {
     confirmations: CONFIRMATIONS,
     pollEvery: 20,
   })
-  const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositBooks(installation) })
+  const watcher = createDepositWatcher({ ...shared(chain.url), ledger: createDepositLedger(installation) })
   watcher.start()
   atEnd(() => watcher.stop())
-  const moveCoins = (from = treasury, others: Pick<CoinMoverOptions, 'doubtPatience'> = {}) => {
-    const mover = createCoinMover({
+  const moveCoins = (from = treasury, others: Pick<TreasuryWorkerOptions, 'doubtPatience'> = {}) => {
+    const mover = createTreasuryWorker({
       ...shared(proxy.url),
       ...{
         treasury: from,
         maxFeePerGas: 500n * 10n ** 9n,
-        books: createCoinService(installation),
+        ledger: createCoinLedger(installation),
         meter: installation.telemetry.meter,
       },
       ...others,

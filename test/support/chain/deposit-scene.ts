@@ -1,14 +1,14 @@
 /** A chain whose blocks are made by hand, so that each test says what is deep enough and when, and watchers of deposits on it. */
 
+import type { Watch } from '../../../src/chain/poller.ts'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
 import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
-import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import {
   createDepositWatcher,
-  type DepositWatcher,
   type DepositWatcherOptions,
-} from '../../../src/modules/coins/deposits/deposits.ts'
+} from '../../../src/modules/coins/deposits/deposit-watcher.ts'
 import { eventually } from '../eventually.ts'
 import { expectOk } from '../expect-error.ts'
 import type { SignedIn, TestApp } from '../test-app.ts'
@@ -22,7 +22,7 @@ export interface DepositScene {
   url: string
   rpc: Rpc
   sender: string
-  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): DepositWatcher
+  watch(options?: Partial<DepositWatcherOptions> & { rpcUrl?: string }): Watch
   mine(blocks: number): Promise<void>
   headNumber(): Promise<number>
   snapshot(): Promise<string>
@@ -40,7 +40,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   app.log.lines.length = 0
   const chain = await startChain({ args: ['--no-mining'] })
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
-  const watchers: DepositWatcher[] = []
+  const watchers: Watch[] = []
   const mine = async (blocks: number) => {
     await chain.rpc.call('anvil_mine', quantity(blocks))
   }
@@ -65,7 +65,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
       const { database, databaseUrl, log } = app.installation
       const watcher = createDepositWatcher({
         registry: createRegistry({ rpcUrl, database }),
-        books: createDepositBooks(app.installation),
+        ledger: createDepositLedger(app.installation),
         ...{ databaseUrl, log, confirmations: CONFIRMATIONS, pollEvery: 20, ...options },
       })
       watchers.push(watcher)

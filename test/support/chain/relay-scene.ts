@@ -1,7 +1,7 @@
 /** What tests of the relay have in common: a database, a chain and a way to it that can be disturbed, new for each test. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { createRegistry } from '../../../src/chain/registry/registry.ts'
-import type { Relay } from '../../../src/chain/relay/options.ts'
+import type { Relay } from '../../../src/chain/relay/relay-parts.ts'
 import { type ChainProxy, startChainProxy } from '../chain-proxy.ts'
 import { eventually } from '../eventually.ts'
 import { startChain, type TestChain } from './anvil.ts'

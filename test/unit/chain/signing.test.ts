@@ -6,7 +6,7 @@ import { chooseFees, raiseFees } from '../../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, signText } from '../../../src/chain/keys.ts'
 import { decodeCommits, encodeCommit, encodeCommits } from '../../../src/chain/registry/abi.ts'
 import artefact from '../../../src/chain/registry.json' with { type: 'json' }
-import { costsOf } from '../../../src/chain/relay/receipts.ts'
+import { costsOf } from '../../../src/chain/relay/find-on-chain.ts'
 import { feeOf, type LogReply, type ReceiptReply } from '../../../src/chain/replies.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../../src/modules/commits/commit-data.ts'

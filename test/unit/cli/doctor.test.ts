@@ -272,7 +272,7 @@ describe('annal doctor', () => {
     await app.sql(`update coin_moves set status = 'FAILED', arrived = 0`)
     expect(seen.of('treasury')).toMatchObject([
       { state: 'ok', finding: expect.stringContaining(`${address} holds 0 coins`) },
-      { state: 'error', finding: expect.stringContaining(`lie at the earlier treasury ${earlier}`) },
+      { state: 'error', finding: expect.stringContaining(`are at the earlier treasury ${earlier}`) },
     ])
   })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
-import { storeMove } from '../../../src/modules/coins/coin-service.ts'
+import { storeSweep } from '../../../src/modules/coins/coin-ledger.ts'
 import { noteDeposits } from '../../../src/modules/coins/deposits.sql.ts'
 import { add } from '../../../src/shared/money.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -346,7 +346,7 @@ it("stores no time of a gateway's clock, except IDs that are created before the 
   )
   const signed = [{ hash: randomUUID(), raw: Buffer.of(0), value: 1n, gasPrice: 1n }]
   const move = { userId: admin.id, sender: admin.address, recipient: admin.address, nonce: 0, amount: 2n, signed }
-  await storeMove(app.installation.database.query, move)
+  await storeSweep(app.installation.database.query, move)
   const wrong: string[] = []
   const unseen: string[] = []
   for (const { table, column, type } of columns) {

@@ -6,7 +6,7 @@ import { type SweepName, sweepNames } from '../../../src/jobs/batch-job.ts'
 import { findSetbacks, retrySetbacks } from '../../../src/jobs/recorded-failures.sql.ts'
 import { withPublicItems } from '../../../src/jobs/run-batch-job.ts'
 import { requestThumbnails } from '../../../src/modules/assets/thumbnails.ts'
-import { createDepositBooks } from '../../../src/modules/coins/deposit-books.ts'
+import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
 import { eraseOrderArguments, expireOrders } from '../../../src/modules/store/expire-orders.ts'
 import { fromId, UUID } from '../../../src/shared/ids.ts'
 import { expectOk } from '../../support/expect-error.ts'
@@ -261,7 +261,7 @@ const scenes: Record<SweepName, Scene> = {
       return reference
     },
     async run() {
-      const books = createDepositBooks(app.installation)
+      const books = createDepositLedger(app.installation)
       await books.begin(1, 'here')
       await books.creditDue({ chainId: 1, position: 'here' }, 1)
     },

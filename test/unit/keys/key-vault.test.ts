@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { keyPairs } from '../../../src/chain/key-pairs.ts'
+import { keyPairs } from '../../../src/chain/transaction.ts'
 import { createCustody } from '../../../src/keys/custody.ts'
 import { createEnvelopeCipher } from '../../../src/keys/envelope-cipher.ts'
 import type { SealedKey } from '../../../src/keys/key-types.ts'

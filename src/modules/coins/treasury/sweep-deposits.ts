@@ -1,77 +1,122 @@
-/** Gathers credited deposits: from their owners' addresses into the treasury. */
-
+/** Sweeps credited deposits from the users' addresses into the treasury. */
 import { logOnce } from '../../../chain/log-dedupe.ts'
-import type { ChainView } from '../../../chain/view.ts'
+import { quantity } from '../../../chain/rpc.ts'
+import { type ChainView, readAccounts, type SeenAccount } from '../../../chain/view.ts'
 import { keysetPages } from '../../../shared/async.ts'
 import { isUnavailable } from '../../../shared/errors.ts'
 import { NIL_UUID } from '../../../shared/ids.ts'
 import { explainError } from '../../../shared/operator-errors.ts'
-import type { UnsweptCoins } from '../coin-types.ts'
-import { readAddresses, type SeenAddress } from './addresses.ts'
-import type { MoverParts } from './parts.ts'
-import { DUST_FACTOR, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './plan.ts'
+import type { UnsweptBalance } from '../coin-types.ts'
+import { DUST_FACTOR, freeBalance, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './gas-prices.ts'
+import type { WorkerParts } from './worker-parts.ts'
 
-/** Addresses of one step. */
-const PAGE = 20
+/** Addresses that are read together: of sweeps, and of suspended transfers. */
+const SWEEP_PAGE = 20
+const SUSPENDED_PAGE = 100
 
 /**
- * Signs and stores a move for each address that holds enough; sending is the next step's. An address whose key does not open, or
- * where the chain has less than the books, is left alone and told of; all others go on. Returns how many wei are enough at the
- * present price of gas.
+ * Signs and stores a transfer for each address that holds enough. The next step sends it. Skips and logs an address whose key does not open, or
+ * where the chain has less than the ledger. Returns how many wei are enough at the present gas price.
  */
-export async function gather(parts: MoverParts, view: ChainView): Promise<bigint> {
+export async function sweepDeposits(parts: WorkerParts, view: ChainView): Promise<bigint> {
   const price = presentPrice(view, parts.maxFeePerGas)
-  // Above what may be paid: whatever lies there waits.
+  // The gas price is above the maximum; deposits stay unswept.
   if (price === undefined) return DUST_FACTOR * TRANSFER_GAS * parts.maxFeePerGas
   const ladder = { chainId: view.chainId, prices: pricesUpTo(price, parts.maxFeePerGas) }
   const least = DUST_FACTOR * TRANSFER_GAS * price
   const problems: { address: string; reason: string }[] = []
   const pages = keysetPages({
     first: NIL_UUID,
-    limit: PAGE,
-    read: (after, limit) => parts.books.findUnswept(least, after, limit),
+    limit: SWEEP_PAGE,
+    read: (after, limit) => parts.ledger.findUnswept(least, after, limit),
     keyOf: ({ userId }) => userId,
   })
   for await (const rows of pages) {
     if (parts.stopping.aborted) break
     const addresses = rows.map(({ address }) => address)
-    const seen = await readAddresses(parts.rpc, addresses, 'latest')
-    for (const [index, unswept] of rows.entries()) {
-      const reason = await gatherOne(parts, unswept, seen[index]!, ladder)
-      if (reason) problems.push({ address: unswept.address, reason })
+    const seen = await readAccounts(parts.rpc, addresses, 'latest')
+    for (const [index, balance] of rows.entries()) {
+      const reason = await sweepAddress(parts, balance, seen[index]!, ladder)
+      if (reason) problems.push({ address: balance.address, reason })
     }
   }
   const [first] = problems
   const fields = { addresses: problems.length, address: first?.address }
   logOnce(
     parts.log,
-    parts.dedupers.gathering,
+    parts.dedupers.sweeping,
     first && { message: 'Treasury sweep skipped addresses', reason: first.reason, fields },
     'Treasury sweep recovered',
   )
   return least
 }
 
-/** Returns what is in the way; empty when nothing is. Raises UNAVAILABLE. */
-async function gatherOne(
-  { books, custody, treasury }: MoverParts,
-  { userId, address, key, unswept, nextNonce, aside }: UnsweptCoins,
-  { balance, count }: SeenAddress,
+/** Returns the reason why the address was skipped, or an empty string. Throws UNAVAILABLE. */
+async function sweepAddress(
+  { ledger, custody, treasury }: WorkerParts,
+  { userId, address, key, unswept, nextNonce, suspended }: UnsweptBalance,
+  { balance, count }: SeenAccount,
   { chainId, prices }: { chainId: number; prices: readonly bigint[] },
 ): Promise<string> {
   if (balance < unswept) return 'the chain has less there than was credited.'
-  // The move that is set aside is in the chain after all: it goes on as soon as its coins are credited again.
-  if (aside && aside.nonce < count) return ''
-  const nonce = aside?.nonce ?? Math.max(nextNonce, count)
-  const recipient = aside?.recipient ?? treasury.address
+  // The suspended transfer is in the chain after all. It resumes once its coins are credited again.
+  if (suspended && suspended.nonce < count) return ''
+  const nonce = suspended?.nonce ?? Math.max(nextNonce, count)
+  const recipient = suspended?.recipient ?? treasury.address
   try {
     const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: recipient }, unswept, prices))
-    // Where a deletion or another process was quicker, it has signed for the same coins.
-    const move = { userId, sender: address, recipient, nonce, amount: unswept, signed, unswept }
-    await books.store({ ...move, isAnew: aside !== undefined })
+    const transfer = { userId, sender: address, recipient, nonce, amount: unswept, signed, unswept }
+    // False if a deletion or another process was faster: it has signed a transfer of the same coins.
+    await ledger.store({ ...transfer, replacesSuspended: suspended !== undefined })
     return ''
   } catch (error) {
     if (isUnavailable(error)) throw error
     return explainError(error)
   }
+}
+
+/**
+ * Suspends transfers whose coins the chain has lost, and resumes those that can continue. Returns whether any suspended transfer waits for a
+ * deposit that is not credited yet.
+ */
+export async function resumeAndSuspend(parts: WorkerParts, view: ChainView): Promise<boolean> {
+  const isWaiting = await resume(parts, view)
+  const addresses = await parts.ledger.suspendTransfers()
+  for (const address of addresses)
+    parts.log.warn({ address }, 'Coin transfer suspended: the chain has lost the coins to transfer')
+  // A smaller amount may be signed too, and still be there.
+  return addresses.length > 0 ? resume(parts, view) : isWaiting
+}
+
+/**
+ * Only one transaction of a nonce is ever included. The address may hold more than was credited, because deposits are not deep enough or not scanned
+ * yet. So the balance on the chain is read before a smaller amount is sent.
+ */
+async function resume(parts: WorkerParts, view: ChainView): Promise<boolean> {
+  const waiting: string[] = []
+  const pages = keysetPages({
+    first: '',
+    limit: SUSPENDED_PAGE,
+    read: (after, limit) => parts.ledger.findResumable(after, limit),
+    keyOf: ({ address }) => address,
+  })
+  for await (const page of pages) {
+    if (parts.stopping.aborted) break
+    const addresses = page.map(({ address }) => address)
+    const seen = await readAccounts(parts.rpc, addresses, quantity(view.head.number))
+    const free = page.map(({ address, open }, index) => ({ address, free: freeBalance(seen[index]!, open) }))
+    const resumed = new Set(await parts.ledger.resume(free))
+    waiting.push(...addresses.filter((address) => !resumed.has(address)))
+  }
+  if (parts.memory.waitingTransfers !== waiting.length) await parts.ledger.noteWaiting(waiting.length)
+  parts.memory.waitingTransfers = waiting.length
+  const [first] = waiting
+  const message = 'Suspended coin transfers wait: the chain has more coins at the addresses than were credited'
+  logOnce(
+    parts.log,
+    parts.dedupers.suspended,
+    first ? { message, fields: { addresses: waiting.length, address: first } } : undefined,
+    'No suspended coin transfer waits any more',
+  )
+  return waiting.length > 0
 }

@@ -1,109 +1,99 @@
 /**
- * Moves coins on the chain: gathers credited deposits into the treasury, and sees to it that whatever is signed gets into the chain once. It
- * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
- * that sends the same bytes again.
+ * The treasury worker moves coins on the chain. It sweeps credited deposits into the treasury and pays withdrawals. Each transaction is stored before
+ * it is sent, so after a crash the next process sends the same bytes again.
  */
-
-import type { RelayAccount } from '../../../chain/keys.ts'
 import { createLease } from '../../../chain/lease.ts'
 import { createLogDeduper, logOnce, type Problem } from '../../../chain/log-dedupe.ts'
 import { createWatch, type Watch } from '../../../chain/poller.ts'
 import type { Registry } from '../../../chain/registry/registry.ts'
 import { type ChainView, readView } from '../../../chain/view.ts'
-import type { Custody } from '../../../keys/key-types.ts'
 import { keysetPages } from '../../../shared/async.ts'
-import type { Log } from '../../../shared/log.ts'
-import type { Meter } from '../../../telemetry/telemetry-types.ts'
-import type { CoinBooks, CoinMove } from '../coin-types.ts'
-import { findOvertaken, followMoves } from './follow.ts'
-import { createSendMemory, type MoverParts } from './parts.ts'
-import { cancelRejected, forgetOthers, sendMoves } from './send.ts'
-import { setAside } from './suspended-transfers.ts'
-import { gather } from './sweep-deposits.ts'
+import type { CoinTransfer } from '../coin-types.ts'
+import { findNonceConflict, followTransfers } from './follow-transfers.ts'
+import { payWithdrawals } from './pay-withdrawals.ts'
+import { cancelRejected, forgetSettled, sendTransfers } from './send-transfers.ts'
+import { resumeAndSuspend, sweepDeposits } from './sweep-deposits.ts'
 import { logEarlierTreasuries, readTreasury } from './treasury.ts'
-import { payWithdrawals } from './withdraw.ts'
+import type { WorkerParts } from './worker-parts.ts'
 
-/** Which chain it is, whose books are written, and where the coins go. */
-export interface CoinMoverOptions {
+/** Parts and settings of the treasury worker. */
+export interface TreasuryWorkerOptions
+  extends Pick<WorkerParts, 'ledger' | 'custody' | 'log' | 'meter' | 'treasury' | 'confirmations' | 'maxFeePerGas'> {
   registry: Registry
-  books: CoinBooks
-  custody: Custody
-  /** For the connection that holds the lease: a session of its own, not through a statement pooler. */
+  /** Direct connection to the database, without a statement pooler. It holds the lease. */
   databaseUrl: string
-  log: Log
-  meter: Meter
-  treasury: RelayAccount
-  /** Blocks on top of a move's block until it is settled. */
-  confirmations: number
-  /** Wei; nothing above is ever offered. */
-  maxFeePerGas: bigint
-  /** Milliseconds for which a node that has fewer blocks than were seen is taken to be behind others; 120,000 when missing. */
-  doubtPatience?: number
-  /** Milliseconds between looks; 1,000 when missing. */
+  /** Default: 120,000. */
+  doubtPatience?: number | undefined
+  /** Pause between steps, in milliseconds. Default: 1,000. */
   pollEvery?: number
 }
 
-/** Moves coins until it is stopped. */
-export type CoinMover = Watch
-
 const leaseName = 'coins'
-/** Blocks: a move that is deeper is not looked at any more. */
+/** Minimum depth, in blocks, below which transfers are no longer checked. */
 const WATCHED_BLOCKS = 128
-/** Moves that are looked at together. */
+/** Transfers that are checked together. */
 const PAGE = 200
-/** Milliseconds between looks at the chain while there is nothing to do: where blocks of moves are young, and where not. */
-const SETTLED_LOOK_MS = 15_000
-const IDLE_LOOK_MS = 60_000
+/** Pauses between steps without work, in milliseconds: while transfers are young, and otherwise. */
+const SETTLING_PAUSE_MS = 15_000
+const IDLE_PAUSE_MS = 60_000
 
-/** A mover of coins; of several processes one works, by the lease `coins`. While a part is away it asks again, and tells so once. */
-export function createCoinMover({
+/** Creates the treasury worker, not started yet. Of several processes, the one with the lease `coins` works. */
+export function createTreasuryWorker({
   registry,
   databaseUrl,
   pollEvery = 1_000,
   doubtPatience = 120_000,
   ...options
-}: CoinMoverOptions): CoinMover {
-  const { books, log } = options
+}: TreasuryWorkerOptions): Watch {
+  const { ledger, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
-  const parts: MoverParts = {
+  const parts: WorkerParts = {
     ...options,
     doubtPatience,
     rpc: registry.rpc.until(stopping.signal),
-    memory: createSendMemory(),
+    memory: {
+      sentAt: new Map(),
+      waitingFrom: new Map(),
+      rejections: new Map(),
+      lackingSince: new Map(),
+      isTreasuryDoubted: undefined,
+      earlier: undefined,
+      waitingTransfers: undefined,
+    },
     dedupers: {
       sending: createLogDeduper(),
-      aside: createLogDeduper(),
-      gathering: createLogDeduper(),
+      suspended: createLogDeduper(),
+      sweeping: createLogDeduper(),
       treasury: createLogDeduper(),
-      overtaken: createLogDeduper(),
+      conflict: createLogDeduper(),
     },
     stopping: stopping.signal,
   }
-  let looked: { at: number; least: bigint; isSettling: boolean } | undefined
+  let lastStep: { at: number; least: bigint; isSettling: boolean } | undefined
 
-  /** The chain is asked while there is something to do, and now and then because gas may be cheaper and blocks displaced. */
+  /** Without work, the chain is still read now and then: gas may be cheaper, or blocks displaced. */
   const isIdle = async () => {
-    if (!looked) return false
-    const rest = looked.isSettling ? SETTLED_LOOK_MS : IDLE_LOOK_MS
-    return performance.now() - looked.at < rest && !(await books.hasWork(looked.least))
+    if (!lastStep) return false
+    const pause = lastStep.isSettling ? SETTLING_PAUSE_MS : IDLE_PAUSE_MS
+    return performance.now() - lastStep.at < pause && !(await ledger.hasWork(lastStep.least))
   }
 
   const step = async () => {
     if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
     const view = await readView(parts.rpc, [parts.treasury.address])
     await registry.assertChain(view.chainId)
-    if (!looked) {
-      // Also what it has sent before is noted now: before anything can be asked of it.
+    if (!lastStep) {
+      // The transaction count of a new treasury must be stored before any withdrawal is signed.
       await readTreasury(parts, view)
       await logEarlierTreasuries(parts)
     }
-    const isMoving = await bringUp(parts, view)
-    const isWaiting = await setAside(parts, view)
-    await books.endWithdrawals()
+    const hasTransfers = await reconcile(parts, view)
+    const isWaiting = await resumeAndSuspend(parts, view)
+    await ledger.endWithdrawals()
     await payWithdrawals(parts, view)
-    const least = await gather(parts, view)
-    looked = { at: performance.now(), least, isSettling: isMoving || isWaiting }
+    const least = await sweepDeposits(parts, view)
+    lastStep = { at: performance.now(), least, isSettling: hasTransfers || isWaiting }
     return pollEvery
   }
 
@@ -112,33 +102,33 @@ export function createCoinMover({
 }
 
 /**
- * Brings every move up to what the chain says, and sends what is not in it: all of them in each step, so that none waits for others that can
- * never succeed. Returns whether there are any.
+ * Compares every open transfer with the chain, and sends those that are not in it. Each step handles all of them, so that none waits for others that
+ * can never succeed. Returns whether there are any.
  */
-async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
+async function reconcile(parts: WorkerParts, view: ChainView): Promise<boolean> {
   const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
   const youngest = Math.max(view.head.number - depth, 0)
   const waiting = new Set<string>()
-  let hasMoves = false
+  let hasTransfers = false
   let problem: Problem | undefined
-  let overtaken: Problem | undefined
+  let conflict: Problem | undefined
   const pages = keysetPages({
-    first: undefined as CoinMove | undefined,
+    first: undefined as CoinTransfer | undefined,
     limit: PAGE,
-    read: (after, limit) => parts.books.findOpen(youngest, after, limit),
-    keyOf: (move) => move,
+    read: (after, limit) => parts.ledger.findOpen(youngest, after, limit),
+    keyOf: (transfer) => transfer,
   })
-  for await (const moves of pages) {
+  for await (const transfers of pages) {
     if (parts.stopping.aborted) break
-    hasMoves = true
-    const left = await followMoves(parts, { view, depth }, moves)
-    overtaken ??= await findOvertaken(parts, view, left)
-    problem = (await sendMoves(parts, view, left)) ?? problem
+    hasTransfers = true
+    const left = await followTransfers(parts, { view, depth }, transfers)
+    conflict ??= await findNonceConflict(parts, view, left)
+    problem = (await sendTransfers(parts, view, left)) ?? problem
     await cancelRejected(parts, view, left)
     for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
   }
-  forgetOthers(parts.memory, waiting)
+  forgetSettled(parts.memory, waiting)
   logOnce(parts.log, parts.dedupers.sending, problem, 'Sending of coin transfers recovered')
-  logOnce(parts.log, parts.dedupers.overtaken, overtaken, 'No coin transfer has a used nonce any more')
-  return hasMoves
+  logOnce(parts.log, parts.dedupers.conflict, conflict, 'No coin transfer has a used nonce any more')
+  return hasTransfers
 }

@@ -1,75 +1,74 @@
-/** The treasury: what it can pay with, and coins that lie where it was before. */
-
+/** The treasury: its account, its free balance, and coins at earlier treasuries. */
 import { createRelayAccount, type RelayAccount, toHex } from '../../../chain/keys.ts'
 import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
-import type { ChainView } from '../../../chain/view.ts'
+import { type ChainView, readAccounts } from '../../../chain/view.ts'
 import type { KeyVault } from '../../../keys/key-types.ts'
 import { fromUnits } from '../../../shared/money.ts'
-import type { CoinBooks } from '../coin-types.ts'
-import { freeOf, readAddresses } from './addresses.ts'
-import type { MoverParts } from './parts.ts'
+import type { CoinLedger } from '../coin-ledger.ts'
+import { freeBalance } from './gas-prices.ts'
 import { type Counted, count, findUnknown } from './unknown-transactions.ts'
+import type { WorkerParts } from './worker-parts.ts'
 
-/** The treasury's account: of the key that is configured, else as long as the vault's derivation key is the same. */
+/** Returns the account of the treasury: from the configured key, else derived from the vault's key. */
 export const createTreasury = (key: string | undefined, vault: Pick<KeyVault, 'derive'>): RelayAccount =>
   createRelayAccount(key ?? toHex(vault.derive('treasury')))
 
-/** What can be paid out. */
+/** What the treasury can pay. */
 export interface Treasury {
-  /** Wei that no signed move takes. */
+  /** Wei that no signed transfer takes. */
   free: bigint
   nextNonce: number
 }
 
 /**
- * What the treasury has; the address of the treasury in doubt while withdrawals may have been paid that the database has waiting: the chain counts
- * transactions that it does not know, or the node has some on their way. Nobody else may hold its key. Raises UNAVAILABLE.
+ * Reads what the treasury can pay. Returns `inDoubt`, the address of a treasury, while the chain or the node's pool has transactions of it that the
+ * ledger does not know: then a waiting withdrawal may have been paid already. Throws UNAVAILABLE.
  */
-export async function readTreasury(parts: MoverParts, view: ChainView): Promise<Treasury | { inDoubt: string }> {
-  const { rpc, books, memory, treasury } = parts
+export async function readTreasury(parts: WorkerParts, view: ChainView): Promise<Treasury | { inDoubt: string }> {
+  const { rpc, ledger, memory, treasury } = parts
   const { address } = treasury
-  // Of one block: a move that is included in between would count twice.
-  const [seen] = await readAddresses(rpc, [address], quantity(view.head.number))
+  // Read at one block: a transfer that is included in between would count twice.
+  const [seen] = await readAccounts(rpc, [address], quantity(view.head.number))
   const { count: sent } = seen!
   const earlier = await findUnsettledEarlier(parts, view)
-  const first = earlier === undefined ? await books.noteTreasury(address, sent) : 0
-  const { nextNonce, open } = await books.readSender(address)
+  const first = earlier === undefined ? await ledger.noteTreasury(address, sent) : 0
+  const { nextNonce, open } = await ledger.readSender(address)
   const known = Math.max(nextNonce, first)
-  // What is stored is stored before it is sent. A node that cannot say what is on its way has Infinity.
+  // Every transfer is stored before it is sent. The count is Infinity if the node does not tell its pool.
   const pending = view.pendingCounts.get(address) ?? sent
   const isAhead = sent > known || (Number.isFinite(pending) && pending > known)
   const inDoubt = earlier ?? (isAhead ? address : undefined)
   const isDoubted = inDoubt !== undefined
-  if (memory.isTreasuryDoubted !== isDoubted) await books.doubtTreasury(address, isDoubted)
+  if (memory.isTreasuryDoubted !== isDoubted) await ledger.doubtTreasury(address, isDoubted)
   memory.isTreasuryDoubted = isDoubted
   if (isDoubted) return { inDoubt }
-  return { free: freeOf(seen!, open), nextNonce: Math.max(nextNonce, sent) }
+  return { free: freeBalance(seen!, open), nextNonce: Math.max(nextNonce, sent) }
 }
 
-/** Milliseconds after which a transaction is sought again: on a long chain each takes dozens of requests. */
-const SEEK_AGAIN_MS = 60_000
+/** Pause between two searches for transactions, in milliseconds. On a long chain each search needs dozens of requests. */
+const SEARCH_PAUSE_MS = 60_000
 
 /**
- * A treasury that this one takes the place of, and that paid what the database does not know: this one is new to a database from before it was
- * configured. Looked at until this one is noted. Raises UNAVAILABLE.
+ * Returns an earlier treasury that paid something that the ledger does not know. This happens with a new treasury and a database from before the
+ * change. Checked until the new treasury is stored. Throws UNAVAILABLE.
  */
 async function findUnsettledEarlier(
-  { rpc, books, memory, treasury: { address } }: MoverParts,
+  { rpc, ledger, memory, treasury: { address } }: WorkerParts,
   { head }: ChainView,
 ): Promise<string | undefined> {
-  if (await books.isTreasuryNoted(address)) return undefined
-  const counted = await count(rpc, await books.findTreasuries(), head.number)
+  if (await ledger.isTreasuryNoted(address)) return undefined
+  const counted = await count(rpc, await ledger.findTreasuries(), head.number)
   const missing = counted.map((each) => `${each.address} ${each.missing}`).join()
   const { earlier } = memory
-  if (earlier?.missing === missing && performance.now() - earlier.at < SEEK_AGAIN_MS) return earlier.unsettled
+  if (earlier?.missing === missing && performance.now() - earlier.at < SEARCH_PAUSE_MS) return earlier.unsettled
   const unsettled = await findUnsettled(rpc, head.number, counted, address)
   memory.earlier = { missing, at: performance.now(), unsettled }
   return unsettled
 }
 
-/** The first of them that sent something to others than these and `present`: coins that somebody sent on are no payments. */
+/** Returns the first treasury that sent coins to anyone except another treasury. Coins sent between treasuries are not payments. */
 async function findUnsettled(rpc: Rpc, block: number, counted: readonly Counted[], present: string) {
-  const found = await findUnknown({ rpc, tell() {} }, block, counted)
+  const found = await findUnknown({ rpc, onProgress() {} }, block, counted)
   const ours = new Set([present, ...counted.map(({ address }) => address)])
   return counted.find((each) => {
     const sentOn = found.of(each).filter(({ to }) => ours.has(to))
@@ -77,19 +76,19 @@ async function findUnsettled(rpc: Rpc, block: number, counted: readonly Counted[
   })?.address
 }
 
-/** A treasury that is not the one in use, and what of what was gathered there still lies there, in wei. */
+/** An earlier treasury, and the swept coins that are still there, in wei. */
 export interface EarlierTreasury {
   address: string
   held: bigint
 }
 
-/** Earlier treasuries where coins lie, by the books and by the chain. Raises UNAVAILABLE. */
+/** Returns earlier treasuries that hold coins according to ledger and chain. Throws UNAVAILABLE. */
 export async function findEarlierTreasuries(
   rpc: Rpc,
-  books: Pick<CoinBooks, 'findEarlierTreasuries'>,
+  ledger: Pick<CoinLedger, 'findEarlierTreasuries'>,
   current: string,
 ): Promise<EarlierTreasury[]> {
-  const booked = await books.findEarlierTreasuries(current)
+  const booked = await ledger.findEarlierTreasuries(current)
   const outcomes = await rpc.batch(
     booked.map(({ address }) => ({ method: 'eth_getBalance', params: [address, 'latest'] })),
   )
@@ -101,13 +100,13 @@ export async function findEarlierTreasuries(
     .filter(({ held }) => held > 0n)
 }
 
-/** What an operator is told of coins that lie at an earlier treasury. */
+/** Describes coins at an earlier treasury for an operator. */
 export const earlierTreasurySentence = ({ address, held }: EarlierTreasury, current: string): string =>
-  `${fromUnits(held)} coins of users lie at the earlier treasury ${address}: withdrawals are paid from ${current} alone. Set CHAIN_TREASURY_KEY back until they are paid out. What is sent on from one treasury to another is in no book: "annal check" calls it missing at the first (H6).`
+  `${fromUnits(held)} coins of users are at the earlier treasury ${address}, but withdrawals are paid from ${current} only. Set CHAIN_TREASURY_KEY back until they are paid out. The ledger does not know coins sent between treasuries: "annal check" reports them as missing at the first one (H6).`
 
 /** Logs coins at earlier treasuries, once at the start. Throws UNAVAILABLE. */
-export async function logEarlierTreasuries({ rpc, books, treasury, log }: MoverParts): Promise<void> {
-  for (const earlier of await findEarlierTreasuries(rpc, books, treasury.address))
+export async function logEarlierTreasuries({ rpc, ledger, treasury, log }: WorkerParts): Promise<void> {
+  for (const earlier of await findEarlierTreasuries(rpc, ledger, treasury.address))
     log.error(
       { address: earlier.address, held: fromUnits(earlier.held), treasury: treasury.address },
       'Coins of users are at an earlier treasury; set CHAIN_TREASURY_KEY back until they are paid out',

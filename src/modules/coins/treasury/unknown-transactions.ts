@@ -1,7 +1,4 @@
-/**
- * Transactions of addresses of ours that the database does not know: which nonces the chain counts, which transactions used them, and what
- * these did.
- */
+/** Finds transactions of our addresses that the ledger does not know: nonces that the chain counts, and the transactions that used them. */
 import { getAddress, Transaction, ZeroAddress } from 'ethers'
 import { fromHex } from '../../../chain/keys.ts'
 import {
@@ -12,36 +9,33 @@ import {
   type TransactionReply,
 } from '../../../chain/replies.ts'
 import { quantity, type Rpc, resultOf } from '../../../chain/rpc.ts'
-import { findSpender } from '../../../chain/spender.ts'
-import { readAddresses } from './addresses.ts'
-import type { Claim } from './compare.sql.ts'
+import { findSpender, readAccounts } from '../../../chain/view.ts'
 
-/** Where transactions are sought. */
-export interface SeekOptions {
+/** How transactions are searched. */
+export interface SearchOptions {
   rpc: Rpc
-  /** From which block on transactions are sought, block by block. Left out: the node is asked for old counts of transactions. */
+  /** First block to search, block by block. Undefined: the node is asked for old transaction counts. */
   from?: number | undefined
-  /** Told how much is looked through, of how much. */
-  tell(done: number, total: number): void
+  onProgress(done: number, total: number): void
 }
 
-/** A transaction of an address of ours that the database does not know. Wei. */
+/** A transaction that the ledger does not know. Amounts in wei. */
 export interface UnknownTransaction {
   nonce: number
   hash: string
   to: string
   value: bigint
-  /** What arrived: nothing when the recipient refused it. */
+  /** Amount that arrived: 0 if the recipient refused it. */
   arrived: bigint
   fee: bigint
   blockNumber: number
-  /** Undefined of what is no transfer as we sign them. */
+  /** Undefined if it is not a transfer in the form that Annal signs. */
   raw: Uint8Array | undefined
   /** The withdrawal that it pays. */
-  claim?: Claim
+  claim?: { id: string; userId: string; amount: string; fee: string }
 }
 
-/** An address whose transactions the chain counts, and which of them the books do not know. */
+/** An address with its balance, its transaction count, and the nonces that the ledger does not know. */
 export interface Counted {
   address: string
   held: bigint
@@ -50,18 +44,18 @@ export interface Counted {
 }
 
 const nameOf = (address: string, nonce: number) => `${address.toLowerCase()} ${nonce}`
-/** What was found; what `findUnknown` returns. */
+/** Found transactions by address. */
 export type Found = Awaited<ReturnType<typeof findUnknown>>
 
 const BLOCKS_AT_ONCE = 20
 
-/** What the chain has at a block. `first`: how many transactions it had sent before the books begin; null where they begin now. */
+/** Reads addresses at a block. `first`: transaction count before the ledger began; null if it begins now. */
 export async function count(
   rpc: Rpc,
   rows: readonly { address: string; nonces: number[]; first: number | null }[],
   block: number,
 ): Promise<Counted[]> {
-  const accounts = await readAddresses(
+  const accounts = await readAccounts(
     rpc,
     rows.map(({ address }) => address),
     quantity(block),
@@ -75,13 +69,17 @@ export async function count(
   })
 }
 
-/** Finds the transactions at these nonces: by the counts that the node keeps of old blocks, or in the blocks from `from` on. */
-export async function findUnknown({ rpc, from, tell }: SeekOptions, block: number, accounts: readonly Counted[]) {
+/** Finds the transactions at these nonces: by old transaction counts, or in the blocks from `from` on. */
+export async function findUnknown(
+  { rpc, from, onProgress }: SearchOptions,
+  block: number,
+  accounts: readonly Counted[],
+) {
   const wanted = accounts.flatMap(({ address, missing }) => missing.map((nonce) => ({ address, nonce })))
   const hashes = new Map<string, string>()
   if (from !== undefined && wanted.length > 0) {
     const names = new Set(wanted.map(({ address, nonce }) => nameOf(address, nonce)))
-    for await (const each of transactionsFrom(rpc, from, block, tell)) {
+    for await (const each of transactionsFrom(rpc, from, block, onProgress)) {
       const name = nameOf(each.from, Number(each.nonce))
       if (names.has(name)) hashes.set(name, each.hash)
     }
@@ -89,7 +87,7 @@ export async function findUnknown({ rpc, from, tell }: SeekOptions, block: numbe
     for (const [index, { address, nonce }] of wanted.entries()) {
       const hash = await findSpender(rpc, address, nonce, block)
       if (hash) hashes.set(nameOf(address, nonce), hash)
-      tell(index + 1, wanted.length)
+      onProgress(index + 1, wanted.length)
     }
   }
   const read = new Map<string, UnknownTransaction>()
@@ -100,38 +98,39 @@ export async function findUnknown({ rpc, from, tell }: SeekOptions, block: numbe
   return {
     of: ({ address, missing }: Counted) => missing.flatMap((nonce) => read.get(nameOf(address, nonce)) ?? []),
     problemsOf({ address, missing }: Counted) {
-      const strange = missing.flatMap((nonce) => read.get(nameOf(address, nonce)) ?? []).filter(({ raw }) => !raw)
-      const problems = strange.map(({ hash }) => `${hash} is no transfer as we sign them: somebody else has the key.`)
+      const foreign = missing.flatMap((nonce) => read.get(nameOf(address, nonce)) ?? []).filter(({ raw }) => !raw)
+      const problems = foreign.map(
+        ({ hash }) => `${hash} is not a transfer that Annal signed: another party has the key.`,
+      )
       const lacking = missing.filter((nonce) => !read.has(nameOf(address, nonce)))
       if (lacking.length === 0) return problems
-      const where =
-        from === undefined ? 'the node does not tell what they are' : `they are not in the blocks from ${from} on`
+      const where = from === undefined ? 'the node does not know them' : `they are not in the blocks from ${from} on`
       return [
         ...problems,
-        `The chain counts ${lacking.length} transactions that the books do not know, and ${where}: name a block from before the backup with --from.`,
+        `The chain counts ${lacking.length} transactions that the ledger does not know, and ${where}. Name a block from before the backup with --from.`,
       ]
     },
   }
 }
 
-async function* transactionsFrom(rpc: Rpc, from: number, to: number, tell: SeekOptions['tell']) {
+async function* transactionsFrom(rpc: Rpc, from: number, to: number, onProgress: SearchOptions['onProgress']) {
   for (let start = from; start <= to; start += BLOCKS_AT_ONCE) {
     const numbers = Array.from({ length: Math.min(BLOCKS_AT_ONCE, to - start + 1) }, (_, index) => start + index)
     const outcomes = await rpc.batch(
       numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
     )
     for (const outcome of outcomes) yield* resultOf<FullBlockReply | null>(outcome)?.transactions ?? []
-    tell(start + numbers.length - from, to - from + 1)
+    onProgress(start + numbers.length - from, to - from + 1)
   }
 }
 
-/** What it did, with its bytes as they were sent. */
+/** Reads a transaction, its bytes and its result. */
 async function readTransaction(rpc: Rpc, hash: string): Promise<UnknownTransaction> {
-  const [told, receipt] = await rpc.batch([
+  const [reply, receipt] = await rpc.batch([
     { method: 'eth_getTransactionByHash', params: [hash] },
     { method: 'eth_getTransactionReceipt', params: [hash] },
   ])
-  const transaction = resultOf<TransactionReply>(told)
+  const transaction = resultOf<TransactionReply>(reply)
   const placed = resultOf<ReceiptReply>(receipt)
   const value = BigInt(transaction.value)
   return {
@@ -143,9 +142,9 @@ async function readTransaction(rpc: Rpc, hash: string): Promise<UnknownTransacti
   }
 }
 
-/** The bytes as they were sent, put together from what a node tells; undefined where these do not have its hash: no transfer of ours. */
-function bytesOf(told: TransactionReply): Uint8Array | undefined {
-  const { type, to, nonce, gas, value, chainId, maxFeePerGas, maxPriorityFeePerGas, r, s, v } = told
+/** Rebuilds the signed bytes from the node's reply. Undefined if their hash differs: then Annal did not sign the transfer. */
+function bytesOf(reply: TransactionReply): Uint8Array | undefined {
+  const { type, to, nonce, gas, value, chainId, maxFeePerGas, maxPriorityFeePerGas, r, s, v } = reply
   if (Number(type) !== 2) return undefined
   const { serialized, hash: made } = Transaction.from({
     ...{ type: 2, to, nonce: Number(nonce), gasLimit: BigInt(gas), value: BigInt(value), data: '0x' },
@@ -153,7 +152,7 @@ function bytesOf(told: TransactionReply): Uint8Array | undefined {
     chainId: BigInt(chainId!),
     signature: { r: word(r), s: word(s), v: Number(v) },
   })
-  return made === told.hash ? fromHex(serialized) : undefined
+  return made === reply.hash ? fromHex(serialized) : undefined
 }
 
 const word = (digits: string) => `0x${digits.slice(2).padStart(64, '0')}`

@@ -1,0 +1,158 @@
+/** Creates the parts that write to and read the chain. Starts the embedded chain if no node is configured. */
+import { type Config, ConfigError } from '../config.ts'
+import { findSetting } from '../db/key-value-store.ts'
+import {
+  claimChain,
+  chainId as embeddedChainId,
+  findForeignChain,
+  hasSavedChain,
+  isOwnChain,
+  lostChain,
+} from '../embedded/anvil-process.ts'
+import { developmentKey, startEmbeddedAnvil } from '../embedded/embedded-anvil.ts'
+import type { Infrastructure } from '../infrastructure.ts'
+import { actionNids, createDescribeCommit } from '../modules/commits/commit-data.ts'
+import { createOwnHistories } from '../modules/commits/local-sources.ts'
+import type { Log } from '../shared/log.ts'
+import type { Histories } from './chain-types.ts'
+import { createGasQuote, type GasQuote } from './gas-quote.ts'
+import { createRelayAccount } from './keys.ts'
+import { createRegistry, NO_REGISTRY_CHOSEN, type Registry, registrySetting } from './registry/registry.ts'
+import { isChainOf } from './registry/start.ts'
+import { createRelay } from './relay/relay.ts'
+import { findRecorders, type Relay } from './relay/relay-parts.ts'
+import { createRpc } from './rpc.ts'
+
+/** The parts of a process that use the chain. Nothing is started yet. */
+export interface ChainConnection {
+  registry: Registry
+  relay: Relay
+  /** Addresses of the configured relay accounts. */
+  relayAddresses: readonly string[]
+  /** Gas fee of commits. Undefined if it is configured. */
+  gasQuote: GasQuote | undefined
+  histories: Histories
+  /** True for the embedded chain. It has one node, so what that node does not have is lost. */
+  isEmbedded: boolean
+  /** Time for which a node that misses blocks counts as behind, in milliseconds. Undefined for the default. */
+  doubtPatience: number | undefined
+  /** Stops the relay and the embedded chain. */
+  close(): Promise<void>
+}
+
+const relayAddresses = ({ chain }: Config): string[] =>
+  (chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
+
+/** Returns the addresses of this installation's relay accounts: configured now, configured earlier, or used by any commit. */
+export const recordersOf = async (
+  config: Config,
+  { database }: Pick<Infrastructure, 'database'>,
+): Promise<string[]> => [...(await findRecorders(database, [...relayAddresses(config), ...config.chain.earlierRelays]))]
+
+const ANVIL_FINAL_DEPTH = 64
+const ANVIL_DOUBT_MS = 3_000
+
+/** The installation that the folder of the embedded chain belongs to, and its database. */
+type Owner = Pick<Infrastructure, 'database' | 'installationId' | 'isService'>
+
+/**
+ * Starts the embedded chain, or uses that of the running service. Throws FixableError if its folder belongs to another installation, or is empty
+ * although the database has commits.
+ */
+async function startChain(config: Config, log: Log, { database, installationId: owner, isService }: Owner) {
+  if (owner === undefined) return startAnvil(config, log, isService)
+  const { dir } = config
+  const problem = await findForeignChain(dir, owner)
+  if (problem) throw problem
+  if (await isOwnChain(dir, owner)) return startAnvil(config, log, isService)
+  const [setting] = await database.query(findSetting, { key: registrySetting(embeddedChainId) })
+  const registry = setting?.value
+  if (registry !== undefined && !hasSavedChain(dir)) throw lostChain(dir, owner)
+  const anvil = await startAnvil(config, log, isService)
+  try {
+    if (registry !== undefined) {
+      const place = { rpc: createRpc({ url: anvil.rpcUrl }), database, chainId: anvil.chainId, address: registry }
+      if (!(await isChainOf(place))) throw lostChain(dir, owner)
+    }
+    await claimChain(dir, owner)
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+  return anvil
+}
+
+function startAnvil(config: Config, log: Log, isService: boolean) {
+  const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
+  // anvil calls a block final when two epochs of 32 lie on top.
+  const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
+  const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
+  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth, isService })
+}
+
+/**
+ * Throws ConfigError if this start would deploy a registry contract on the operator's chain without CHAIN_DEPLOY_REGISTRY. Does not call the
+ * node.
+ */
+export async function assertRegistryChosen(
+  { chain }: Config,
+  { database }: Pick<Infrastructure, 'database'>,
+): Promise<void> {
+  const { rpcUrl, registryAddress, mayDeployRegistry, id } = chain
+  if (rpcUrl === undefined || registryAddress !== undefined || mayDeployRegistry) return
+  if (await createRegistry({ rpcUrl, database, ...(id !== undefined && { chainId: id }) }).recall()) return
+  throw new ConfigError([NO_REGISTRY_CHOSEN])
+}
+
+/** Connects to the chain. Starts the embedded chain if no node is configured. Nothing else is started yet. */
+export async function createChain(
+  { config, log, ...infrastructure }: Infrastructure,
+  publicUrl: string,
+): Promise<ChainConnection> {
+  const { database, contentStore } = infrastructure
+  const { meter, tracer } = infrastructure.telemetry
+  const { rpcUrl, registryAddress, registryBlock, id, relayKeys, embeddedDeposits, provider } = config.chain
+  const anvil = rpcUrl ? undefined : await startChain(config, log, infrastructure)
+  if (anvil && embeddedDeposits && !anvil.isPrivate) {
+    await anvil.stop()
+    throw new ConfigError([
+      'ANNAL_EMBEDDED_DEPOSITS is refused: on this system other programs can make coins on the embedded chain. Set CHAIN_RPC_URL.',
+    ])
+  }
+  const registry = createRegistry({
+    rpcUrl: rpcUrl ?? anvil!.rpcUrl,
+    database,
+    address: registryAddress,
+    start: registryBlock,
+    chainId: id ?? anvil?.chainId,
+    tracer,
+  })
+  const doubtPatience = anvil ? ANVIL_DOUBT_MS : undefined
+  const relay = createRelay({
+    ...infrastructure,
+    ...config.chain,
+    registry,
+    log,
+    describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(contentStore) }),
+    relayKeys: relayKeys ?? [developmentKey],
+    meter,
+    tracer,
+    doubtPatience,
+    // The embedded chain has no limit of pending transactions per account.
+    ...(anvil && { transactionsUnderWay: 256 }),
+  })
+  const { gasFee, gasFeeBounds } = config.money
+  return {
+    registry,
+    relay,
+    relayAddresses: relayAddresses(config),
+    gasQuote: gasFeeBounds && createGasQuote(database, registry, { ...gasFeeBounds, first: gasFee }),
+    histories: createOwnHistories({ registry, contentStore, recorders: () => recordersOf(config, infrastructure) }),
+    isEmbedded: anvil !== undefined,
+    doubtPatience,
+    async close() {
+      await relay.stop()
+      await anvil?.stop()
+    },
+  }
+}

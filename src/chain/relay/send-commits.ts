@@ -1,0 +1,151 @@
+import { isPoor, isTaken, larger, RESEND_AFTER_MS, raiseFees, STUCK_BLOCKS, STUCK_SECONDS, wantsMore } from '../fees.ts'
+import { toHex } from '../keys.ts'
+import type { Problem } from '../log-dedupe.ts'
+import { decodeCommits } from '../registry/abi.ts'
+import { parseTransaction, type SignedTransaction, signTransaction } from '../transaction.ts'
+import type { ChainView } from '../view.ts'
+import { findRaw, type InFlightRow, markBroadcast, storeReplaced } from './relay.sql.ts'
+import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
+import { columnsOf, estimateGas } from './sign-transactions.ts'
+
+/** Of transactions, which take twice as many characters in a request. Some nodes take requests of a million only. */
+const REQUEST_BYTES = 400_000
+
+/**
+ * Sends bytes that are stored. However often this happens, at most one transaction per nonce gets into the chain, so any
+ * doubt about the outcome ends in sending again. Raises UNAVAILABLE when the node does not answer.
+ */
+export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
+  for (const group of inRequests(outgoing)) await sendTogether(parts, lane, group)
+}
+
+/** As many as a node takes in one request. */
+const inRequests = (outgoing: readonly Outgoing[]): Outgoing[][] => {
+  const requests: Outgoing[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const each of outgoing) {
+    bytes += each.raw.length
+    if (bytes > REQUEST_BYTES) {
+      requests.push([])
+      bytes = each.raw.length
+    }
+    requests.at(-1)!.push(each)
+  }
+  return requests
+}
+
+const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
+  const calls = outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] }))
+  const origins = outgoing.flatMap(({ traces }) => traces)
+  const outcomes = await parts.tracer.resume(origins, 'relay send', {}, () => parts.rpc.batch(calls))
+  const taken: string[] = []
+  let problem: Problem | undefined
+  outgoing.forEach(({ nonce, commits, hash }, index) => {
+    const error = outcomes[index]?.error
+    if (!error || isTaken(error)) {
+      taken.push(...commits)
+      lane.sentAt.set(nonce, performance.now())
+      lane.refusals.delete(hash)
+      // Used up already: the receipt is to be read, even if the head does not move.
+      if (error) lane.seen = ''
+      return
+    }
+    // What a node took before it has no more: it is not waiting there, for a better price or for anything else.
+    lane.sentAt.delete(nonce)
+    const lacksFunds = isPoor(error)
+    if (!lacksFunds && wantsMore(error)) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
+    problem ??= lacksFunds
+      ? { message: 'The relay account cannot pay for gas; send it coins' }
+      : { message: 'The node rejected a transaction; retrying', reason: error.message }
+  })
+  reportLane(parts, lane, 'sending', problem)
+  if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
+}
+
+/** Sends what is stored and was never taken, was forgotten, or lost its block. */
+export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, inFlight: readonly InFlightRow[]) => {
+  const now = performance.now()
+  const due = inFlight.filter(({ nonce, sent }) => {
+    const sentAt = lane.sentAt.get(nonce)
+    return nonce >= count && (!sent || sentAt === undefined || now - sentAt > RESEND_AFTER_MS)
+  })
+  if (due.length === 0) return
+  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
+  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const outgoing = due.flatMap(({ nonce, hash, commits, traces }) => {
+    const raw = raws.get(hash)
+    return raw ? [{ nonce, hash, raw, commits, traces }] : []
+  })
+  await send(parts, lane, outgoing)
+}
+
+/**
+ * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
+ * that checks a transaction while its predecessor is being included can file it behind that one for ever.
+ */
+const MISFILED_SECONDS = 3
+/** Refusals in a row after which the same bytes are not tried again. */
+const REFUSAL_LIMIT = 3
+/** Replacements in one step; those behind wait for these anyway. */
+const BATCH = 16
+
+/** Offers more for what the market has outgrown, at the same nonces. */
+export const replaceStuck = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  inFlight: readonly InFlightRow[],
+) => {
+  const { signer } = lane
+  if (!signer) return
+  const count = view.counts.get(lane.address) ?? 0
+  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, BATCH)
+  if (due.length === 0) return
+
+  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
+  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const signed: (SignedTransaction & Outgoing)[] = []
+  for (const row of due) {
+    const raw = raws.get(row.hash)
+    if (!raw) continue
+    const previous = {
+      maxFeePerGas: BigInt(row.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    }
+    const fees = raiseFees(previous, view, parts.maxFeePerGas)
+    if (!fees) {
+      reportLane(parts, lane, 'fees', {
+        message: 'Fees are above CHAIN_MAX_FEE_GWEI; sent transactions wait until they fall',
+      })
+      break
+    }
+    const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
+    // Asserts that these are the bytes of commits before they are signed once more.
+    decodeCommits(data)
+    // Taken and never carried out, it may have too little of it, too.
+    const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
+    const gasLimit = larger(newLimit, oldLimit)
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
+    const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
+    signed.push({ ...transaction, commits: row.commits, traces: row.traces })
+  }
+  if (signed.length === 0) return
+  const stored = await parts.lease.write(lane.name, storeReplaced, { lane: lane.address, ...columnsOf(signed) })
+  const kept = new Set(stored.map(({ hash }) => hash))
+  const outgoing = signed.filter(({ hash }) => kept.has(hash))
+  const commits = outgoing.flatMap((each) => each.commits).length
+  parts.log.info({ lane: lane.address, commits }, 'Raised the fees of pending transactions')
+  await send(parts, lane, outgoing)
+}
+
+const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= REFUSAL_LIMIT
+
+const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
+  if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
+  if (row.nonce !== count || !lane.sentAt.has(row.nonce)) return false
+  const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
+  if (!isPending && row.sent && row.age > MISFILED_SECONDS * row.hashes.length) return true
+  const from = lane.waitingFrom.get(row.hash) ?? view.head.number
+  lane.waitingFrom.set(row.hash, from)
+  return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS
+}

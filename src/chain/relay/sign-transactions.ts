@@ -1,0 +1,300 @@
+/** From commits that are ready to stored bytes: their transactions, signed. */
+import { failCommit } from '../../modules/commits/fail-commit.ts'
+import type { Origin } from '../../telemetry/telemetry-types.ts'
+import { encodeCommitData } from '../commit-data.ts'
+import { chooseFees, type Fees, smaller } from '../fees.ts'
+import type { RelayAccount } from '../keys.ts'
+import { batchQuestions, type CommitCall, decodeCommits, encodeCommit, encodeCommits } from '../registry/abi.ts'
+import { type Rpc, RpcError } from '../rpc.ts'
+import { type SignedTransaction, signTransaction } from '../transaction.ts'
+import type { ChainView } from '../view.ts'
+import { noteFound } from './find-on-chain.ts'
+import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay.sql.ts'
+import { type Lane, type Outgoing, type RelayParts, reportLane } from './relay-parts.ts'
+
+import { isAccountedFor } from './stale-node-guard.ts'
+
+/** Milliseconds that we wait for transactions in the pool that the database does not know. */
+const STRANGER_PATIENCE_MS = 120_000
+/** Nodes refuse transactions above 128 KiB. */
+const MAXIMUM_CALL_BYTES = 120_000
+/** Commits taken in one step where they go in batches. */
+const COMMITS_AT_ONCE = 512
+
+/** Takes unsigned commits of the lane through to stored bytes, in up to `room` transactions. What it returns may be sent. */
+export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
+  const { signer } = lane
+  if (!signer || room <= 0) return []
+  const limit = Math.min(room * parts.commitsPerTransaction, Math.max(room, COMMITS_AT_ONCE))
+  const rows = await parts.database.query(findCandidates, {
+    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit },
+  })
+  if (rows.length === 0) return []
+
+  const fees = chooseFees(view, parts.maxFeePerGas)
+  if (!fees) {
+    reportLane(parts, lane, 'fees', {
+      message: 'The base fee is above CHAIN_MAX_FEE_GWEI; commits wait until it falls',
+    })
+    return []
+  }
+  reportLane(parts, lane, 'fees')
+  const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
+  const nextNonce = (last?.nonce ?? -1) + 1
+  if (await isAhead(parts, lane, view, nextNonce)) return []
+  const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
+  if (calls.length === 0) return []
+
+  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
+  const origins = calls.map(({ trace }) => trace)
+  return parts.tracer.resume(origins, 'relay sign', {}, async () => {
+    const transactions = (await packCalls(parts, lane, view, calls)).slice(0, room)
+    return signTransactions(parts, lane, transactions, { account: signer.account, fees, firstNonce })
+  })
+}
+
+/** Signs them at the nonces from the first one on, and stores what it signed. */
+const signTransactions = async (
+  parts: RelayParts,
+  lane: Lane,
+  transactions: readonly RelayTransaction[],
+  { account, fees, firstNonce }: { account: RelayAccount; fees: Fees; firstNonce: number },
+): Promise<Outgoing[]> => {
+  const signed: (SignedTransaction & { calls: readonly RelayCall[] })[] = []
+  for (const [index, { calls, gasLimit }] of transactions.entries()) {
+    const nonce = firstNonce + index
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: parts.registry, data: callData(calls), gasLimit }
+    signed.push({ ...(await parts.pace.turn(async () => signTransaction(account, plan))), calls })
+  }
+  const carried = signed.flatMap(({ nonce, calls }) =>
+    calls.map(({ commitId }, position) => ({ commitId, nonce, position })),
+  )
+  await parts.lease.transaction(lane.name, async (query) => {
+    const stored = await query(storeSigned, {
+      ...{ lane: lane.address, ...columnsOf(signed) },
+      commits: carried.map(({ commitId }) => commitId),
+      commitNonces: carried.map(({ nonce }) => nonce),
+      positions: carried.map(({ position }) => position),
+    })
+    // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
+    if (stored.length !== carried.length)
+      throw new Error('A commit was changed while its transaction was being signed.')
+  })
+  return signed.map(({ nonce, hash, raw, calls }) => ({
+    ...{ nonce, hash, raw },
+    commits: calls.map(({ commitId }) => commitId),
+    traces: calls.map(({ trace }) => trace),
+  }))
+}
+
+/**
+ * Notices that the account sent what the database does not know: it was restored from an earlier moment. Returns whether to
+ * wait, because some of that is still in the pool and takes its nonces.
+ */
+const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
+  const count = view.counts.get(lane.address) ?? 0
+  const pending = view.pendingCounts.get(lane.address) ?? count
+  const sent = Number.isFinite(pending) ? Math.max(count, pending) : count
+  if (sent <= nextNonce) {
+    lane.strangersSince = undefined
+    lane.doubtedSince = undefined
+    reportLane(parts, lane, 'count')
+    return false
+  }
+  if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
+  if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, {})
+  lane.countAhead = sent
+  lane.strangersSince ??= performance.now()
+  // Then it was given up by the pool's owner, or never will be included.
+  return sent > count && performance.now() - lane.strangersSince < STRANGER_PATIENCE_MS
+}
+
+/** What is on the chain already is taken down as included; what is there and not deep enough waits, and so does what is not known yet. */
+const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
+  // Noticed in this very step: nothing of these rows says so yet.
+  const isNew = lane.strangersSince !== undefined
+  const doubtful = rows.filter((row) => row.doubtful || isNew)
+  if (doubtful.length === 0) return rows
+  const ids = doubtful.map(({ commit_id }) => commit_id)
+  const { found, unread } = await noteFound(parts, lane.name, view.head.number, ids)
+  return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
+}
+
+/** The parameters of `storeReplaced`, and the first ones of `storeSigned`, after the lane. */
+export const columnsOf = (signed: readonly SignedTransaction[]) => ({
+  nonces: signed.map(({ nonce }) => nonce),
+  hashes: signed.map(({ hash }) => hash),
+  raws: signed.map(({ raw }) => Buffer.from(raw)),
+  fees: signed.map(({ maxFeePerGas }) => String(maxFeePerGas)),
+  tips: signed.map(({ maxPriorityFeePerGas }) => String(maxPriorityFeePerGas)),
+})
+
+/** In the order of each history. Leaves out what comes after a commit that is not among them. */
+const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
+  const ordered = new Map<string, CandidateRow>()
+  for (let left = [...rows]; ; ) {
+    const next = left.filter((row) => row.unsigned_predecessor === null || ordered.has(row.unsigned_predecessor))
+    if (next.length === 0) return [...ordered.values()]
+    for (const row of next) ordered.set(row.commit_id, row)
+    left = left.filter(({ commit_id }) => !ordered.has(commit_id))
+  }
+}
+
+/** What each commit says to the registry. One that no node would take is refunded; it has no nonce yet. */
+const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
+  const calls: RelayCall[] = []
+  for (const row of rows) {
+    const description = parts.describe({
+      nid: row.nid,
+      sequence: row.sequence,
+      treeCid: row.tree_cid,
+      treeSha256: row.tree_sha256,
+      treeSignature: row.tree_signature,
+      creatorAddress: row.creator_address,
+      committerAddress: row.committer_address,
+      createdAt: row.created_at,
+      message: row.message,
+    })
+    const commitData = encodeCommitData(description)
+    const bytes = encodeCommit(row.nid, commitData).length / 2
+    if (bytes <= MAXIMUM_CALL_BYTES)
+      calls.push({
+        commitId: row.commit_id,
+        nid: row.nid,
+        commitData,
+        bytes,
+        isAlone: row.goes_alone,
+        trace: row.trace,
+      })
+    else {
+      const reason = 'the commit is larger than a chain transaction can be'
+      await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
+    }
+  }
+  return calls
+}
+
+/** What a commit says to the registry. */
+export interface RelayCall extends CommitCall {
+  commitId: string
+  /** Of a call of its own. */
+  bytes: number
+  /** It was in a transaction without effect before. */
+  isAlone: boolean
+  trace: Origin
+}
+
+/** Commits that go together, in their order. */
+export interface RelayTransaction {
+  calls: readonly RelayCall[]
+  gasLimit: bigint
+}
+
+/** Some chains take no more than 95,000 bytes of a transaction, most of them 128 KiB. */
+const MAXIMUM_BATCH_BYTES = 90_000
+/** No more than a chain allows a transaction since EIP-7825, with room below it. */
+const MAXIMUM_BATCH_GAS = 15_000_000n
+/** What it costs to name another block of an asset: a new slot, and the length of the list. */
+const GAS_OF_PLACE = 30_000n
+/** A transaction that wants much of a block waits for one that has it left. */
+const SHARE_OF_BLOCK = 4n
+
+/** Whether the contract there takes several commits in one transaction: it is asked. Raises UNAVAILABLE. */
+export const takesBatches = async (rpc: Rpc, registry: string): Promise<boolean> => {
+  const outcomes = await rpc.batch(
+    batchQuestions.map(({ data }) => ({ method: 'eth_call', params: [{ to: registry, data }, 'latest'] })),
+  )
+  return batchQuestions.every(({ answer }, index) => isWord(outcomes[index]?.result, answer))
+}
+
+/** Whether a call answered with exactly this word. A registry without the function reverts, or answers nothing. */
+const isWord = (result: unknown, value: boolean) =>
+  typeof result === 'string' && result.length === 66 && BigInt(result) === BigInt(value)
+
+/** What these commits send to the registry. */
+export const callData = (calls: readonly RelayCall[]): string => encodeCommits(calls)
+
+/**
+ * Puts commits into transactions, in their order, and says what gas each is offered with. A batch that wants more gas than it may
+ * is halved; where the node will not estimate one, its commits go one by one, so that one of them stops nobody else.
+ * Raises UNAVAILABLE.
+ */
+export const packCalls = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  calls: readonly RelayCall[],
+): Promise<RelayTransaction[]> => {
+  const most = smaller(MAXIMUM_BATCH_GAS, view.gasLimit / SHARE_OF_BLOCK)
+  const packed: (RelayTransaction | { calls: readonly [RelayCall]; gasLimit: undefined })[] = []
+  const place = async (group: readonly RelayCall[]): Promise<void> => {
+    const [first, ...others] = group
+    if (!first) return
+    if (others.length === 0) return void packed.push({ calls: [first], gasLimit: undefined })
+    const gasLimit = await askGas(parts, lane, {
+      data: callData(group),
+      assets: new Set(group.map(({ nid }) => nid)).size,
+    })
+    if (gasLimit === undefined) {
+      for (const call of group) await place([call])
+    } else if (gasLimit <= most) packed.push({ calls: group, gasLimit })
+    else {
+      const half = Math.ceil(group.length / 2)
+      await place(group.slice(0, half))
+      await place(group.slice(half))
+    }
+  }
+  for (const group of groupsOf(calls, parts.commitsPerTransaction)) await place(group)
+  const alone = packed.filter(({ gasLimit }) => gasLimit === undefined).map((each) => callData(each.calls))
+  const gasOfOne = alone.length > 0 ? await estimateGas(parts, lane, alone) : 0n
+  return packed.map(({ calls: carried, gasLimit }) => ({ calls: carried, gasLimit: gasLimit ?? gasOfOne }))
+}
+
+/** Neighbours, as many as a transaction may carry. */
+const groupsOf = (calls: readonly RelayCall[], most: number): RelayCall[][] => {
+  const groups: RelayCall[][] = []
+  let open: RelayCall[] | undefined
+  let bytes = 0
+  for (const call of calls) {
+    if (call.isAlone) {
+      groups.push([call])
+      open = undefined
+      continue
+    }
+    if (!open || open.length >= most || bytes + call.bytes > MAXIMUM_BATCH_BYTES) {
+      open = []
+      bytes = 0
+      groups.push(open)
+    }
+    open.push(call)
+    bytes += call.bytes
+  }
+  return groups
+}
+
+/**
+ * With room for what may differ by the time of its inclusion: the estimate is made in the newest block, and an asset that this one
+ * names already needs a place in the next. Undefined when the node refuses to say.
+ */
+const askGas = async (
+  { rpc, registry }: RelayParts,
+  lane: Lane,
+  { data, assets }: { data: string; assets: number },
+): Promise<bigint | undefined> => {
+  try {
+    const estimate = await rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
+    return (BigInt(estimate) * 5n) / 4n + GAS_OF_PLACE * BigInt(assets) + 20_000n
+  } catch (error) {
+    if (error instanceof RpcError) return undefined
+    throw error
+  }
+}
+
+/** For one call that stands for several: the largest. */
+export const estimateGas = async (parts: RelayParts, lane: Lane, calls: readonly string[]): Promise<bigint> => {
+  const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
+  // The node cannot say, for example without funds. The contract's cost has a known bound where gas costs what it does on Ethereum.
+  const commits = decodeCommits(data)
+  const asked = await askGas(parts, lane, { data, assets: commits.length })
+  return asked ?? 150_000n * BigInt(commits.length) + BigInt(data.length / 2) * 48n
+}

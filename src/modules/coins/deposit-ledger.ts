@@ -1,0 +1,185 @@
+/** Ledger of deposits, for the deposit watcher and for `annal deposits credit`. Users cannot call it. */
+import type { Database } from '../../db/database-types.ts'
+import { findSetting, rememberSetting, replaceSetting, settingKeys } from '../../db/key-value-store.ts'
+import type { Sweep } from '../../jobs/batch-job.ts'
+import { createSweeper } from '../../jobs/run-batch-job.ts'
+import type { Log } from '../../shared/log.ts'
+import type { FeedNotifications } from '../events/notification-types.ts'
+import {
+  creditDeposits,
+  findCreditTarget,
+  findDueDeposits,
+  findWalletAddresses,
+  holdScan,
+  insertManualDeposit,
+  noteDeposits,
+} from './deposits.sql.ts'
+import { freezeDeposits, moveScanBack } from './freeze-deposits.sql.ts'
+
+/** A deposit in a block of the chain. */
+export interface FoundDeposit {
+  kind: 'COIN' | 'TOKEN'
+  transactionHash: string
+  /** -1 for coins. For a token, the index among the token's events of the transaction, whose block may change. */
+  position: number
+  /** Address of the wallet, with EIP-55 checksum. */
+  address: string
+  /** Currency units, a decimal string above 0. It can be more than the ledger can store. */
+  amount: string
+  blockNumber: number
+  blockHash: string
+}
+
+/** Position of the scan of a chain. Writes for this position fail if another process has moved the scan. */
+export interface ScanPosition {
+  chainId: number
+  /** The blocks that were scanned last, as text. */
+  position: string
+}
+
+/** A wallet for which an operator credits a deposit by hand. */
+export interface CreditTarget {
+  /** With EIP-55 checksum. */
+  address: string
+  /** Sum of the credited coin deposits, a decimal string. */
+  credited: string
+  /** Sum of the other coin deposits up to the block, a decimal string. */
+  waiting: string
+  /** The coin transfers from the address: nonces, and amounts as decimal strings. */
+  nonces: number[]
+  amounts: string[]
+  /** The deposit that already has the reference. `isLost`: it is frozen and its block was lost. */
+  deposit?: { id: string; status: 'PENDING' | 'CREDITED' | 'FROZEN'; userId: string; amount: string; isLost: boolean }
+}
+
+/** A deposit of coins that an operator credits by hand. */
+export interface ManualDeposit {
+  reference: string
+  transactionHash: string
+  /** UUID. */
+  userId: string
+  /** Currency units, a decimal string. */
+  amount: string
+  blockNumber: number
+  blockHash: string
+  reason: string
+}
+
+/** Deposits that one statement changes. */
+const PAGE = 500
+
+const settingOf = (chainId: number) => `${settingKeys.deposits}${chainId}`
+const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
+
+interface Parts {
+  database: Database
+  notifications: Pick<FeedNotifications, 'notify'>
+  log: Pick<Log, 'error'>
+}
+
+/** The ledger of deposits. */
+export type DepositLedger = ReturnType<typeof createDepositLedger>
+
+/** Creates the ledger of deposits. It stores deposits together with the position of the scan, so that each block counts once. */
+export function createDepositLedger({ database, notifications, log }: Parts) {
+  const sweeper = createSweeper({ database, log, notifications })
+  const lockScan = async (query: Database['query'], { chainId, position: from }: ScanPosition) =>
+    (await query(holdScan, { setting: settingOf(chainId), from })).length > 0
+  /** Runs `work` while the scan is locked at this position. Returns no rows if another process has moved it. */
+  const withLock = <Row>(scan: ScanPosition, work: (query: Database['query']) => Promise<Row[]>) =>
+    database.transaction(async (query) => ((await lockScan(query, scan)) ? work(query) : []))
+
+  const creditSweep = (scan: ScanPosition, due: number): Sweep => ({
+    name: 'credit-deposits',
+    find: (query, page) => query(findDueDeposits, { ...page, due }),
+    page: PAGE,
+    async handle(query, references) {
+      const [row] = (await lockScan(query, scan)) ? await query(creditDeposits, { references, due }) : []
+      return { items: row?.items ?? [], owners: row?.owners ?? [] }
+    },
+  })
+
+  return {
+    /** Returns the position of the scan of a chain. Undefined before the first scan. */
+    async readPosition(chainId: number): Promise<string | undefined> {
+      const [row] = await database.query(findSetting, { key: settingOf(chainId) })
+      return row?.value
+    },
+
+    /** Stores the first position, unless there is one. */
+    async begin(chainId: number, position: string): Promise<void> {
+      await database.query(rememberSetting, { key: settingOf(chainId), value: position })
+    },
+
+    /** Returns those of the addresses (with EIP-55 checksum) that are wallets. */
+    async findWallets(addresses: readonly string[]): Promise<ReadonlySet<string>> {
+      if (addresses.length === 0) return new Set()
+      const rows = await database.query(findWalletAddresses, { addresses })
+      return new Set(rows.map(({ address }) => address))
+    },
+
+    /** Moves the scan and stores the pending deposits that it found, in one statement. Returns false if another process moved the scan. */
+    async note(chainId: number, { from, to }: { from: string; to: string }, deposits: readonly FoundDeposit[]) {
+      const [row] = await database.query(noteDeposits, {
+        ...{ setting: settingOf(chainId), from, to },
+        references: deposits.map(referenceOf),
+        kinds: deposits.map(({ kind }) => kind),
+        hashes: deposits.map(({ transactionHash }) => transactionHash),
+        addresses: deposits.map(({ address }) => address),
+        amounts: deposits.map(({ amount }) => amount),
+        blockNumbers: deposits.map(({ blockNumber }) => blockNumber),
+        blockHashes: deposits.map(({ blockHash }) => blockHash),
+      })
+      return row?.advanced === 1
+    },
+
+    /** Stores the newest block of the chain, and the newest block whose deposits are credited. */
+    async noteHead(head: number, due: number): Promise<void> {
+      await database.query(replaceSetting, { key: settingKeys.depositsHead, value: `${head} ${due}` })
+    },
+
+    /** Credits deposits in blocks up to `due`. Returns how many. A deposit that fails is retried with backoff and listed for the operator. */
+    creditDue: (scan: ScanPosition, due: number): Promise<number> => sweeper.run(creditSweep(scan, due)),
+
+    /**
+     * Freezes a page of the deposits that were credited from blocks above a height. The last page also moves the scan back to `to` and deletes pending
+     * deposits above the height. Returns the references of the frozen deposits, and what their wallets had already spent: a decimal string.
+     */
+    async goBack(scan: ScanPosition, to: string, height: number): Promise<{ frozen: string[]; shortfall: string }> {
+      const [row] = await withLock(scan, async (query) => {
+        const rows = await query(freezeDeposits, { height, limit: PAGE })
+        const isDone = rows.every(({ frozen }) => frozen.length < PAGE)
+        if (isDone) await query(moveScanBack, { setting: settingOf(scan.chainId), from: scan.position, to, height })
+        return rows
+      })
+      for (const owner of row?.owners ?? []) notifications.notify(owner)
+      return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
+    },
+
+    /** Reads a wallet and the deposit with this reference, for a credit by hand. `upTo` is the newest block that the scan has read. */
+    async readCreditTarget(user: string, reference: string, upTo: number): Promise<CreditTarget | undefined> {
+      const [row] = await database.query(findCreditTarget, { user, reference, upTo })
+      if (!row) return undefined
+      const { id, status, userId, amount, isLost, ...target } = row
+      const isKnown = id !== null && status !== null && userId !== null && amount !== null
+      return { ...target, ...(isKnown && { deposit: { id, status, userId, amount, isLost } }) }
+    },
+
+    /**
+     * Stores and credits a deposit, once per reference. Credits a frozen deposit again if its block was lost. Returns the UUID of the deposit, or
+     * undefined if the scan moved on or the deposit exists. Throws UNAVAILABLE.
+     */
+    async creditByHand(scan: ScanPosition, due: number, input: ManualDeposit): Promise<string | undefined> {
+      const { userId: user, transactionHash: hash, ...deposit } = input
+      const [row] = await withLock(scan, async (query) => {
+        const [stored] = await query(insertManualDeposit, { ...deposit, user, hash })
+        if (!stored) return []
+        const [credited] = await query(creditDeposits, { references: [deposit.reference], due })
+        if (credited?.items.length !== 1) throw new Error('The deposit cannot be credited.')
+        return [stored]
+      })
+      if (row) notifications.notify(user)
+      return row?.id
+    },
+  }
+}

@@ -1,0 +1,138 @@
+/** Transfers of all coins at a user's address, signed before the user's key is destroyed. The treasury worker sends them later. */
+import type { Coins } from '../../chain/chain-types.ts'
+import { isNoAnswer, type Registry } from '../../chain/registry/registry.ts'
+import { quantity } from '../../chain/rpc.ts'
+import { readAccounts, readView } from '../../chain/view.ts'
+import type { Database } from '../../db/database-types.ts'
+import { findSetting, settingKeys } from '../../db/key-value-store.ts'
+import type { CoinPlan, Custody } from '../../keys/key-types.ts'
+import { LostKeyError, unavailable } from '../../shared/errors.ts'
+import { toId } from '../../shared/ids.ts'
+import type { Log } from '../../shared/log.ts'
+import { readOwnCoins, storeSweep } from './coin-ledger.ts'
+import type { BookedCoins, SignedTransfer } from './coin-types.ts'
+import { amountsAfterLoss, freeBalance, presentPrice, pricesUpTo, spendAll } from './treasury/gas-prices.ts'
+
+interface LastTransferOptions {
+  registry: Registry
+  database: Pick<Database, 'query'>
+  custody: Custody
+  log: Pick<Log, 'error'>
+  /** Address of the treasury. */
+  treasury: string
+  /** Maximum gas price, in wei. */
+  maxFeePerGas: bigint
+}
+
+/** A transfer to sign: the same coins at rising gas prices. One of these transactions is included. */
+interface TransferPlan {
+  /** Wei that leave the sender with any of them. */
+  amount: bigint
+  /** True for credited coins. False for other coins at the address. */
+  isBooked: boolean
+  /** True if the nonce belongs to a suspended transfer. */
+  replacesSuspended: boolean
+  /** Cheapest first. Plans with smaller amounts follow, in case the chain loses a part of the coins. */
+  plans: readonly CoinPlan[]
+}
+
+/** Time limit for reading the address, in milliseconds. A deletion must not wait for the node. */
+const TIMEOUT_MS = 2_000
+/** Halvings of the present price, or of the maximum price if the node does not answer: gas may be cheaper later. */
+const STEPS_BELOW_PRESENT = 3n
+const STEPS_BELOW_CAP = 10n
+
+interface SeenAddress {
+  chainId: number
+  lowest: bigint
+  /** Wei at the address that no signed transfer takes. */
+  free: bigint
+  /** Nonces that the chain has counted. */
+  count: number
+}
+
+async function readFromChain(
+  { registry, maxFeePerGas: cap }: LastTransferOptions,
+  { address, open }: BookedCoins,
+): Promise<SeenAddress> {
+  const rpc = registry.rpc.until(AbortSignal.timeout(TIMEOUT_MS))
+  const view = await readView(rpc, [])
+  await registry.assertChain(view.chainId)
+  // Read at one block: a transfer that is included in between would count twice.
+  const [seen] = await readAccounts(rpc, [address], quantity(view.head.number))
+  const present = presentPrice(view, cap) ?? cap
+  return {
+    chainId: view.chainId,
+    lowest: present >> STEPS_BELOW_PRESENT,
+    free: freeBalance(seen!, open),
+    count: seen!.count,
+  }
+}
+
+/** Reads the address from the chain, or from the ledger if the node does not answer. Undefined if no node ever answered. */
+async function readAddress(options: LastTransferOptions, booked: BookedCoins): Promise<SeenAddress | undefined> {
+  try {
+    return await readFromChain(options, booked)
+  } catch (error) {
+    if (!isNoAnswer(error)) throw error
+    const [row] = await options.database.query(findSetting, { key: settingKeys.chain })
+    const lowest = options.maxFeePerGas >> STEPS_BELOW_CAP
+    return row && { chainId: Number(row.value), lowest, free: booked.unswept, count: 0 }
+  }
+}
+
+async function planTransfers(options: LastTransferOptions, booked: BookedCoins): Promise<TransferPlan[]> {
+  const seen = await readAddress(options, booked)
+  if (!seen) return []
+  const { chainId, lowest, free, count } = seen
+  const prices = pricesUpTo(lowest, options.maxFeePerGas)
+  const transfers: TransferPlan[] = []
+  const next = Math.max(booked.nextNonce, count)
+  // Nothing after the nonce of a suspended transfer is ever included.
+  const suspended = booked.suspended && booked.suspended.nonce >= count ? booked.suspended : undefined
+  const add = (amount: bigint, isBooked: boolean) => {
+    const replaced = transfers.length === 0 ? suspended : undefined
+    const nonce = replaced?.nonce ?? next + transfers.filter(({ replacesSuspended }) => !replacesSuspended).length
+    const target = { chainId, nonce, to: replaced?.recipient ?? options.treasury }
+    const plans = spendAll(target, amount, prices)
+    if (plans.length === 0) return false
+    for (const less of isBooked ? amountsAfterLoss(amount, booked.newest) : [])
+      plans.push(...spendAll(target, less, prices))
+    transfers.push({ amount, isBooked, replacesSuspended: replaced !== undefined, plans })
+    return true
+  }
+  // Credited coins have their own transfer: the chain may lose the other coins, and with them the whole transfer.
+  const isAdded = add(booked.unswept, true)
+  if (isAdded) add(free - booked.unswept, false)
+  else add(free, true)
+  return transfers
+}
+
+/** Creates `signLastTransfers`. */
+export const createLastTransfers = (options: LastTransferOptions): Pick<Coins, 'signLastTransfers'> => ({
+  async signLastTransfers(userId) {
+    const { database, custody, log } = options
+    const seen = await readOwnCoins(database.query, userId)
+    const planned = seen ? await planTransfers(options, seen) : []
+    const transfers: SignedTransfer[] = []
+    try {
+      for (const { amount, isBooked, replacesSuspended, plans } of planned) {
+        const signed = await custody.signCoins(userId, seen!.key, plans)
+        const { to: recipient, nonce } = plans[0]!
+        const transfer = { userId, sender: seen!.address, recipient, nonce, amount, signed, replacesSuspended }
+        transfers.push(isBooked ? { ...transfer, unswept: seen!.unswept } : transfer)
+      }
+    } catch (error) {
+      if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
+      log.error({ user: toId('user', userId) }, 'Coins of a deleted account cannot be moved: its key does not open')
+    }
+    return {
+      async store(query) {
+        const now = await readOwnCoins(query, userId)
+        if (now?.unswept !== seen?.unswept || now?.nextNonce !== seen?.nextNonce) return false
+        for (const transfer of transfers) if (!(await storeSweep(query, transfer))) return false
+        return true
+      },
+    }
+  },
+})

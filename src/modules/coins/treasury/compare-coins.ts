@@ -1,0 +1,263 @@
+/**
+ * Compares the ledger of coins with the chain, address by address, and finds transactions that only the chain knows. These were sent after the backup
+ * from which the database was restored. Writes nothing.
+ */
+import type { Database } from '../../../db/database-types.ts'
+import { settingKeys } from '../../../db/key-value-store.ts'
+import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, uuid } from '../../../db/sql.ts'
+import { keysetPages } from '../../../shared/async.ts'
+import { fromUnits, toUnits } from '../../../shared/money.ts'
+import type { UnknownTransfer } from '../coin-types.ts'
+import { TRANSFER_GAS } from './gas-prices.ts'
+import {
+  type Counted,
+  count,
+  type Found,
+  findUnknown,
+  type SearchOptions,
+  type UnknownTransaction,
+} from './unknown-transactions.ts'
+
+const ownerColumns = {
+  userId: uuid,
+  address: text,
+  closed: boolean,
+  credited: numeric,
+  nonces: arrayOf(int),
+  amounts: arrayOf(text),
+}
+/** An address of a user: the credited amount, and the signed transfers from it. */
+type ComparedOwner = RowOf<typeof ownerColumns>
+
+/** A page of user addresses. `which`: a condition on deposits `d` and transfers `m`. */
+const ownersSql = (
+  which: string,
+) => `select w.user_id as "userId", w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
+   from wallets w,
+     lateral (select coalesce(sum(amount), 0) as credited from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
+     lateral (
+       select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
+       from coin_moves where sender = w.address) m
+   where w.address > $after and ${which} order by w.address limit $limit`
+
+const ownersTypes = { parameters: { after: text, limit: int }, columns: ownerColumns }
+
+/** All user addresses. */
+const findOwners = statement('compare_owners', ownersTypes, ownersSql('true'))
+
+/** User addresses with a credited deposit or a transfer. */
+export const findOwnersWithCoins = statement(
+  'check_coins_addresses',
+  ownersTypes,
+  ownersSql(`(d.credited > 0 or m.nonces <> '{}')`),
+)
+
+const treasuryColumns = {
+  address: text,
+  arrived: numeric,
+  nonces: arrayOf(int),
+  amounts: arrayOf(text),
+  first: orNull(int),
+}
+/** The present or an earlier treasury. */
+type Treasury = RowOf<typeof treasuryColumns>
+
+/** All treasuries: the swept amount, the signed payments by nonce, and the transaction count when the treasury was first used. */
+const findTreasuries = statement(
+  'compare_treasuries',
+  { columns: treasuryColumns },
+  `select t.address, coalesce((select sum(g.arrived) from coin_moves g where g.kind = 'GATHERING' and g.recipient = t.address), 0) as arrived,
+     m.nonces, m.amounts, (select value::int from settings where key = '${settingKeys.treasury}' || t.address) as first
+   from (
+     select recipient as address from coin_moves where kind = 'GATHERING'
+     union select substr(key, ${settingKeys.treasury.length + 1}) from settings where key like '${settingKeys.treasury}%'
+   ) t, lateral (
+     select coalesce(array_agg(nonce order by nonce), '{}') as nonces,
+       coalesce(array_agg(coalesce(arrived + fee, amount)::text order by nonce), '{}') as amounts
+     from coin_moves where sender = t.address) m
+   order by t.address`,
+)
+
+/** Waiting withdrawals to these recipients, oldest first. */
+const findClaims = statement(
+  'compare_claims',
+  {
+    parameters: { recipients: arrayOf(text) },
+    columns: { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric },
+  },
+  `select id, wallet_id as "userId", recipient, amount, fee from withdrawals
+   where status = 'WAITING' and recipient = any ($recipients) order by id`,
+)
+
+interface CompareOptions extends SearchOptions {
+  database: Pick<Database, 'query'>
+  /** Address of the present treasury. */
+  treasury: string
+  /** Hashes of payments that the platform bears. */
+  borne: ReadonlySet<string>
+}
+
+/** Comparison of an address. Amounts in wei. */
+export interface ComparedAddress {
+  address: string
+  /** UUID of the user. Undefined for a treasury. */
+  owner?: string
+  /** Balance in the ledger, without and with the unknown transactions. */
+  booked: bigint
+  agreed: bigint
+  /** Balance on the chain. */
+  held: bigint
+  unknown: UnknownTransaction[]
+  /** Reasons why the balances do not match. Empty if they do. */
+  problems: string[]
+}
+
+/** Result of a comparison. */
+export interface Comparison {
+  block: number
+  /** Number of addresses where ledger and chain agree. */
+  agreeing: number
+  /** The other addresses, and those with unknown transactions. */
+  differing: ComparedAddress[]
+}
+
+const PAGE = 500
+
+const FEWER = 'The chain has fewer coins there than the ledger.'
+
+/** Compares all addresses. Throws UNAVAILABLE. */
+export async function compareCoins(options: CompareOptions): Promise<Comparison> {
+  const block = Number(await options.rpc.call<string>('eth_blockNumber'))
+  const { owners, agreeing } = await findSuspects(options, block)
+  const treasuries = await readTreasuries(options)
+  const counted = await count(options.rpc, treasuries, block)
+  const found = await findUnknown(options, block, [...owners, ...counted])
+  const isTreasury = new Set(treasuries.map(({ address }) => address))
+  const ofOwners = owners.map((row) => compareOwner(row, found, isTreasury))
+  const swept = ofOwners.flatMap(({ unknown }) => unknown)
+  const ofTreasuries: ComparedAddress[] = []
+  for (const [index, row] of treasuries.entries())
+    ofTreasuries.push(await compareTreasury(options, { ...row, ...counted[index]! }, found, swept))
+  const differing = ofTreasuries.filter(({ unknown, problems }) => unknown.length + problems.length > 0)
+  return {
+    block,
+    agreeing: agreeing + ofTreasuries.length - differing.length,
+    differing: [...ofOwners, ...differing],
+  }
+}
+
+/** Returns the sum of signed transfers whose nonces are below the transaction count: these have left the address. */
+const leftOf = ({ nonces, amounts }: { nonces: number[]; amounts: string[] }, sent: number) =>
+  nonces.reduce((sum, nonce, index) => (nonce < sent ? sum + toUnits(amounts[index]!) : sum), 0n)
+
+/** Returns the ledger's balance of a user address that has sent `sent` transactions, in wei. */
+export const bookedOf = (owner: Pick<ComparedOwner, 'credited' | 'nonces' | 'amounts'>, sent: number): bigint =>
+  toUnits(owner.credited) - leftOf(owner, sent)
+
+/** Returns the users whose addresses differ, and the number of the others. */
+async function findSuspects({ rpc, database }: CompareOptions, block: number) {
+  const owners: (ComparedOwner & Counted)[] = []
+  let agreeing = 0
+  for await (const rows of ownersOf(database)) {
+    const counted = await count(
+      rpc,
+      rows.map((row) => ({ ...row, first: 0 })),
+      block,
+    )
+    for (const [index, row] of rows.entries()) {
+      const each = { ...row, ...counted[index]! }
+      if (each.missing.length > 0 || each.held < bookedOf(each, each.sent)) owners.push(each)
+      else agreeing += 1
+    }
+  }
+  return { owners, agreeing }
+}
+
+function compareOwner(row: ComparedOwner & Counted, found: Found, isTreasury: ReadonlySet<string>): ComparedAddress {
+  const unknown = found.of(row)
+  const booked = bookedOf(row, row.sent)
+  const agreed = unknown.reduce((sum, { arrived, fee }) => sum - arrived - fee, booked)
+  const foreign = unknown.filter(({ to }) => !isTreasury.has(to))
+  return {
+    ...{ address: row.address, owner: row.userId, booked, agreed, held: row.held, unknown },
+    problems: [
+      ...found.problemsOf(row),
+      ...foreign.map(
+        ({ hash, to }) => `${hash} sent coins to ${to}, which is not a treasury: another party has the key.`,
+      ),
+      ...(row.closed && unknown.length > 0 ? ['Its account is deleted in the database.'] : []),
+      ...(row.held < agreed ? [FEWER] : []),
+    ],
+  }
+}
+
+/** `swept`: unknown transactions from user addresses. */
+async function compareTreasury(
+  { database, borne }: CompareOptions,
+  row: Treasury & Counted,
+  found: Found,
+  swept: readonly UnknownTransaction[],
+): Promise<ComparedAddress> {
+  const unknown = await matchClaims(database, found.of(row))
+  const booked = toUnits(row.arrived) - leftOf(row, row.sent)
+  const arrived = swept.filter(({ to }) => to === row.address).reduce((sum, one) => sum + one.arrived, 0n)
+  const agreed = unknown.reduce((sum, one) => sum - one.arrived - one.fee, booked + arrived)
+  const unclaimed = unknown.filter(({ claim, hash }) => !claim && !borne.has(hash))
+  return {
+    ...{ address: row.address, booked, agreed, held: row.held, unknown },
+    problems: [
+      ...found.problemsOf(row),
+      ...unclaimed.map(
+        ({ hash, to, value }) =>
+          `${hash} paid ${fromUnits(value)} to ${to}, and no waiting withdrawal matches it. Write it off with --write-off ${hash}.`,
+      ),
+      ...(row.held < agreed ? [FEWER] : []),
+    ],
+  }
+}
+
+async function readTreasuries({ database, treasury: present }: CompareOptions): Promise<Treasury[]> {
+  const rows = await database.query(findTreasuries)
+  // A database from before the change of the treasury does not know what the new one paid.
+  const first = rows.some(({ first }) => first !== null) ? 0 : null
+  const none = { address: present, arrived: '0', nonces: [], amounts: [], first }
+  return rows.some(({ address }) => address === present) ? rows : [...rows, none]
+}
+
+const ownersOf = (database: CompareOptions['database']) =>
+  keysetPages({
+    first: '',
+    limit: PAGE,
+    read: (after, limit) => database.query(findOwners, { after, limit }),
+    keyOf: ({ address }) => address,
+  })
+
+/** Matches payments with waiting withdrawals. Each withdrawal is paid by at most one transaction: the oldest by the first. */
+async function matchClaims(database: CompareOptions['database'], payments: UnknownTransaction[]) {
+  if (payments.length === 0) return payments
+  const claims = await database.query(findClaims, { recipients: [...new Set(payments.map(({ to }) => to))] })
+  const left = new Set(claims)
+  return payments.map((payment) => {
+    const claim = [...left].find(
+      ({ recipient, amount }) => recipient === payment.to && toUnits(amount) === payment.value,
+    )
+    if (!claim) return payment
+    left.delete(claim)
+    return { ...payment, claim }
+  })
+}
+
+/** Returns the unknown transactions in the order in which they must be imported. */
+export const unknownTransfersOf = ({ differing }: Comparison): UnknownTransfer[] =>
+  differing.flatMap(({ address, owner, unknown }) =>
+    unknown
+      .toSorted((a, b) => a.nonce - b.nonce)
+      .map(({ nonce, hash, to, value, fee, raw, claim }): UnknownTransfer => {
+        // The full value, even if it did not arrive: in another block it could.
+        const signed = raw ? [{ hash, raw, value, gasPrice: fee / TRANSFER_GAS }] : []
+        const move = { sender: address, recipient: to, nonce, signed }
+        if (owner) return { kind: 'GATHERING', move: { ...move, userId: owner, amount: value + fee } }
+        const amount = claim ? toUnits(claim.amount) + toUnits(claim.fee) : value + fee
+        return { kind: 'WITHDRAWAL', claim, move: { ...move, amount } }
+      }),
+  )

@@ -1,0 +1,89 @@
+/** Signs payments of due withdrawals from the treasury, oldest first. */
+import { larger } from '../../../chain/fees.ts'
+import { logOnce } from '../../../chain/log-dedupe.ts'
+import { quantity, RpcError } from '../../../chain/rpc.ts'
+import { signCoins } from '../../../chain/transaction.ts'
+import type { ChainView } from '../../../chain/view.ts'
+import { toId } from '../../../shared/ids.ts'
+import { fromUnits } from '../../../shared/money.ts'
+import type { DueWithdrawal } from '../coin-types.ts'
+import { maxPaymentGas, presentPrice, pricesUpTo } from './gas-prices.ts'
+import { isRefusal } from './quote-transfer.ts'
+import { readTreasury, type Treasury } from './treasury.ts'
+import type { WorkerParts } from './worker-parts.ts'
+
+/** Withdrawals of one step. */
+const PAGE = 20
+
+const RECOVERED = 'Withdrawals continue'
+
+/**
+ * Signs and stores a transfer for each due withdrawal that the treasury can pay, oldest first. A withdrawal that needs more than the treasury has
+ * waits and is logged. It does not delay smaller ones.
+ */
+export async function payWithdrawals(parts: WorkerParts, view: ChainView): Promise<void> {
+  const { ledger, memory } = parts
+  const price = presentPrice(view, parts.maxFeePerGas)
+  if (price === undefined) return
+  const isAnyDue = (await ledger.sumDue({ free: 0n, price })) > 0n
+  if (!isAnyDue && !memory.isTreasuryDoubted) return
+  const treasury = await readTreasury(parts, view)
+  if ('inDoubt' in treasury) {
+    // After a restore, `annal coins` compares them with the ledger. Otherwise another party holds the key.
+    const message = 'Withdrawals wait: the treasury has transactions that the database does not know ("annal coins")'
+    return logOnce(parts.log, parts.dedupers.treasury, { message, fields: { treasury: treasury.inDoubt } }, RECOVERED)
+  }
+  await payPage(parts, view, treasury, price)
+  const missing = await ledger.sumDue({ free: treasury.free, price })
+  const message = 'Withdrawals wait: the treasury is short of coins; send it coins'
+  const fields = { treasury: parts.treasury.address, missing: fromUnits(missing) }
+  logOnce(parts.log, parts.dedupers.treasury, missing > 0n ? { message, fields } : undefined, RECOVERED)
+}
+
+/** Pays withdrawals one after the other and deducts them from the free balance. Refunds those that need too much gas. */
+async function payPage(parts: WorkerParts, view: ChainView, treasury: Treasury, price: bigint): Promise<void> {
+  const maxGas = maxPaymentGas(view)
+  const prices = pricesUpTo(price, parts.maxFeePerGas)
+  for (const withdrawal of await parts.ledger.findDueWithdrawals({ free: treasury.free, price }, maxGas, PAGE)) {
+    const { amount, fee, gasLimit } = withdrawal
+    if (gasLimit > maxGas)
+      await refund(parts, withdrawal, 'The recipient needs more gas to take coins than a payment may.')
+    else if (treasury.free < amount + larger(fee, gasLimit * price)) continue
+    else if (await payWithdrawal(parts, view, withdrawal, treasury.nextNonce, prices)) {
+      treasury.free -= amount + fee
+      treasury.nextNonce += 1
+    }
+  }
+}
+
+async function refund({ ledger, log }: WorkerParts, { id }: DueWithdrawal, failure: string): Promise<void> {
+  log.warn({ withdrawal: toId('withdrawal', id), reason: failure }, 'Withdrawal failed; refunding it')
+  await ledger.failWithdrawal(id, failure)
+}
+
+/** Returns true if the payment was stored. Refunds a withdrawal whose recipient refuses coins. */
+async function payWithdrawal(
+  parts: WorkerParts,
+  { chainId }: ChainView,
+  withdrawal: DueWithdrawal,
+  nonce: number,
+  prices: readonly bigint[],
+): Promise<boolean> {
+  const { ledger, rpc, treasury } = parts
+  const { id, userId, recipient: to, amount: value, fee, gasLimit } = withdrawal
+  const call = { from: treasury.address, to, value: quantity(value), gas: quantity(gasLimit) }
+  try {
+    await rpc.call('eth_call', call, 'latest')
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    // Other errors show when the transaction is sent.
+    if (isRefusal(error)) {
+      await refund(parts, withdrawal, 'The recipient refuses coins.')
+      return false
+    }
+  }
+  const plans = prices.map((gasPrice) => ({ chainId, nonce, to, value, gasPrice, gasLimit }))
+  const signed = signCoins(treasury.privateKey, plans)
+  const transfer = { userId, sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
+  return ledger.storeWithdrawal(id, transfer)
+}

@@ -1,0 +1,252 @@
+/** The books of deposits where the chain changes and several processes are at them: each step is made by hand, without a chain. */
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { checkInvariants } from '../../../src/db/invariants/check-invariants.ts'
+import { createCoinLedger } from '../../../src/modules/coins/coin-ledger.ts'
+import type { FoundDeposit } from '../../../src/modules/coins/deposit-ledger.ts'
+import { createDepositLedger } from '../../../src/modules/coins/deposit-ledger.ts'
+import { expectOk } from '../../support/expect-error.ts'
+import { waiting, whileHeld } from '../../support/held-rows.ts'
+import { createStore } from '../../support/store.ts'
+import { createTestApp, type SignedIn } from '../../support/test-app.ts'
+
+const app = await createTestApp()
+const books = createDepositLedger(app.installation)
+const coins = createCoinLedger(app.installation)
+
+const COIN = 10n ** 18n
+const newHash = () => `0x${randomBytes(32).toString('hex')}`
+const newUser = () => app.newUser({ num: '0', points: '0' })
+const num = async (user: SignedIn) => (await app.wallet(user)).num
+const contradictions = async () =>
+  (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
+const depositsOf = (user: SignedIn) =>
+  app.sql(
+    `select kind::text, status::text, trim_scale(amount)::text as amount, trim_scale(shortfall)::text as shortfall, block_number as block
+     from deposits where wallet_id = $1::uuid order by id`,
+    [user.id],
+  )
+
+let chains = 0
+/** A scan of a chain of its own, as a watcher moves it. What other tests left is out of its way. */
+async function newScan() {
+  await app.sql(`update deposits set block_number = 0 where status = 'CREDITED'`)
+  chains += 1
+  const chainId = 700_000 + chains
+  let places = 0
+  let position = 'place 0'
+  await books.begin(chainId, position)
+  const next = () => {
+    places += 1
+    return { from: position, to: `place ${places}` }
+  }
+  return {
+    chainId,
+    place: () => ({ chainId, position }),
+    /** Writes down a deposit of coins, or what is said. */
+    async note(to: SignedIn, amount: string, blockNumber: number, more: Partial<FoundDeposit> = {}) {
+      const found = { kind: 'COIN' as const, transactionHash: newHash(), position: -1, address: to.address, amount }
+      const move = next()
+      await books.note(chainId, move, [{ ...found, blockNumber, blockHash: newHash(), ...more }])
+      position = move.to
+    },
+    credit: (due: number) => books.creditDue({ chainId, position }, due),
+    /** Freezes what was credited from blocks above this one, and moves the scan back to it. */
+    async goBack(height: number) {
+      const move = next()
+      while ((await books.goBack({ chainId, position }, move.to, height)).frozen.length > 0);
+      position = move.to
+    },
+  }
+}
+
+const rowOf = ({ id }: SignedIn) => `wallets where user_id = '${id}'`
+/** Begins one after the other while a row is held, each once the one before waits for it or another, and lets them go on then; what becomes of them. */
+async function inTurnWhileHeld<T>(row: string, works: (() => Promise<T>)[]): Promise<T[]> {
+  const begun = await whileHeld(app, `select from ${row} for update`, async () => {
+    const outcomes: Promise<T>[] = []
+    for (const work of works) {
+      outcomes.push(work())
+      await waiting(app, outcomes.length)
+    }
+    return { outcomes }
+  })
+  return Promise.all(begun.outcomes)
+}
+
+it('freezes deposits that another process credits while the scan rewinds', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  const place = scan.place()
+  const [credited, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
+    () => books.creditDue(place, 100),
+    () => books.goBack(place, 'gone back', 90),
+  ])
+  expect([credited, gone]).toMatchObject([1, { frozen: [expect.any(String)] }])
+  expect(await books.goBack(place, 'gone back', 90)).toEqual({ frozen: [], shortfall: '0' })
+  expect(await books.readPosition(scan.chainId)).toBe('gone back')
+  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
+  expect([await books.creditDue(place, 100), await num(user), await contradictions()]).toEqual([0, '0', []])
+})
+
+it('freezes any number of deposits before the scan rewinds', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  const found = { kind: 'COIN' as const, position: -1, address: user.address, amount: '1', blockNumber: 95 }
+  const deposits = Array.from({ length: 501 }, () => ({ ...found, transactionHash: newHash(), blockHash: newHash() }))
+  await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)
+  const place = { chainId: scan.chainId, position: 'read' }
+  expect(await books.creditDue(place, 100)).toBe(501)
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(500)
+  expect([await num(user), await books.readPosition(scan.chainId)]).toEqual(['1', 'read'])
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toHaveLength(1)
+  expect([await num(user), await books.readPosition(scan.chainId)]).toEqual(['0', 'gone back'])
+  expect((await books.goBack(place, 'gone back', 90)).frozen).toEqual([])
+})
+
+it('records deposits of buyer and seller while a sale holds one wallet and waits for the other', async () => {
+  const store = await createStore(app)
+  const buyer = await app.newUser({ num: '10', points: '0' })
+  const { id } = await store.order(buyer)
+  const [first, last] = [buyer, store.owner].sort((one, other) => (one.id < other.id ? -1 : 1)) as [SignedIn, SignedIn]
+  const scan = await newScan()
+  const found = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 95 }
+  const deposits = [last, first].map(({ address }) => ({
+    ...{ ...found, address, transactionHash: newHash(), blockHash: newHash() },
+  }))
+  const sale = await whileHeld(app, `update wallets set num = num where user_id = '${last.id}'`, async () => {
+    const answer = store.confirm(buyer, id)
+    await waiting(app, 1)
+    expect(await books.note(scan.chainId, { from: scan.place().position, to: 'read' }, deposits)).toBe(true)
+    return { answer }
+  })
+  expectOk(await sale.answer)
+  expect(await contradictions()).toEqual([])
+})
+
+it('keeps a deposit frozen if its transaction returns with another result, and credits the new result', async () => {
+  const scan = await newScan()
+  const [user, other] = [await newUser(), await newUser()]
+  const token = { kind: 'TOKEN' as const, transactionHash: newHash(), position: 0 }
+  await scan.note(user, '1000', 50, token)
+  await scan.credit(60)
+  await scan.goBack(40)
+  // Twice, so that what was found then is found again, too.
+  for (const block of [52, 53]) {
+    await scan.note(other, '3', block, token)
+    await scan.credit(60)
+    expect([await num(user), await num(other)]).toEqual(['0', '3'])
+    await scan.goBack(40)
+    expect([await num(user), await num(other)]).toEqual(['0', '0'])
+  }
+  await scan.note(user, '999', 54, token)
+  await scan.credit(60)
+  const frozen = { status: 'FROZEN', block: null }
+  expect(await depositsOf(user)).toMatchObject([
+    { ...frozen, amount: '1000' },
+    { status: 'CREDITED', amount: '999', block: 54 },
+  ])
+  expect(await depositsOf(other)).toMatchObject([{ ...frozen, amount: '3' }])
+  await scan.goBack(40)
+
+  await scan.note(other, '1000', 55, token)
+  await scan.credit(60)
+  expect([await num(user), await num(other)]).toEqual(['0', '1000'])
+  await scan.goBack(40)
+
+  await scan.note(user, '1000', 56, token)
+  await scan.credit(60)
+  expect(await num(user)).toBe('1000')
+  expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['CREDITED', 'FROZEN'])
+  expect(await contradictions()).toEqual([])
+})
+
+/** A move of all that lies at an address, as it is signed. */
+const moveOf = ({ id, address }: SignedIn, amount: bigint) => {
+  const gasPrice = 10n ** 9n
+  const signed = [{ hash: newHash(), raw: randomBytes(8), gasPrice, value: amount - 21_000n * gasPrice }]
+  const place = { userId: id, sender: address, recipient: `0x${'e2'.repeat(20)}`, nonce: 0 }
+  return { ...place, amount, unswept: amount, isAnew: false, signed }
+}
+
+const unsweptOf = async ({ id }: SignedIn) =>
+  (
+    await app.sql<{ amount: number }>(
+      `select (coalesce((select sum(amount) from deposits where wallet_id = w.user_id and status = 'CREDITED'), 0)
+         - coalesce((select sum(amount) from coin_moves where sender = w.address and stranded_at is null), 0))::int as amount
+       from wallets w where user_id = $1::uuid`,
+      [id],
+    )
+  )[0]!.amount
+
+it('does not sweep a deposit that was frozen while the statement waited for the wallet', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const [gone, isStored] = await inTurnWhileHeld<unknown>(rowOf(user), [
+    () => books.goBack(scan.place(), 'gone back', 90),
+    () => coins.store(moveOf(user, 5n * COIN)),
+  ])
+  expect([gone, isStored]).toMatchObject([{ frozen: [expect.any(String)] }, false])
+  expect(await app.sql('select from coin_moves where wallet_id = $1::uuid', [user.id])).toEqual([])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
+})
+
+it('freezes deposits that are swept while the scan rewinds', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const [isStored, gone] = await inTurnWhileHeld<unknown>(rowOf(user), [
+    () => coins.store(moveOf(user, 5n * COIN)),
+    () => books.goBack(scan.place(), 'gone back', 90),
+  ])
+  expect([isStored, gone]).toMatchObject([true, { frozen: [expect.any(String)] }])
+  expect(await depositsOf(user)).toMatchObject([{ status: 'FROZEN', amount: '5', block: null }])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([-5, []])
+})
+
+it('does not resume a transfer whose coins were frozen while the statement waited for the wallet', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  expect(await coins.store(moveOf(user, 5n * COIN))).toBe(true)
+  await scan.goBack(90)
+  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  expect(await coins.suspendTransfers()).toEqual([user.address])
+  await scan.note(user, '5', 96)
+  await scan.credit(100)
+  expect(await unsweptOf(user)).toBe(5)
+
+  const [gone, resumed] = await inTurnWhileHeld<unknown>(rowOf(user), [
+    () => books.goBack(scan.place(), 'gone back', 90),
+    () => coins.resume([{ address: user.address, free: 5n * COIN }]),
+  ])
+  expect([gone, resumed]).toMatchObject([{ frozen: [expect.any(String)] }, []])
+  expect([await unsweptOf(user), await contradictions()]).toEqual([0, []])
+})
+
+it('reverses a settlement that happens while its transaction is reorganized away', async () => {
+  const scan = await newScan()
+  const user = await newUser()
+  await scan.note(user, '5', 95)
+  await scan.credit(100)
+  const move = moveOf(user, 5n * COIN)
+  const fee = 21_000n * move.signed[0]!.gasPrice
+  expect(await coins.store(move)).toBe(true)
+  const [stored] = await app.sql('select id from coin_moves where sender = $1', [user.address])
+  const [id, blockHash] = [stored!.id!, newHash()]
+  const block = { blockNumber: 96, blockHash, fee, hasArrived: true }
+  await coins.markIncluded([{ id, transactionHash: move.signed[0]!.hash, ...block }])
+  await inTurnWhileHeld(`coin_moves where id = '${id}'`, [
+    () => coins.settle([{ id, blockHash }]),
+    () => coins.markDisplaced([id]),
+  ])
+  expect(await app.sql('select status::text from coin_moves where id = $1::uuid', [id])).toEqual([
+    { status: 'BROADCAST' },
+  ])
+  expect(await contradictions()).toEqual([])
+})
